@@ -1,0 +1,41 @@
+# reproduce: environment, data, training, tables, report. test: the tests. environment: .venv only.
+PYTHON ?= python3
+VENV := .venv
+UV := $(VENV)/bin/uv
+STAMP := $(VENV)/.environment
+
+.PHONY: reproduce test lint environment lock benchmarks
+.DELETE_ON_ERROR:
+# every tool is taken from the environment, also by the commands that snakemake and dvc start
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PYTHONPATH := $(CURDIR)/src
+export DVC_NO_ANALYTICS := 1
+
+reproduce: environment
+	snakemake --cores all
+	dvc add --quiet data
+	dvc commit --force --quiet
+
+test: environment
+	pytest -n 2 --dist loadgroup
+
+lint: environment
+	ruff check .
+	ruff format --check .
+	mypy
+	snakemake --lint
+
+benchmarks: environment
+	python benchmarks/workflow.py
+
+environment: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	test -x $(UV) || $(VENV)/bin/python -m pip install --quiet uv
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --quiet --require-hashes requirements.lock
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+lock:
+	$(UV) pip compile pyproject.toml --extra dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

@@ -1,0 +1,122 @@
+"""CLIP behind one small interface, for the small backbone and for the released ones alike."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import open_clip
+import torch
+from PIL import Image
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+ARCHITECTURES = Path(__file__).parent / "architectures"
+Activation = Literal["gelu", "quick_gelu"]
+
+
+class Backbone(nn.Module):
+    """A CLIP model of open_clip, its tokenizer and its preprocessing.
+
+    Symbols below: E is the width of the joint space, D of the text tower, W of the image tower.
+    """
+
+    def __init__(self, model: open_clip.CLIP, tokenizer: Callable[[list[str]], Tensor]) -> None:
+        super().__init__()
+        self.model = model
+        self._tokenizer = tokenizer
+        visual = model.visual
+        self.preprocess: Callable[[Image.Image], Tensor] = open_clip.image_transform(
+            visual.image_size, is_train=False, mean=visual.image_mean, std=visual.image_std
+        )
+
+    @property
+    def logit_scale(self) -> Tensor:
+        """The factor on cosines, a scalar (100 in the released models)."""
+        return self.model.logit_scale.exp()
+
+    @property
+    def depth(self) -> int:
+        """The number of blocks of the image tower."""
+        return len(self.model.visual.transformer.resblocks)
+
+    def tokens(self, texts: Sequence[str]) -> Tensor:
+        """Token ids [texts, context], with start and end of text, padded with zeros."""
+        return self._tokenizer(list(texts))
+
+    def embed_tokens(self, ids: Tensor) -> Tensor:
+        """Token embeddings [..., D] of token ids [...]."""
+        return self.model.token_embedding(ids)
+
+    def encode_image(self, pixels: Tensor) -> Tensor:
+        """Image embeddings [images, E], not normalised, of preprocessed pixels [images, 3, height, width]."""
+        return self.model.encode_image(pixels)
+
+    def image_tokens(self, pixels: Tensor, layers: Sequence[int]) -> list[Tensor]:
+        """The output of these blocks (0 is the first), each [images, 1 + patches, W], class token first.
+
+        Raises:
+            ValueError: a layer that the tower does not have.
+        """
+        wrong = [layer for layer in layers if not 0 <= layer < self.depth]
+        if wrong:
+            raise ValueError(f"layers {wrong} are not among the {self.depth} blocks of this image tower")
+        out = self.model.visual.forward_intermediates(
+            pixels, indices=list(layers), intermediates_only=True, output_fmt="NLC", output_extra_tokens=True
+        )
+        pairs = zip(out["image_intermediates_prefix"], out["image_intermediates"], strict=True)
+        tokens = {layer: torch.cat(pair, dim=1) for layer, pair in zip(sorted(layers), pairs, strict=True)}
+        return [tokens[layer] for layer in layers]
+
+    def encode_text(self, ids: Tensor) -> Tensor:
+        """Text embeddings [texts, E], not normalised, of token ids [texts, context]."""
+        return self.encode_prompts(self.embed_tokens(ids), end_of_text(ids))
+
+    def encode_prompts(self, embeddings: Tensor, end: Tensor) -> Tensor:
+        """Text embeddings [texts, E], not normalised, of prompts given as token embeddings.
+
+        The tower is causal, so what stands behind the last end-of-text token cannot matter and is not computed.
+
+        Args:
+            embeddings: [texts, length, D], length up to the context.
+            end: [texts], the position of each prompt's end-of-text token.
+        """
+        model = self.model
+        length = int(end.max()) + 1
+        x = embeddings[:, :length] + model.positional_embedding[:length]
+        x = model.transformer(x, attn_mask=model.attn_mask[:length, :length])
+        return model.ln_final(x)[torch.arange(len(x), device=x.device), end] @ model.text_projection
+
+
+def end_of_text(ids: Tensor) -> Tensor:
+    """The position [texts] of the end-of-text token, which has the largest id of the vocabulary."""
+    return ids.argmax(dim=-1)
+
+
+def build(architecture: str, activation: Activation) -> Backbone:
+    """A backbone of an open_clip architecture, ours or open_clip's own, with random weights.
+
+    Raises:
+        RuntimeError: open_clip does not know the architecture.
+    """
+    open_clip.add_model_config(ARCHITECTURES)
+    model = open_clip.create_model(architecture, force_quick_gelu=activation == "quick_gelu")
+    return Backbone(model, open_clip.get_tokenizer(architecture))
+
+
+def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
+    """A backbone with weights from a file: ``.safetensors`` of ours, or ``.pt``, a TorchScript archive as OpenAI gives.
+
+    A TorchScript archive is code: verify its digest before.
+
+    Raises:
+        RuntimeError: the weights do not fit the architecture.
+    """
+    backbone = build(architecture, activation)
+    if weights.suffix == ".safetensors":
+        state = load_file(weights)
+    else:
+        state = torch.jit.load(weights, map_location="cpu").state_dict()
+        for constant in ("input_resolution", "context_length", "vocab_size"):
+            state.pop(constant, None)
+    backbone.model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+    return backbone.eval()

@@ -1,0 +1,29 @@
+"""Digests: the identity of a file and of a document."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+SHORT = 12
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(document: Any) -> str:
+    """SHA-256 of a document of dicts, lists, strings, numbers, booleans and None.
+
+    The order of a dict's keys does not count. Anything that JSON cannot say exactly (NaN, sets, objects) is a
+    ``TypeError`` or ``ValueError``: an identity must never rest on a ``repr``.
+    """
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def short(name: str) -> str:
+    """The first characters of a digest: what folders are called by and what people type."""
+    return name[:SHORT]
