@@ -1,5 +1,6 @@
 """CLIP behind one small interface, for the small backbone and for the released ones alike."""
 
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -92,6 +93,11 @@ def end_of_text(ids: Tensor) -> Tensor:
     return ids.argmax(dim=-1)
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Random weights are what ``build`` is asked for: open_clip need not warn of them."""
+    return "No pretrained weights loaded" not in record.getMessage()
+
+
 def build(architecture: str, activation: Activation) -> Backbone:
     """A backbone of an open_clip architecture, ours or open_clip's own, with random weights.
 
@@ -99,6 +105,7 @@ def build(architecture: str, activation: Activation) -> Backbone:
         RuntimeError: open_clip does not know the architecture.
     """
     open_clip.add_model_config(ARCHITECTURES)
+    logging.getLogger().addFilter(_is_news)
     model = open_clip.create_model(architecture, force_quick_gelu=activation == "quick_gelu")
     return Backbone(model, open_clip.get_tokenizer(architecture))
 

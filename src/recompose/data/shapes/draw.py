@@ -63,7 +63,12 @@ OBJECTS: dict[str, tuple[Outline, Outline]] = {
     "fish": ([(-98, -55), (-45, -12), (0, -52), (55, -45), (98, 0), (55, 45), (0, 52), (-45, 12), (-98, 55)], []),
 }
 
-COLOURS: dict[str, Colour] = {"red": (205, 45, 45), "blue": (45, 80, 205), "green": (50, 160, 65), "golden": (215, 170, 45)}
+COLOURS: dict[str, Colour] = {
+    "red": (205, 45, 45),
+    "blue": (45, 80, 205),
+    "green": (50, 160, 65),
+    "golden": (215, 170, 45),
+}
 
 
 @dataclass

@@ -1,0 +1,64 @@
+"""The feature cache: image embeddings of a frozen tower, made once, memory-mapped, and verified when read."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader, Dataset
+
+from recompose.backbones.clip import Backbone
+from recompose.progress import Pace, say
+
+FILE = "embeddings.npy"
+BLOCK = 256  # images in one pass through the tower
+SAY_EVERY = 40  # blocks
+
+
+class _Images(Dataset[Any]):
+    def __init__(self, paths: Sequence[Path], backbone: Backbone) -> None:
+        self._paths, self._preprocess = paths, backbone.preprocess
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __getitem__(self, index: int) -> Any:
+        path = self._paths[index]
+        try:
+            with Image.open(path) as image:
+                return self._preprocess(image)
+        except (OSError, Image.DecompressionBombError) as error:
+            raise OSError(f"{path} is no readable image: {error}") from None
+
+
+def _device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+@torch.no_grad()
+def write_features(backbone: Backbone, paths: Sequence[Path], folder: Path, *, workers: int = 0) -> None:
+    """Write the embeddings [images, E] of these image files, as the tower gives them in 32 bits, not normalised.
+
+    Raises:
+        OSError: a file is no readable image.
+    """
+    device = _device()
+    backbone = backbone.to(device)
+    width = backbone.model.text_projection.shape[1]
+    out = np.lib.format.open_memmap(folder / FILE, mode="w+", dtype=np.float32, shape=(len(paths), width))
+    pace = Pace(len(paths))
+    loader: DataLoader[Any] = DataLoader(_Images(paths, backbone), batch_size=BLOCK, num_workers=workers)
+    for number, pixels in enumerate(loader):
+        start = number * BLOCK
+        out[start : start + len(pixels)] = backbone.encode_image(pixels.to(device)).float().cpu().numpy()
+        if number % SAY_EVERY == SAY_EVERY - 1:
+            say(f"features: {pace.at(start + len(pixels))}")
+    out.flush()
+
+
+def read_features(path: Path) -> np.ndarray:
+    """The embeddings [images, E], memory-mapped: give it a path that the store has verified."""
+    embeddings: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return embeddings

@@ -1,0 +1,97 @@
+"""Acquire: raw data onto this disk, then its index in the common form.
+
+A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacked into ``data/<name>``, from archives in ``data/archives``
+that are downloaded where they are not there. A folder that somebody put there already is taken as it is, and checked all the same.
+"""
+
+import hashlib
+import importlib
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+from recompose.data import compositional
+from recompose.data.archives import extract
+from recompose.data.download import download
+from recompose.data.pairs import PairData
+from recompose.data.shapes.corpus import write_corpus
+from recompose.digest import sha256_file
+from recompose.files import fresh_folder, write_json
+from recompose.params import Downloaded, ShapesPairs
+from recompose.plan import Recipe, module_of
+from recompose.progress import say
+
+
+def data_root(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path) -> Path:
+    """The folder of a data set's raw files."""
+    return data / (recipe.folder if isinstance(section, ShapesPairs) else recipe.name)
+
+
+def acquire(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path, index: Path) -> None:
+    """Bring a data set onto this disk where it is not, read and check it, and write its index into a folder.
+
+    Raises:
+        DataError, DownloadError, UnsafeArchive: what is there or what came is not the data set.
+    """
+    root = data_root(recipe, section, data)
+    module = importlib.import_module(module_of(recipe.name))
+    if isinstance(section, ShapesPairs):
+        pairs = _drawn(module, section, root)
+    else:
+        if not (root / compositional.METADATA).exists():
+            _unpack(module, section, data, root)
+        pairs = module.read(root)
+    say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests")
+    pairs.write(index)
+    write_json(index / "content.json", content(root, pairs))
+
+
+def _drawn(module: ModuleType, section: ShapesPairs, root: Path) -> PairData:
+    images = section.images.model_dump()
+    if not root.exists():
+        say(f"{root.name}: drawing {sum(images.values())} images")
+        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        module.draw(partial, seed=section.seed, images=images)
+        partial.rename(root)
+    pairs: PairData = module.read(root, images)
+    return pairs
+
+
+def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> None:
+    if root.exists():
+        raise compositional.DataError(
+            f"{root} is there but lacks {compositional.METADATA}. Put a whole data set there (images/, "
+            f"{compositional.METADATA}, {compositional.SPLIT_NAME}/), or remove the folder to have it unpacked from its archives."
+        )
+    archives = data / "archives"
+    archives.mkdir(parents=True, exist_ok=True)
+    unpacked = fresh_folder(archives / f"{root.name}.unpacked")
+    for archive in section.archives:
+        download(archive.urls, archives / archive.file, sha256=archive.sha256)
+        say(f"{archive.file}: unpacking")
+        extract(archives / archive.file, unpacked / archive.file.split(".")[0])
+    partial = fresh_folder(root.with_name(root.name + ".partial"))
+    module.arrange(unpacked, partial)
+    partial.rename(root)
+    shutil.rmtree(unpacked)
+
+
+def content(root: Path, pairs: PairData) -> dict[str, str]:
+    """Digests of what was found on disk: of each list, of the metadata, and one over all images."""
+    lists = [root / compositional.METADATA, *sorted((root / compositional.SPLIT_NAME).glob("*_pairs.txt"))]
+    images = hashlib.sha256()
+    for path in sorted({sample.path for sample in pairs.samples}):
+        images.update(f"{path} {sha256_file(root / path)}\n".encode())
+    return {file.name: sha256_file(file) for file in lists} | {"images": images.hexdigest()}
+
+
+def acquire_corpus(recipe: Recipe, data: Path) -> Path:
+    """Draw the corpus that pretrains the small backbone, where it is not there yet; gives its folder."""
+    root = data / recipe.folder
+    if not root.exists():
+        say(f"{root.name}: drawing {recipe.document['scenes']} scenes")
+        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        shutil.rmtree(partial)
+        write_corpus(partial, scenes=recipe.document["scenes"], seed=recipe.document["seed"])
+        partial.rename(root)
+    return root

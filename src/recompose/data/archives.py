@@ -1,0 +1,209 @@
+"""Archives from the internet, unpacked as if every one of them were hostile."""
+
+import gzip
+import io
+import re
+import shutil
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+_CHUNK = 2**20
+
+_COMPLAINTS = (
+    ValueError,  # what this module raises itself, and what the readers raise for nonsense in headers
+    EOFError,
+    NotImplementedError,  # a compression that zipfile does not know
+    gzip.BadGzipFile,
+    struct.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+class UnsafeArchive(ValueError):  # noqa: N818 - it is the archive that is at fault
+    """An archive that must not be extracted, or is too damaged to be; names the archive, the member and the reason."""
+
+
+def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_files: int = 2_000_000) -> None:
+    """Extracts a .zip, .tar, .tar.gz or .tgz into the new folder ``target``, which appears whole or not at all.
+
+    Only plain files and folders inside ``target`` come out of it, with the usual modes of new files. Raises
+    ``UnsafeArchive`` for anything else and beyond ``max_bytes`` of content or ``max_files`` members, and
+    ``FileExistsError`` where ``target`` exists already, which is then left alone.
+    """
+    if target.exists() or target.is_symlink():
+        raise FileExistsError(f"{target} exists already; remove it first to extract {archive} there")
+    unfinished = target.with_name(target.name + ".partial")
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
+    unfinished.mkdir(parents=True)
+    try:
+        with _blaming(str(archive)):
+            _extract_members(archive, unfinished, _Budget(max_bytes, max_files))
+        unfinished.rename(target)
+    except BaseException:
+        shutil.rmtree(unfinished)
+        raise
+
+
+@contextmanager
+def _blaming(culprit: str) -> Iterator[None]:
+    """Turns every complaint of the block into an ``UnsafeArchive`` that starts with the culprit."""
+    try:
+        yield
+    except UnsafeArchive:
+        raise
+    except _COMPLAINTS as error:
+        raise UnsafeArchive(f"{culprit}: {error}") from error
+
+
+@dataclass
+class _Budget:
+    """What may still be extracted. It is spent on what really comes out: the sizes in headers are not believed."""
+
+    max_bytes: int
+    max_files: int
+    bytes_spent: int = 0
+    files_spent: int = 0
+
+    def spend_file(self) -> None:
+        self.files_spent += 1
+        if self.files_spent > self.max_files:
+            raise ValueError(f"the archive has more than {self.max_files} members")
+
+    def spend_bytes(self, count: int) -> None:
+        self.bytes_spent += count
+        if self.bytes_spent > self.max_bytes:
+            raise ValueError(f"the archive holds more than {self.max_bytes} bytes")
+
+
+@dataclass(frozen=True)
+class _Member:
+    """One entry of an archive, whatever its format. ``objection`` says why it must not be extracted, if so."""
+
+    name: str
+    is_folder: bool
+    objection: str | None
+    reader: Callable[[], IO[bytes] | None]
+
+
+def _extract_members(archive: Path, folder: Path, budget: _Budget) -> None:
+    for member in _members(archive):
+        with _blaming(f"{archive}: member {member.name!r}"):
+            budget.spend_file()
+            _extract_member(member, folder, budget)
+
+
+def _extract_member(member: _Member, folder: Path, budget: _Budget) -> None:
+    if member.objection:
+        raise ValueError(member.objection)
+    path = folder / _safe_path(member.name)
+    try:
+        if member.is_folder:
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(member, path, budget)
+    except (FileExistsError, NotADirectoryError) as error:
+        # The folder started out empty, so only another member can be in the way.
+        raise ValueError("an earlier member has this place") from error
+
+
+def _write(member: _Member, path: Path, budget: _Budget) -> None:
+    source = member.reader()
+    assert source is not None, "plain files have content"
+    with source, path.open("xb") as file:
+        while chunk := source.read(_CHUNK):
+            budget.spend_bytes(len(chunk))
+            file.write(chunk)
+
+
+def _safe_path(name: str) -> PurePosixPath:
+    """The relative path that a member's name stands for; raises where it could lead out of the folder."""
+    path = PurePosixPath(name)
+    if path.is_absolute():
+        raise ValueError("its path is absolute")
+    if ".." in path.parts:
+        raise ValueError("its path contains '..'")
+    if "\\" in name or "\0" in name or re.search(r"(^|/)[A-Za-z]:", name):
+        raise ValueError("its path contains a backslash, a NUL or a drive letter")
+    return path
+
+
+def _members(archive: Path) -> Iterator[_Member]:
+    name = archive.name.lower()
+    if name.endswith(".zip"):
+        return _zip_members(archive)
+    if name.endswith((".tar", ".tar.gz", ".tgz")):
+        return _tar_members(archive)
+    raise ValueError("is neither a .zip nor a .tar, .tar.gz or .tgz")
+
+
+def _zip_members(archive: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(archive) as file:
+        for info in file.infolist():
+            yield _Member(info.filename, info.filename.endswith("/"), _zip_objection(info), partial(file.open, info))
+
+
+def _zip_objection(info: zipfile.ZipInfo) -> str | None:
+    if info.flag_bits & 0x1:
+        return "is encrypted"
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        return "is a symbolic link"
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):  # 0: written by a system without such kinds
+        return "is neither a plain file nor a folder"
+    return None
+
+
+def _tar_members(archive: Path) -> Iterator[_Member]:
+    opener = archive.open if archive.name.lower().endswith(".tar") else partial(gzip.open, archive)
+    with opener("rb") as raw, _TarStream(raw) as stream, tarfile.open(fileobj=stream, mode="r:") as file:
+        for info in file:
+            # tarfile remembers all it has read; millions of members would fill the memory.
+            file.members.clear()  # type: ignore[attr-defined]
+            yield _Member(info.name, info.isdir(), _tar_objection(info), partial(file.extractfile, info))
+        if stream.last_read != bytes(tarfile.BLOCKSIZE):
+            # tarfile takes a broken header for the end; the true end is a block of zeros.
+            raise ValueError("it is damaged, or ends too early")
+        stream.read(_CHUNK)  # the padding behind it, so that gzip gets to the checksum
+
+
+def _tar_objection(info: tarfile.TarInfo) -> str | None:
+    if info.issym():
+        return "is a symbolic link"
+    if info.islnk():
+        return "is a hard link"
+    if not (info.isreg() or info.isdir()):
+        return "is neither a plain file nor a folder"
+    return None
+
+
+class _TarStream(io.BufferedIOBase):
+    """The bytes of a tar, for tarfile, which reads the long forms of headers into memory whole, however long."""
+
+    def __init__(self, raw: io.BufferedIOBase) -> None:
+        self._raw = raw
+        self.last_read = b""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= _CHUNK:
+            raise ValueError("it has a header of an absurd size")
+        self.last_read = self._raw.read(size)
+        return self.last_read
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()

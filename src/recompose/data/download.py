@@ -1,0 +1,263 @@
+"""Files fetched over HTTP: from the first mirror that has them, continued where an earlier attempt broke off."""
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import requests
+import urllib3
+from rich.console import Console
+from rich.filesize import decimal
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from recompose.digest import sha256_file
+
+_CHUNK = 2**17
+_TIMEOUT_S = (10.0, 60.0)  # to connect, and between two pieces of the answer
+_RETRY_WAITS_S = (1.0, 3.0, 10.0)  # as long as no new bytes arrive; then the mirror is given up
+_LINE_EVERY_S = 10.0  # between two lines of progress where stderr is no terminal
+
+
+class DownloadError(RuntimeError):
+    """A file that could not be had, or is not the expected one; says what to do about it."""
+
+
+class _MirrorFailed(Exception):  # noqa: N818 - never leaves this module
+    """Why a mirror does not deliver."""
+
+
+class _Interrupted(_MirrorFailed):
+    """A failure that another attempt at the same mirror may get past."""
+
+
+def download(urls: Sequence[str], target: Path, *, sha256: str | None = None) -> None:
+    """Fetches ``target`` from the first of the mirrors ``urls`` that delivers it; returns at once if it is there.
+
+    What has arrived is kept in ``<target>.part`` and continued by the next call, at the mirror it came from as long
+    as that has the same version of the file. With ``sha256``, ``target`` is sure to have that digest: other files
+    that mirrors deliver are set aside as ``<target>.mismatch``. Raises ``DownloadError`` when no mirror delivers,
+    and when ``target`` exists with another digest.
+    """
+    if target.exists():
+        _check_existing(target, sha256)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = _Part(target)
+    failures = []
+    with requests.Session() as session:
+        for url in part.begun_first(urls):
+            try:
+                _fetch(session, url, part)
+                _deliver(part, target, sha256)
+                return
+            except _MirrorFailed as failure:
+                failures.append(f"  {url}: {failure}")
+    raise DownloadError(_total_failure(target, failures))
+
+
+def _total_failure(target: Path, failures: Sequence[str]) -> str:
+    what_went_wrong = failures or ["  no mirror is known"]
+    way_out = f"To go on, put the file at {target} by hand."
+    return "\n".join([f"{target.name} could not be downloaded:", *what_went_wrong, way_out])
+
+
+def _check_existing(target: Path, sha256: str | None) -> None:
+    if sha256 is None:
+        return
+    digest = sha256_file(target)
+    if digest != sha256.lower():
+        raise DownloadError(
+            f"{target} has the sha256 {digest}, not the expected {sha256.lower()}: "
+            "move it away or delete it, and it is downloaded again"
+        )
+
+
+def _deliver(part: "_Part", target: Path, sha256: str | None) -> None:
+    """Makes a whole part the target, or sets it aside if it is not the expected file."""
+    digest = sha256_file(part.path) if sha256 is not None else None
+    if sha256 is not None and digest != sha256.lower():
+        aside = target.with_name(target.name + ".mismatch")
+        part.move_to(aside)
+        raise _MirrorFailed(f"delivered a file with the sha256 {digest}, not {sha256.lower()}; it is kept as {aside}")
+    with part.path.open("rb+") as file:
+        os.fsync(file.fileno())
+    part.move_to(target)
+
+
+class _Part:
+    """What has arrived of a file, with a note beside it: of which version of which remote file it is the beginning."""
+
+    def __init__(self, target: Path) -> None:
+        self.name = target.name
+        self.path = target.with_name(target.name + ".part")
+        self._note = target.with_name(target.name + ".part.json")
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def begun_first(self, urls: Sequence[str]) -> list[str]:
+        """The mirrors in order, but first the one that can continue this part."""
+        return sorted(urls, key=lambda url: self.version_from(url) is None)
+
+    def version_from(self, url: str) -> str | None:
+        """The validator with which ``url`` may continue this part; None where it has to be begun anew."""
+        try:
+            note = json.loads(self._note.read_text())
+            return note["version"] if note["url"] == url and self.size > 0 else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # no note, or a broken one
+
+    def begin(self, url: str, version: str | None) -> None:
+        self.path.write_bytes(b"")  # before the note: old bytes must never stand under a new version
+        self._note.write_text(json.dumps({"url": url, "version": version}))
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
+    def move_to(self, path: Path) -> None:
+        self.path.replace(path)
+        self._note.unlink(missing_ok=True)
+
+
+def _fetch(session: requests.Session, url: str, part: _Part) -> None:
+    """Completes the part from one mirror, with new attempts as long as they get further or waits are left."""
+    furthest = part.size
+    waits = iter(_RETRY_WAITS_S)
+    while True:
+        try:
+            _request(session, url, part)
+            return
+        except _Interrupted:
+            if part.size > furthest:
+                furthest = part.size
+                waits = iter(_RETRY_WAITS_S)
+            wait = next(waits, None)
+            if wait is None:
+                raise
+            time.sleep(wait)
+
+
+def _request(session: requests.Session, url: str, part: _Part) -> None:
+    """Asks the mirror once for what the part lacks and appends the answer; returns when the part is whole."""
+    version = part.version_from(url)
+    headers = {"Accept-Encoding": "identity"}  # a range of a compressed answer would not fit the bytes on disk
+    if version is not None:
+        headers |= {"Range": f"bytes={part.size}-", "If-Range": version}
+    with _naming_failures(), session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as response:
+        if version is not None and response.status_code in (206, 416):
+            if not _continues(response, part, version):
+                part.discard()
+                raise _Interrupted("the answer does not continue what had arrived, which is dropped")
+            if response.status_code == 416:  # "nothing after that": the part was whole already
+                return
+        else:
+            _check_status(response)
+            part.begin(url, _version(response))
+        _append(response, part)
+
+
+@contextmanager
+def _naming_failures() -> Iterator[None]:
+    """Sorts what goes wrong on the network into failures that pass and failures that stay."""
+    try:
+        yield
+    except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
+        raise _Interrupted(f"connection failed: {error}") from error
+    except requests.RequestException as error:  # among them addresses and redirects that are not http or https
+        raise _MirrorFailed(str(error)) from error
+
+
+def _check_status(response: requests.Response) -> None:
+    status = response.status_code
+    if status == 200:
+        return
+    answer = f"answered {status} {response.reason}"
+    raise _Interrupted(answer) if status >= 500 or status in (408, 429) else _MirrorFailed(answer)
+
+
+def _version(response: requests.Response) -> str | None:
+    """The validator that tells this version of the file from others, byte for byte; weak ETags do not."""
+    etag = response.headers.get("ETag")
+    if etag and not etag.startswith("W/"):
+        return etag
+    return response.headers.get("Last-Modified")
+
+
+def _continues(response: requests.Response, part: _Part, version: str) -> bool:
+    """Whether a 206 or 416 fits the part: not every server that knows Range also heeds If-Range."""
+    start, total = _content_range(response)
+    if response.status_code == 416:
+        return total == part.size
+    return start == part.size and _version(response) in (version, None)
+
+
+def _content_range(response: requests.Response) -> tuple[int | None, int | None]:
+    """The first byte and the total size in ``Content-Range: bytes 5-9/10`` or ``bytes */10``, where given."""
+    match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", response.headers.get("Content-Range", ""))
+    if match is None:
+        return None, None
+    start, total = match.groups()
+    return int(start) if start else None, int(total) if total else None
+
+
+def _append(response: requests.Response, part: _Part) -> None:
+    total = _total(response, part.size)
+    with part.path.open("ab") as file, _progress(part.name, part.size, total) as advance:
+        # Undecoded: some servers call the compression of a .tar.gz its Content-Encoding.
+        for chunk in response.raw.stream(_CHUNK, decode_content=False):
+            file.write(chunk)
+            advance(len(chunk))
+    if total is not None and part.size != total:
+        raise _Interrupted(f"the connection ended after {part.size} of {total} bytes")
+
+
+def _total(response: requests.Response, done: int) -> int | None:
+    """The size of the whole file of which ``done`` bytes are here, as far as the server says."""
+    _, total = _content_range(response)
+    if total is not None:
+        return total
+    length = response.headers.get("Content-Length", "")
+    return done + int(length) if length.isdecimal() else None
+
+
+def _progress(name: str, done: int, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+    """Shows on stderr how the download comes along; gives a function to call with the size of each new piece."""
+    return _bar(name, done, total) if sys.stderr.isatty() else _lines(name, done, total)
+
+
+@contextmanager
+def _bar(name: str, done: int, total: int | None) -> Iterator[Callable[[int], None]]:
+    description = TextColumn("{task.description}", markup=False)
+    columns = (description, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(name, total=total, completed=done)
+        yield lambda count: progress.advance(task, count)
+
+
+@contextmanager
+def _lines(name: str, done: int, total: int | None) -> Iterator[Callable[[int], None]]:
+    began = reported = time.monotonic()
+    arrived = 0
+
+    def advance(count: int) -> None:
+        nonlocal arrived, reported
+        arrived += count
+        now = time.monotonic()
+        if now - reported >= _LINE_EVERY_S:
+            reported = now
+            print(_line(name, done + arrived, total, arrived / (now - began)), file=sys.stderr, flush=True)
+
+    yield advance
+
+
+def _line(name: str, done: int, total: int | None, rate: float) -> str:
+    if total is None:
+        return f"{name}: {decimal(done)}, {decimal(int(rate))}/s"
+    return f"{name}: {decimal(done)} of {decimal(total)}, {decimal(int(rate))}/s, {(total - done) / rate:.0f} s left"

@@ -1,0 +1,129 @@
+"""The common form of a data set of state-object pairs (CZSL), whatever it looked like on disk."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from recompose.files import read_json, write_atomically, write_json
+
+Pair = tuple[str, str]
+SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An image, by its path relative to the data set's folder, with its label and its split."""
+
+    path: str
+    state: str
+    object: str
+    split: str
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the papers' tables of data sets print."""
+
+    states: int
+    objects: int
+    train_pairs: int
+    train_images: int
+    val_seen: int
+    val_unseen: int
+    val_images: int
+    test_seen: int
+    test_unseen: int
+    test_images: int
+
+
+class PairData:
+    """Images labelled with a state and an object, and the pairs of each split.
+
+    Vocabularies and pairs are sorted, as in the field's released code, so an index means the same everywhere.
+    """
+
+    def __init__(self, pairs: dict[str, list[Pair]], samples: Iterable[Sample]) -> None:
+        self.pairs_of = {split: sorted(set(pairs[split])) for split in SPLITS}
+        self.samples = list(samples)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """The pairs of all splits: the candidates of the closed world."""
+        return sorted({pair for split in SPLITS for pair in self.pairs_of[split]})
+
+    @cached_property
+    def states(self) -> list[str]:
+        """Every state."""
+        return sorted({state for state, _ in self.pairs})
+
+    @cached_property
+    def objects(self) -> list[str]:
+        """Every object."""
+        return sorted({name for _, name in self.pairs})
+
+    @cached_property
+    def all_pairs(self) -> list[Pair]:
+        """Every state with every object: the candidates of the open world."""
+        return [(state, name) for state in self.states for name in self.objects]
+
+    def is_seen(self, pairs: Iterable[Pair]) -> np.ndarray:
+        """Which pairs [pairs] training shows."""
+        seen = set(self.pairs_of["train"])
+        return np.array([pair in seen for pair in pairs])
+
+    def closed_world(self, split: str) -> np.ndarray:
+        """Which of ``pairs`` [pairs] can be an answer in a split: its own and those of training."""
+        candidates = {*self.pairs_of["train"], *self.pairs_of[split]}
+        return np.array([pair in candidates for pair in self.pairs])
+
+    def rows(self, split: str) -> np.ndarray:
+        """The positions [images] of a split's samples."""
+        return np.array([row for row, sample in enumerate(self.samples) if sample.split == split], dtype=np.int64)
+
+    def targets(self, split: str, pairs: list[Pair]) -> np.ndarray:
+        """The index in ``pairs`` of the label of each of a split's samples [images]."""
+        position = {pair: index for index, pair in enumerate(pairs)}
+        return np.array([position[s.state, s.object] for s in self.samples if s.split == split], dtype=np.int64)
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """The counts that papers print."""
+        seen = set(self.pairs_of["train"])
+        images = {split: sum(sample.split == split for sample in self.samples) for split in SPLITS}
+        known = {split: sum(pair in seen for pair in self.pairs_of[split]) for split in SPLITS}
+        return Statistics(
+            states=len(self.states),
+            objects=len(self.objects),
+            train_pairs=known["train"],
+            train_images=images["train"],
+            val_seen=known["val"],
+            val_unseen=len(self.pairs_of["val"]) - known["val"],
+            val_images=images["val"],
+            test_seen=known["test"],
+            test_unseen=len(self.pairs_of["test"]) - known["test"],
+            test_images=images["test"],
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write ``pairs.json``, ``samples.csv`` and ``statistics.json``."""
+        write_json(folder / "pairs.json", self.pairs_of)
+        write_json(folder / "statistics.json", asdict(self.statistics))
+
+        def rows(path: Path) -> None:
+            with path.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(["path", "state", "object", "split"])
+                writer.writerows((s.path, s.state, s.object, s.split) for s in self.samples)
+
+        write_atomically(folder / "samples.csv", rows)
+
+    @classmethod
+    def read(cls, folder: Path) -> "PairData":
+        """Read what ``write`` wrote."""
+        pairs = {split: [(state, name) for state, name in rows] for split, rows in read_json(folder / "pairs.json").items()}
+        with (folder / "samples.csv").open(newline="", encoding="utf-8") as file:
+            return cls(pairs, (Sample(**row) for row in csv.DictReader(file)))

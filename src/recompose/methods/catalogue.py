@@ -1,0 +1,21 @@
+"""What planning has to know of each method, without importing it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method's file in this folder, its class, and what its numbers depend on."""
+
+    module: str
+    class_name: str
+    needs_backbone: bool  # no: it needs no torch either
+    needs_seed: bool  # no: another seed gives the same numbers, so it is run once
+
+
+METHODS = {
+    "chance": Method("recompose.methods.chance", "Chance", needs_backbone=False, needs_seed=True),
+    "clip": Method("recompose.methods.clip", "CLIP", needs_backbone=True, needs_seed=False),
+    "coop": Method("recompose.methods.coop", "CoOp", needs_backbone=True, needs_seed=True),
+    "csp": Method("recompose.methods.csp", "CSP", needs_backbone=True, needs_seed=True),
+}

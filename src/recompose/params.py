@@ -1,0 +1,340 @@
+"""The schema of params.yaml: every knob, its meaning and what it may be.
+
+``load_params`` gives the parameters of the chosen profile or one error that names file, key path, what is allowed
+there and the nearest right name.
+"""
+
+import copy
+import difflib
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+DatasetName = Literal["shapes-pairs", "mit-states", "ut-zappos", "cgqa"]
+BackboneName = Literal["shapes-clip", "clip-vit-b-32", "clip-vit-l-14"]
+MethodName = Literal["chance", "clip", "coop", "csp"]
+Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(gt=0)]
+
+
+def _spelling(field: str) -> str:
+    return field.replace("_", "-")
+
+
+class Section(BaseModel):
+    """A part of params.yaml: unknown keys are errors, and nothing is converted from another type."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Names(Section):
+    """A section whose keys are names of things: spelled with hyphens."""
+
+    model_config = ConfigDict(alias_generator=_spelling)
+
+    def of(self, name: str) -> Any:
+        """The entry called ``name``."""
+        return getattr(self, name.replace("-", "_"))
+
+
+class Trainer(Section):
+    """How training runs on the hardware at hand."""
+
+    precision: Precision
+    threads: Count  # of one process on CPU; fixed, so that sums do not depend on the machine's number of cores
+    accelerator: Literal["auto", "cpu", "gpu"]
+    devices: Literal["auto"] | Count  # GPUs or processes of one run; a batch size is shared between them
+
+
+class Profile(Section):
+    """What a workflow covers and how much it spends."""
+
+    datasets: list[DatasetName] = Field(min_length=1)
+    backbone: BackboneName
+    methods: list[MethodName] = Field(min_length=1)
+    seeds: list[int] = Field(min_length=1)
+    runs_per_process: Count
+    trainer: Trainer
+    override: dict[str, Any] = {}  # dotted key -> value, in place of the sections below
+
+    @model_validator(mode="after")
+    def _one_run_on_several_devices(self) -> "Profile":
+        if self.runs_per_process > 1 and self.trainer.devices != 1:
+            raise ValueError("runs_per_process has to be 1 where a run may take several devices (trainer.devices is not 1)")
+        return self
+
+
+class Profiles(Section):
+    """The profiles to choose from."""
+
+    demo: Profile
+    smoke: Profile
+    paper: Profile
+
+
+class Images(Section):
+    """Images of a drawn data set, per split."""
+
+    train: Annotated[int, Field(ge=83)]  # every pair of a split is shown at least once
+    val: Annotated[int, Field(ge=30)]
+    test: Annotated[int, Field(ge=36)]
+
+
+class ShapesPairs(Section):
+    """The drawn data set of state-object pairs."""
+
+    seed: int
+    images: Images
+
+
+class Archive(Section):
+    """A file that upstream publishes."""
+
+    file: FileName
+    urls: list[str] = Field(min_length=1)  # mirrors, in the order in which they are tried
+    sha256: Digest | None  # null where upstream publishes none
+
+
+class Downloaded(Section):
+    """A public data set: the archives it is unpacked from."""
+
+    archives: list[Archive]
+
+
+class Datasets(Names):
+    """The data sets."""
+
+    shapes_pairs: ShapesPairs
+    mit_states: Downloaded
+    ut_zappos: Downloaded
+    cgqa: Downloaded
+
+
+class ShapesClip(Section):
+    """The small CLIP that the workflow pretrains on drawn scenes."""
+
+    architecture: str
+    activation: Literal["gelu", "quick_gelu"]
+    seed: int
+    scenes: Count
+    epochs: Count
+    batch_size: Count
+    lr: Positive
+    weight_decay: Annotated[float, Field(ge=0)]
+
+
+class Released(Section):
+    """A CLIP whose weights somebody published."""
+
+    architecture: str
+    activation: Literal["gelu", "quick_gelu"]
+    weights: Archive
+
+
+class Backbones(Names):
+    """The backbones."""
+
+    shapes_clip: ShapesClip
+    clip_vit_b_32: Released
+    clip_vit_l_14: Released
+
+
+class Chance(Section):
+    """Scores drawn at random: no settings."""
+
+
+class Clip(Section):
+    """Zero-shot CLIP."""
+
+    prompt: Template
+
+
+class SoftPrompt(Section):
+    """A method that learns token embeddings of the prompt."""
+
+    prompt: Template
+    lr: Positive
+    weight_decay: Annotated[float, Field(ge=0)]
+    batch_size: Count
+    accumulate: Count  # batches whose gradients make one step
+    epochs: Count
+    per_dataset: dict[DatasetName, dict[str, Any]] = {}  # settings that differ there
+
+
+class Csp(SoftPrompt):
+    """CSP: also drops elements of what it learns."""
+
+    dropout: Annotated[float, Field(ge=0, lt=1)]
+
+
+class Methods(Names):
+    """The methods and their settings."""
+
+    chance: Chance
+    clip: Clip
+    coop: SoftPrompt
+    csp: Csp
+
+
+class Params(Section):
+    """params.yaml, whole."""
+
+    profile: Literal["demo", "smoke", "paper"]
+    profiles: Profiles
+    datasets: Datasets
+    backbones: Backbones
+    methods: Methods
+
+    @property
+    def chosen(self) -> Profile:
+        """The profile in force."""
+        profile: Profile = getattr(self.profiles, self.profile)
+        return profile
+
+    def settings(self, method: str, dataset: str) -> dict[str, Any]:
+        """The settings of a method on a data set, as plain values."""
+        section = self.methods.of(method).model_dump(by_alias=True)
+        return section | section.pop("per_dataset", {}).get(dataset, {})
+
+
+class ParamsError(ValueError):
+    """params.yaml is wrong: the message says where and what is allowed."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML in which a repeated key is an error and 1e-4 is a number."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+    for index, key in enumerate(keys):
+        if key in keys[:index]:
+            line = node.value[index][0].start_mark.line + 1
+            raise yaml.YAMLError(f"line {line}: the key {key} stands here for the second time")
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+# YAML 1.1, which PyYAML reads, takes 1e-4 for a string because the dot is missing
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789"))
+
+
+def _nearest(name: str, allowed: list[str]) -> str:
+    close = difflib.get_close_matches(name, allowed, n=1, cutoff=0.4)
+    return f"; the nearest is '{close[0]}'" if close else ""
+
+
+def _keys_at(path: tuple[str | int, ...]) -> list[str]:
+    """The keys that the schema knows in the section at this path."""
+    section: Any = Params
+    for key in path:
+        fields = {field.alias or name: field.annotation for name, field in section.model_fields.items()}
+        section = fields.get(str(key))
+        if not (isinstance(section, type) and issubclass(section, BaseModel)):
+            return []
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def _explain(error: Any) -> str:
+    """One line for one error of the schema: the place, what is wrong, what is allowed, the nearest right name."""
+    *above, key = error["loc"] or ("",)
+    place = ".".join(str(part) for part in error["loc"]) or "the file"
+    if error["type"] == "extra_forbidden":
+        allowed = _keys_at(tuple(above))
+        return f"{place}: there is no key '{key}'{_nearest(str(key), allowed)}; allowed: {', '.join(allowed)}"
+    if error["type"] == "missing":
+        return f"{place}: this key is missing"
+    if error["type"] == "literal_error":
+        allowed = [name.strip(" '") for name in error["ctx"]["expected"].replace(" or ", ",").split(",")]
+        return f"{place}: '{error['input']}' is not allowed{_nearest(str(error['input']), allowed)}; allowed: {', '.join(allowed)}"
+    return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"
+
+
+def _validated(document: Any, source: str) -> Params:
+    try:
+        return Params.model_validate(document)
+    except ValidationError as error:
+        # a union reports every branch that did not fit: the first line of a place says enough
+        lines = {tuple(e["loc"]): _explain(e) for e in reversed(error.errors())}
+        raise ParamsError("\n".join([f"{source} is wrong:", *(f"  {line}" for line in reversed(lines.values()))])) from None
+
+
+def _overridden(document: dict[str, Any], override: dict[str, Any], source: str) -> dict[str, Any]:
+    """A copy of the document with the values at these dotted keys replaced."""
+    document = copy.deepcopy(document)
+    for dotted, value in override.items():
+        *path, last = dotted.split(".")
+        section = document
+        for key in path:
+            section = section.get(key, {}) if isinstance(section, dict) else {}
+        if not isinstance(section, dict) or last not in section:
+            nearest = _nearest(dotted, _dotted(document))
+            raise ParamsError(f"{source} is wrong:\n  override.{dotted}: there is no such key to override{nearest}")
+        section[last] = value
+    return document
+
+
+def _dotted(section: Any, prefix: str = "") -> list[str]:
+    if not isinstance(section, dict):
+        return []
+    return [path for key, value in section.items() for path in (f"{prefix}{key}", *_dotted(value, f"{prefix}{key}."))]
+
+
+def parse_params(text: str, source: str = "params.yaml") -> Params:
+    """The parameters of the chosen profile from the text of params.yaml, its overrides carried out.
+
+    Raises:
+        ParamsError: anything is wrong; every place that is wrong has a line in the message.
+    """
+    try:
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except yaml.YAMLError as error:
+        raise ParamsError(f"{source} is not valid YAML: {error}") from None
+    params = _validated(document, source)
+    where = f"{source}, profiles.{params.profile}"
+    params = _validated(_overridden(document, params.chosen.override, where), where)
+    _check_per_dataset(params, source)
+    return params
+
+
+def _check_per_dataset(params: Params, source: str) -> None:
+    """Settings per dataset are partial sections: each has to fit into the method's section."""
+    for method in get_args(MethodName):
+        section = params.methods.of(method)
+        whole = section.model_dump(by_alias=True)
+        for dataset, partial in whole.pop("per_dataset", {}).items():
+            try:
+                type(section).model_validate(whole | partial)
+            except ValidationError as error:
+                raise ParamsError(
+                    f"{source} is wrong:\n  methods.{method}.per_dataset.{dataset}.{_explain_within(error, section)}"
+                ) from None
+
+
+def _explain_within(error: ValidationError, section: BaseModel) -> str:
+    first = error.errors()[0]
+    allowed = list(type(section).model_fields)
+    key = str(first["loc"][0])
+    if first["type"] == "extra_forbidden":
+        return f"{key}: there is no key '{key}'{_nearest(key, allowed)}; allowed: {', '.join(allowed)}"
+    return _explain(first)
+
+
+def load_params(path: Path) -> Params:
+    """The parameters of the chosen profile from params.yaml.
+
+    Raises:
+        ParamsError: the file is missing or anything in it is wrong.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParamsError(f"{path} cannot be read: {error}. Run in the root of the project.") from None
+    return parse_params(text, str(path))

@@ -1,0 +1,213 @@
+"""What the phases of the workflow do, in their order. Each finds what the ones before it made, makes its own, and is done
+at once where that exists. Torch is imported by those that need it, when they do.
+"""
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from recompose.files import write_json
+from recompose.methods.catalogue import METHODS, Method
+from recompose.params import Released
+from recompose.plan import Batch, Recipe, Run
+from recompose.progress import say
+from recompose.store import ERROR
+from recompose.workspace import Workspace
+
+
+# the settings of a method that belong to its training; the others are its own
+TRAINING = {"lr", "weight_decay", "batch_size", "accumulate", "epochs"}
+
+
+class FailedRunsError(RuntimeError):
+    """Some runs of a batch failed; the others are complete."""
+
+
+def acquire(work: Workspace, dataset: str) -> None:
+    """Bring a data set onto this disk, check it and index it."""
+    from recompose.data.acquire import acquire as acquire_into
+
+    recipe = work.plan.datasets[dataset]
+    with work.store("index").making(recipe) as folder:
+        if folder:
+            acquire_into(recipe, work.params.datasets.of(dataset), work.data, folder)
+
+
+def make_backbone(work: Workspace) -> None:
+    """Pretrain the backbone, or check and, where possible, download its released weights."""
+    recipe = work.plan.backbone
+    with work.store("backbones").making(recipe) as folder:
+        if folder and work.plan.corpus is None:
+            _fetch_weights(work, folder)
+        elif folder:
+            _pretrain(work, work.plan.corpus, folder)
+
+
+def _fetch_weights(work: Workspace, folder: Path) -> None:
+    from recompose.data.download import download
+
+    archive = work.params.backbones.of(work.plan.backbone.name).weights
+    path = work.data / "weights" / archive.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    download(archive.urls, path, sha256=archive.sha256)
+    (folder / archive.file).symlink_to(os.path.relpath(path, folder))
+
+
+def _pretrain(work: Workspace, corpus: Recipe | None, folder: Path) -> None:
+    from recompose.backbones.pretrain import pretrain
+    from recompose.data.acquire import acquire_corpus
+
+    assert corpus is not None
+    section = work.params.backbones.of(work.plan.backbone.name)
+    _limit_threads(work)
+    pretrain(
+        section.architecture,
+        section.activation,
+        acquire_corpus(corpus, work.data),
+        folder,
+        _hardware(work),
+        **section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"}),
+    )
+
+
+def _hardware(work: Workspace) -> Any:
+    from recompose.training.loop import Hardware
+
+    return Hardware(**work.params.chosen.trainer.model_dump(include={"precision", "accelerator", "devices"}))
+
+
+def _limit_threads(work: Workspace) -> None:
+    import torch
+
+    torch.set_num_threads(work.params.chosen.trainer.threads)
+
+
+def _load_backbone(work: Workspace) -> Any:
+    from recompose.backbones.clip import load
+
+    recipe, store = work.plan.backbone, work.store("backbones")
+    section = work.params.backbones.of(recipe.name)
+    name = section.weights.file if isinstance(section, Released) else "weights.safetensors"
+    return load(section.architecture, section.activation, store.file(recipe, name))
+
+
+def cache_features(work: Workspace, dataset: str) -> None:
+    """Encode the images of a data set once."""
+    from recompose.backbones.features import write_features
+    from recompose.data.acquire import data_root
+
+    with work.store("features").making(work.plan.features[dataset]) as folder:
+        if folder:
+            _limit_threads(work)
+            root = data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data)
+            paths = [root / sample.path for sample in _pair_data(work, dataset).samples]
+            say(f"{dataset}: encoding {len(paths)} images")
+            write_features(_load_backbone(work), paths, folder)
+
+
+def _pair_data(work: Workspace, dataset: str) -> Any:
+    from recompose.data.pairs import PairData
+
+    store, recipe = work.store("index"), work.plan.datasets[dataset]
+    store.verify(recipe)
+    return PairData.read(store.folder(recipe))
+
+
+def carry_out(work: Workspace, batch: Batch) -> None:
+    """Train and test the runs of a batch that are not complete.
+
+    A run that fails does not keep the others from theirs.
+
+    Raises:
+        FailedRunsError: names the runs that failed and where their traces are.
+    """
+    inputs = _Inputs(work, batch)
+    if _is_helper():
+        _execute(batch.runs[0], inputs, work.runs.folder(batch.runs[0]))
+        return
+    failed = []
+    for number, run in enumerate(batch.runs, start=1):
+        try:
+            with work.runs.making(run) as folder:
+                if folder:
+                    say(f"run {number}/{len(batch.runs)} {run.folder}: {run.title}")
+                    _execute(run, inputs, folder)
+        except Exception as error:
+            say(f"run {run.folder} ({run.title}) failed: {error}")
+            failed.append(f"{run.title}: {work.runs.folder(run) / ERROR}")
+    if failed:
+        raise FailedRunsError("\n".join([f"{len(failed)} of {len(batch.runs)} runs failed:", *failed]))
+
+
+def _is_helper() -> bool:
+    """Whether Lightning started this process to help with a run on several devices, which another process is making."""
+    return int(os.environ.get("LOCAL_RANK", "0")) > 0
+
+
+class _Inputs:
+    """What the runs of a batch share, read when the first of them needs it."""
+
+    def __init__(self, work: Workspace, batch: Batch) -> None:
+        self.work, self.dataset = work, batch.dataset
+        self._read: dict[str, Any] = {}
+
+    @property
+    def data(self) -> Any:
+        if "data" not in self._read:
+            self._read["data"] = _pair_data(self.work, self.dataset)
+        return self._read["data"]
+
+    @property
+    def features(self) -> Any:
+        from recompose.backbones.features import FILE, read_features
+
+        if "features" not in self._read:
+            store, recipe = self.work.store("features"), self.work.plan.features[self.dataset]
+            self._read["features"] = read_features(store.file(recipe, FILE))
+        return self._read["features"]
+
+    @property
+    def backbone(self) -> Any:
+        if "backbone" not in self._read:
+            _limit_threads(self.work)
+            self._read["backbone"] = _load_backbone(self.work)
+        return self._read["backbone"]
+
+
+def _execute(run: Run, inputs: _Inputs, folder: Path) -> None:
+    from recompose.metrics.worlds import evaluate, measured, read_bests
+
+    entry = METHODS[run.method]
+    scorer = _trained(run, entry, inputs, folder) if entry.needs_backbone else _class_of(entry)(run.seed).scorer
+    if scorer is None:
+        return
+    evaluate(inputs.data, scorer, folder)
+    metrics = measured(read_bests(folder / "scores.safetensors"))
+    write_json(folder / "metrics.json", metrics)
+    say(f"{run.title}: " + ", ".join(f"{key} AUC {100 * value['auc']:.1f}" for key, value in metrics.items()))
+
+
+def _class_of(entry: Method) -> Any:
+    return getattr(importlib.import_module(entry.module), entry.class_name)
+
+
+def _trained(run: Run, entry: Method, inputs: _Inputs, folder: Path) -> Any:
+    """The run's method as a scorer, trained where it trains; None in a helper process."""
+    import pytorch_lightning as pl
+
+    from recompose.training.czsl import scorer_of, train
+
+    pl.seed_everything(run.seed, verbose=False)
+    settings = run.document["settings"]
+    training = {name: settings[name] for name in TRAINING & settings.keys()}
+    data, features = inputs.data, inputs.features
+    own = {name: value for name, value in settings.items() if name not in training}
+    method = _class_of(entry)(inputs.backbone, data.states, data.objects, **own)
+    if training:
+        goes_on = train(
+            method, data, features, folder, _hardware(inputs.work), title=run.title, seed=run.seed, **training
+        )
+        if not goes_on:
+            return None
+    return scorer_of(method, data, features)

@@ -1,0 +1,200 @@
+"""From parameters and papers to what has to exist: recipes, runs and the batches that processes carry out.
+
+Pure functions of params.yaml and of the sources; nothing here touches data or results. A recipe is what determines a
+content; its digest is the content's name on disk.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from recompose.digest import digest, short
+from recompose.methods.catalogue import METHODS
+from recompose.params import Params, Released, ShapesPairs
+from recompose.provenance.fingerprint import ROOT, fingerprint
+
+ARCHITECTURES = ROOT / "backbones" / "architectures"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What determines a content: a document of plain values, under a name people know."""
+
+    name: str
+    document: dict[str, Any]
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the document."""
+        return digest(self.document)
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder: for people first, unique by the digest."""
+        return f"{self.name}-{short(self.digest)}"
+
+
+@dataclass(frozen=True)
+class Run(Recipe):
+    """One training and evaluation of a method on a data set with a backbone and a seed."""
+
+    @property
+    def method(self) -> str:
+        """The method's name in params.yaml."""
+        return str(self.document["method"])
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name in params.yaml."""
+        return str(self.document["dataset"]["name"])
+
+    @property
+    def seed(self) -> int:
+        """The seed of everything drawn at random."""
+        return int(self.document["seed"])
+
+    @property
+    def folder(self) -> str:
+        """Runs are called by their digest alone."""
+        return short(self.digest)
+
+    @property
+    def title(self) -> str:
+        """The run as people say it."""
+        return f"{self.method} on {self.dataset}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs on one data set that one process carries out."""
+
+    dataset: str
+    runs: tuple[Run, ...]
+    needs_backbone: bool
+
+    @property
+    def name(self) -> str:
+        """The digest of the runs' digests."""
+        return short(digest([run.digest for run in self.runs]))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the chosen profile needs."""
+
+    datasets: dict[str, Recipe]
+    corpus: Recipe | None  # None: the backbone's weights are published
+    backbone: Recipe
+    features: dict[str, Recipe]  # of each data set
+    runs: tuple[Run, ...]
+    batches: tuple[Batch, ...]
+
+    def runs_of(self, method: str, dataset: str) -> list[Run]:
+        """The runs of a method on a data set, by seed."""
+        return [run for run in self.runs if (run.method, run.dataset) == (method, dataset)]
+
+
+def module_of(dataset: str) -> str:
+    """The module of a data set: its name, spelled as Python does."""
+    return f"recompose.data.{dataset.replace('-', '_')}"
+
+
+def _dataset(name: str, params: Params) -> Recipe:
+    section = params.datasets.of(name)
+    if isinstance(section, ShapesPairs):
+        content: dict[str, Any] = section.model_dump()
+    else:  # where a file may be had does not change what is in it
+        content = {"archives": {archive.file: archive.sha256 for archive in section.archives}}
+    return Recipe(name, {"dataset": name, **content, "code": fingerprint([module_of(name)])})
+
+
+def _corpus(params: Params) -> Recipe | None:
+    section = params.backbones.of(params.chosen.backbone)
+    if isinstance(section, Released):
+        return None
+    content = {"scenes": section.scenes, "seed": section.seed}
+    return Recipe("shapes", {"corpus": "shapes", **content, "code": fingerprint(["recompose.data.shapes.corpus"])})
+
+
+def _architecture(name: str) -> Any:
+    """The content of our own architecture's file; the name of one that open_clip declares."""
+    path = ARCHITECTURES / f"{name}.json"
+    return {"name": name, **json.loads(path.read_text())} if path.exists() else name
+
+
+def _backbone(params: Params, corpus: Recipe | None) -> Recipe:
+    name = params.chosen.backbone
+    section = params.backbones.of(name)
+    identity: dict[str, Any] = {
+        "backbone": name,
+        "architecture": _architecture(section.architecture),
+        "activation": section.activation,
+    }
+    if corpus is None:
+        return Recipe(name, identity | {"weights": section.weights.sha256})
+    training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
+    identity |= {"corpus": corpus.digest, "threads": params.chosen.trainer.threads, **training}
+    return Recipe(name, identity | {"code": fingerprint(["recompose.backbones.pretrain"])})
+
+
+def _features(dataset: Recipe, backbone: Recipe) -> Recipe:
+    return Recipe(
+        f"{dataset.name}-{backbone.name}",
+        {
+            "dataset": dataset.digest,
+            "backbone": backbone.digest,
+            "code": fingerprint(["recompose.backbones.features"]),
+        },
+    )
+
+
+def _run(method: str, dataset: Recipe, backbone: Recipe, seed: int, params: Params) -> Run:
+    entry = METHODS[method]
+    document: dict[str, Any] = {
+        "method": method,
+        "settings": params.settings(method, dataset.name),
+        "dataset": {"name": dataset.name, "digest": dataset.digest},
+        "backbone": None,
+        "seed": seed,
+    }
+    if entry.needs_backbone:
+        trainer = params.chosen.trainer
+        document["backbone"] = {"name": backbone.name, "digest": backbone.digest}
+        document["trainer"] = {"precision": trainer.precision, "threads": trainer.threads}
+        document["code"] = fingerprint([entry.module, "recompose.training.czsl"])
+    else:
+        document["code"] = fingerprint([entry.module, "recompose.metrics.worlds"])
+    return Run(method, document)
+
+
+def _batches(runs: Iterable[Run], size: int) -> Iterable[Batch]:
+    groups: dict[tuple[str, bool], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.dataset, METHODS[run.method].needs_backbone), []).append(run)
+    for (dataset, needs_backbone), members in groups.items():
+        for start in range(0, len(members), size):
+            yield Batch(dataset, tuple(members[start : start + size]), needs_backbone)
+
+
+def make_plan(params: Params) -> Plan:
+    """What the chosen profile needs."""
+    profile = params.chosen
+    datasets = {name: _dataset(name, params) for name in profile.datasets}
+    corpus = _corpus(params)
+    backbone = _backbone(params, corpus)
+    runs = tuple(
+        _run(method, dataset, backbone, seed, params)
+        for dataset in datasets.values()
+        for method in profile.methods
+        for seed in (profile.seeds if METHODS[method].needs_seed else profile.seeds[:1])
+    )
+    return Plan(
+        datasets=datasets,
+        corpus=corpus,
+        backbone=backbone,
+        features={name: _features(dataset, backbone) for name, dataset in datasets.items()},
+        runs=runs,
+        batches=tuple(_batches(runs, profile.runs_per_process)),
+    )

@@ -1,0 +1,87 @@
+"""The fingerprint of code: a digest per module, of what the code does and not of how it is laid out.
+
+It is taken from the sources without importing them, so that planning stays light.
+"""
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import recompose
+
+PACKAGE = "recompose"
+ROOT = Path(recompose.__file__).parent
+
+
+def _path(module: str) -> Path | None:
+    stem = ROOT.joinpath(*module.split(".")[1:])
+    candidates = (stem.with_suffix(".py"), stem / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _said(node: object) -> Iterator[str]:
+    """What a syntax tree says: types and values, no positions, docstrings or empty fields.
+
+    Empty fields are left out because Python's versions differ in which of them exist.
+    """
+    if isinstance(node, ast.AST):
+        yield type(node).__name__ + "("
+        for field, value in ast.iter_fields(node):
+            if value is None or value == [] or field == "type_comment":
+                continue
+            yield field + "="
+            yield from _said(_without_docstring(node) if field == "body" else value)
+        yield ")"
+    elif isinstance(node, list):
+        for item in node:
+            yield from _said(item)
+            yield ","
+    else:
+        yield repr(node)
+
+
+def _without_docstring(node: ast.AST) -> object:
+    body = getattr(node, "body", None)
+    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    return body[1:] if documented and body and ast.get_docstring(node, clean=False) is not None else body
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """The modules of the package that a module imports, also inside its functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@functools.cache
+def _read(module: str) -> tuple[str, tuple[str, ...]]:
+    """A module's digest, and the modules of the package that it imports."""
+    path = _path(module)
+    if path is None:
+        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+    tree = ast.parse(path.read_bytes(), filename=str(path))
+    digest = hashlib.sha256("".join(_said(tree)).encode()).hexdigest()
+    inside = {name for name in _imports(tree) if name.split(".")[0] == PACKAGE and _path(name)}
+    return digest, tuple(sorted(inside))
+
+
+def fingerprint(modules: Iterable[str]) -> dict[str, str]:
+    """The digest of each module that these import from this package, directly or not, and of themselves.
+
+    Comments, docstrings and layout do not count. Modules named in strings are not seen: name them among ``modules``.
+
+    Raises:
+        ModuleNotFoundError: a name that is no module of this package.
+    """
+    waiting, found = list(modules), {}
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found[module], imports = _read(module)
+            waiting.extend(imports)
+    return dict(sorted(found.items()))

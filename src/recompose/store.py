@@ -1,0 +1,223 @@
+"""The store: content-addressed folders, each complete once its record is written.
+
+``results/<kind>/<folder>/`` is where a recipe's content is made and kept. The record is written last and atomically. It holds the recipe,
+the hash of every file, and by what, where and when it was made. So an interrupted folder is never taken for a complete one,
+and a changed, truncated or missing file is found by name.
+"""
+
+import json
+import platform
+import shutil
+import socket
+import subprocess
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from recompose.digest import digest, sha256_file
+from recompose.files import SCRATCH, read_json, write_json
+from recompose.plan import Recipe
+from recompose.progress import logged, say
+
+KINDS = ("index", "corpus", "backbones", "features", "runs")
+RECORDS = {"runs": "run.json"}  # every other kind: record.json
+LOG = "log.txt"
+ERROR = "error.txt"
+PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
+SOURCES = ("src", "workflow", "params.yaml", "requirements.lock", "pyproject.toml")
+
+
+class DamagedError(RuntimeError):
+    """A stored file is not what its record says."""
+
+
+class Store:
+    """One kind of content under ``results/``."""
+
+    def __init__(self, results: Path, kind: str) -> None:
+        self.root = results / kind
+        self.kind = kind
+        self.record_name = RECORDS.get(kind, "record.json")
+
+    def folder(self, recipe: Recipe) -> Path:
+        """Where a recipe's content is, or will be."""
+        return self.root / recipe.folder
+
+    def record_path(self, recipe: Recipe) -> Path:
+        """The file that makes a folder complete."""
+        return self.folder(recipe) / self.record_name
+
+    def is_complete(self, recipe: Recipe) -> bool:
+        """Whether the content was made to its end."""
+        return self.record_path(recipe).exists()
+
+    def is_being_made(self, recipe: Recipe) -> bool:
+        """Whether a process on this machine is at it now."""
+        if not self._lock_path(recipe).exists():
+            return False
+        try:
+            with self._lock(recipe, timeout=0):
+                return False
+        except Timeout:
+            return True
+
+    def record(self, recipe: Recipe) -> dict[str, Any]:
+        """The record of a complete folder.
+
+        Raises:
+            DamagedError: it is missing or is another recipe's.
+        """
+        path = self.record_path(recipe)
+        try:
+            record: dict[str, Any] = read_json(path)
+            identity = digest(record["recipe"])
+        except FileNotFoundError:
+            raise DamagedError(f"{path} is missing: {self._remedy(recipe)}") from None
+        except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+            raise DamagedError(f"{path} is no record ({error}): {self._remedy(recipe)}") from None
+        if identity != recipe.digest:
+            raise DamagedError(f"{path} holds another recipe than its folder's name says: {self._remedy(recipe)}")
+        return record
+
+    def verify(self, recipe: Recipe) -> dict[str, Any]:
+        """The record, once every file was read and has the hash that the record gives.
+
+        Raises:
+            DamagedError: a file is missing, truncated or changed.
+        """
+        record = self.record(recipe)
+        for name in record["files"]:
+            self.file(recipe, name, record)
+        return record
+
+    def verify_sizes(self, recipe: Recipe) -> None:
+        """Quickly, without reading: every file is there at its size.
+
+        Raises:
+            DamagedError: a file is missing or has another size.
+        """
+        for name, entry in self.record(recipe)["files"].items():
+            self._sized(recipe, name, entry)
+
+    def file(self, recipe: Recipe, name: str, record: dict[str, Any] | None = None) -> Path:
+        """The path of a stored file, after its bytes were checked.
+
+        Raises:
+            DamagedError: the file is missing, truncated or changed.
+        """
+        entry = (record or self.record(recipe))["files"][name]
+        path = self._sized(recipe, name, entry)
+        if sha256_file(path) != entry["sha256"]:
+            raise DamagedError(f"{path} was changed since it was made: {self._remedy(recipe)}")
+        return path
+
+    def _sized(self, recipe: Recipe, name: str, entry: dict[str, Any]) -> Path:
+        path = self.folder(recipe) / name
+        if not path.is_file():
+            raise DamagedError(f"{path} is missing: {self._remedy(recipe)}")
+        size = path.stat().st_size
+        if size != entry["bytes"]:
+            raise DamagedError(f"{path} has {size} bytes instead of {entry['bytes']}: {self._remedy(recipe)}")
+        return path
+
+    def _remedy(self, recipe: Recipe) -> str:
+        return f"put the file back, or run `recompose store discard {self.kind}/{recipe.folder}` to have it made again"
+
+    def _lock_path(self, recipe: Recipe) -> Path:
+        return self.root / ".locks" / f"{recipe.folder}.lock"
+
+    def _lock(self, recipe: Recipe, timeout: float = -1) -> FileLock:
+        path = self._lock_path(recipe)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(path, timeout=timeout)
+
+    @contextmanager
+    def making(self, recipe: Recipe) -> Iterator[Path | None]:
+        """Make a recipe's content, alone: gives its folder, or None where it is complete already.
+
+        Of two processes that want the same content one waits for the other. The folder may hold what an interrupted process left
+        in ``scratch``. On success all other files are hashed and the record is written. An exception leaves its trace in ``error.txt``.
+        """
+        lock = self._lock(recipe)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"{self.kind}/{recipe.folder}: another process is making it; waiting")
+            lock.acquire()
+        try:
+            if self.is_complete(recipe):
+                yield None
+                return
+            folder = self.folder(recipe)
+            (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
+            (folder / ERROR).unlink(missing_ok=True)
+            started, clock = datetime.now(UTC), time.perf_counter()
+            try:
+                with logged(folder / LOG):
+                    yield folder
+            except Exception:
+                (folder / ERROR).write_text(traceback.format_exc())
+                raise
+            shutil.rmtree(folder / SCRATCH)
+            made = {"started": started.isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - clock, 2)}
+            write_json(self.record_path(recipe), self._new_record(recipe, folder, made))
+        finally:
+            lock.release()
+
+    def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
+        files = {
+            path.relative_to(folder).as_posix(): {"sha256": sha256_file(path), "bytes": path.stat().st_size}
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+        return {"digest": recipe.digest, "recipe": recipe.document, "files": files, "made": made | circumstances()}
+
+    def discard(self, folder: str) -> None:
+        """Remove a folder."""
+        shutil.rmtree(self.root / folder)
+
+    def prune(self, keep: Iterable[Recipe], *, dry: bool) -> list[str]:
+        """Remove every folder but those of ``keep`` and those being made; gives their names. ``dry``: only name them."""
+        kept = {recipe.folder for recipe in keep}
+        names = sorted(p.name for p in self.root.glob("*") if p.is_dir() and p.name != ".locks" and p.name not in kept)
+        free = [name for name in names if not self.is_being_made(_Named(name, {}))]
+        if not dry:
+            for name in free:
+                self.discard(name)
+        return free
+
+
+class _Named(Recipe):
+    """A recipe of which only the folder's name is known."""
+
+    @property
+    def folder(self) -> str:
+        return self.name
+
+
+def circumstances() -> dict[str, Any]:
+    """By what and where content is made: host, python, packages, git commit, and whether the sources were changed since."""
+    return {
+        "host": socket.gethostname(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "commit": _git("rev-parse", "HEAD"),
+        "dirty": bool(_git("status", "--porcelain", "--", *SOURCES)),
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says; None outside a repository or without git."""
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,155 @@
+"""One way to train anything here: Lightning, resumed at the last whole epoch, with the same numbers as if uninterrupted."""
+
+import logging
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from recompose.progress import Pace, say
+
+LAST = "last.ckpt"
+
+logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own affair
+for _message in (".*does not have many workers.*", "Found .* module.s. in eval mode.*", ".*LeafSpec.*"):
+    warnings.filterwarnings("ignore", message=_message)
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """Where and in which precision Lightning trains."""
+
+    precision: str
+    accelerator: str
+    devices: str | int
+
+
+def epoch_seed(seed: int, epoch: int) -> int:
+    """The seed of one epoch: what is drawn in it depends on nothing that happened before."""
+    return seed * 100_003 + epoch
+
+
+def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, world: int = 1) -> list[list[int]]:
+    """The positions of each batch of an epoch, for process ``rank`` of ``world``.
+
+    Each process gets an equal part of each batch, so ``size`` means the same on any number of devices. The last, smaller batch is kept;
+    only samples in it that cannot be shared equally are left out of this epoch.
+
+    Raises:
+        ValueError: a batch cannot be shared equally.
+    """
+    if size % world:
+        raise ValueError(f"a batch of {size} cannot be shared equally between {world} devices: change batch_size or devices")
+    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
+    usable = length - length % world
+    return [order[start : min(start + size, usable)][rank::world] for start in range(0, usable, size)]
+
+
+class Data(pl.LightningDataModule):
+    """Training samples in seeded batches and validation samples in order, for any method.
+
+    The data sets are indexed with a list of positions and give a whole batch, as ``TensorDataset`` does.
+    """
+
+    def __init__(self, train: Dataset[Any], val: Dataset[Any] | None, *, batch_size: int, seed: int) -> None:
+        super().__init__()
+        self._train, self._val = train, val
+        self._batch_size, self._seed = batch_size, seed
+
+    def train_dataloader(self) -> DataLoader[Any]:
+        """The batches of the current epoch: asked for anew at each."""
+        trainer = self.trainer
+        assert trainer is not None
+        seed = epoch_seed(self._seed, trainer.current_epoch)
+        length = len(self._train)  # type: ignore[arg-type]
+        batches = shuffled_batches(length, self._batch_size, seed, trainer.global_rank, trainer.world_size)
+        return DataLoader(self._train, sampler=batches, batch_size=None)
+
+    def val_dataloader(self) -> DataLoader[Any] | list[Any]:
+        """Every validation sample once, in blocks that the processes share."""
+        if self._val is None:
+            return []
+        trainer = self.trainer
+        assert trainer is not None
+        mine = list(range(trainer.global_rank, len(self._val), trainer.world_size))  # type: ignore[arg-type]
+        blocks = [mine[start : start + self._batch_size] for start in range(0, len(mine), self._batch_size)]
+        return DataLoader(self._val, sampler=blocks, batch_size=None)
+
+
+class _Epochs(Callback):
+    """Starts each epoch from its own seed, keeps a checkpoint of it, and says how the training goes."""
+
+    def __init__(self, title: str, seed: int, scratch: Path) -> None:
+        self._title, self._seed, self._scratch = title, seed, scratch
+        self._pace: Pace | None = None
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        torch.manual_seed(epoch_seed(self._seed, trainer.current_epoch) + trainer.global_rank)
+        self._pace = self._pace or Pace(trainer.max_epochs or 0, trainer.current_epoch)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        partial = self._scratch / f"{LAST}.partial"
+        trainer.save_checkpoint(partial)  # by all processes together
+        if trainer.is_global_zero and self._pace:
+            partial.replace(self._scratch / LAST)
+            metrics = ", ".join(f"{name} {float(value):.4g}" for name, value in trainer.callback_metrics.items())
+            say(f"{self._title}: epoch {self._pace.at(trainer.current_epoch + 1)}, {metrics}")
+
+
+class Training(pl.LightningModule):
+    """The base of what is trained here: its checkpoints leave out what does not train."""
+
+    strict_loading = False  # what is frozen is not in the checkpoint
+
+    def trained_state(self) -> dict[str, Tensor]:
+        """The tensors that training can change: trainable parameters, and buffers."""
+        frozen = {name for name, parameter in self.named_parameters() if not parameter.requires_grad}
+        return {name: tensor.detach().contiguous() for name, tensor in self.state_dict().items() if name not in frozen}
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Leave frozen parameters out."""
+        checkpoint["state_dict"] = self.trained_state()
+
+
+def fit(
+    module: Training,
+    data: Data,
+    scratch: Path,
+    hardware: Hardware,
+    *,
+    title: str,
+    epochs: int,
+    seed: int,
+    accumulate: int = 1,
+    callbacks: list[Callback] | None = None,
+) -> pl.Trainer:
+    """Train to the last epoch, from the checkpoint in ``scratch`` where there is one."""
+    trainer = pl.Trainer(
+        accelerator=hardware.accelerator,
+        devices=hardware.devices,
+        precision=hardware.precision,  # type: ignore[arg-type]
+        max_epochs=epochs,
+        accumulate_grad_batches=accumulate,
+        callbacks=[*(callbacks or []), _Epochs(title, seed, scratch)],
+        reload_dataloaders_every_n_epochs=1,
+        use_distributed_sampler=False,
+        num_sanity_val_steps=0,
+        deterministic="warn",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    last = scratch / LAST
+    resume = str(last) if last.exists() else None
+    if resume:
+        say(f"{title}: resuming from the last whole epoch")
+    trainer.fit(module, datamodule=data, ckpt_path=resume, weights_only=True)
+    return trainer
