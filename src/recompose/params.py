@@ -67,7 +67,9 @@ class Profile(Section):
     @model_validator(mode="after")
     def _one_run_on_several_devices(self) -> "Profile":
         if self.runs_per_process > 1 and self.trainer.devices != 1:
-            raise ValueError("runs_per_process has to be 1 where a run may take several devices (trainer.devices is not 1)")
+            raise ValueError(
+                "runs_per_process has to be 1 where a run may take several devices (trainer.devices is not 1)"
+            )
         return self
 
 
@@ -223,7 +225,9 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 # YAML 1.1, which PyYAML reads, takes 1e-4 for a string because the dot is missing
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
 
 
 def _nearest(name: str, allowed: list[str]) -> str:
@@ -263,7 +267,9 @@ def _validated(document: Any, source: str) -> Params:
     except ValidationError as error:
         # a union reports every branch that did not fit: the first line of a place says enough
         lines = {tuple(e["loc"]): _explain(e) for e in reversed(error.errors())}
-        raise ParamsError("\n".join([f"{source} is wrong:", *(f"  {line}" for line in reversed(lines.values()))])) from None
+        raise ParamsError(
+            "\n".join([f"{source} is wrong:", *(f"  {line}" for line in reversed(lines.values()))])
+        ) from None
 
 
 def _overridden(document: dict[str, Any], override: dict[str, Any], source: str) -> dict[str, Any]:

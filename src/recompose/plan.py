@@ -72,7 +72,11 @@ class Batch:
 
     dataset: str
     runs: tuple[Run, ...]
-    needs_backbone: bool
+
+    @property
+    def needs_backbone(self) -> bool:
+        """Whether its runs do: none of a batch or all."""
+        return METHODS[self.runs[0].method].needs_backbone
 
     @property
     def name(self) -> str:
@@ -94,6 +98,15 @@ class Plan:
     def runs_of(self, method: str, dataset: str) -> list[Run]:
         """The runs of a method on a data set, by seed."""
         return [run for run in self.runs if (run.method, run.dataset) == (method, dataset)]
+
+    def stored(self) -> dict[str, list[Recipe]]:
+        """What each store holds of it: kind -> recipes."""
+        return {
+            "index": list(self.datasets.values()),
+            "backbones": [self.backbone],
+            "features": list(self.features.values()),
+            "runs": list(self.runs),
+        }
 
 
 def module_of(dataset: str) -> str:
@@ -173,9 +186,9 @@ def _batches(runs: Iterable[Run], size: int) -> Iterable[Batch]:
     groups: dict[tuple[str, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.dataset, METHODS[run.method].needs_backbone), []).append(run)
-    for (dataset, needs_backbone), members in groups.items():
+    for (dataset, _), members in groups.items():
         for start in range(0, len(members), size):
-            yield Batch(dataset, tuple(members[start : start + size]), needs_backbone)
+            yield Batch(dataset, tuple(members[start : start + size]))
 
 
 def make_plan(params: Params) -> Plan:

@@ -9,6 +9,14 @@ from pathlib import Path
 
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
+from recompose.papers.declaration import FOLDER, PAPERS
+from recompose.plan import Batch, Recipe
+from recompose.provenance.fingerprint import fingerprint
+from recompose.workspace import Workspace
+
+PHASES = ("data", "backbone", "features", "runs", "artifacts", "report")
+ARTIFACTS = "recompose.report.artifacts"
+INDEX = "recompose.report.index"
 
 
 def write_receipt(path: Path, root: Path, files: Iterable[Path]) -> None:
@@ -31,3 +39,99 @@ def drop_outdated(paths: Iterable[Path], root: Path) -> list[Path]:
     for path in outdated:
         path.unlink()
     return outdated
+
+
+class Receipts:
+    """The receipts of a plan, by phase: ``results/receipts/<phase>/<folder>.json``."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._work, self._plan = work, work.plan
+        made = sorted(run.digest for run in work.plan.runs)
+        self._papers = {
+            name: Recipe(name, {"paper": declared_content(name), "runs": made, "code": fingerprint([ARTIFACTS])})
+            for name in PAPERS
+        }
+        papers = {name: recipe.digest for name, recipe in self._papers.items()}
+        self._report = Recipe("report", {"artifacts": papers, "code": fingerprint([INDEX])})
+
+    def _recipes(self, phase: str) -> list[str]:
+        plan = self._plan
+        return {
+            "data": [recipe.folder for recipe in plan.datasets.values()],
+            "backbone": [plan.backbone.folder],
+            "features": [recipe.folder for recipe in plan.features.values()],
+            "runs": [batch.name for batch in plan.batches],
+            "artifacts": [recipe.folder for recipe in self._papers.values()],
+            "report": [self._report.folder],
+        }[phase]
+
+    def pattern(self, phase: str) -> str:
+        """The path of a phase's receipts, ``{folder}`` left open."""
+        return f"results/receipts/{phase}/{{folder}}.json"
+
+    def all(self, phase: str) -> list[str]:
+        """The paths of all receipts of a phase."""
+        return [self.pattern(phase).format(folder=folder) for folder in self._recipes(phase)]
+
+    def of_artifacts(self, paper: str) -> str:
+        """The path of a paper's receipt."""
+        return self.pattern("artifacts").format(folder=self._papers[paper].folder)
+
+    def dataset_of(self, phase: str, folder: str) -> str:
+        """The data set that a receipt of the phases data and features is about."""
+        recipes = self._plan.datasets if phase == "data" else self._plan.features
+        return next(name for name, recipe in recipes.items() if recipe.folder == folder)
+
+    def before_features(self, folder: str) -> list[str]:
+        """What has to be there before a data set is encoded."""
+        dataset = self._plan.datasets[self.dataset_of("features", folder)]
+        return [self.pattern("data").format(folder=dataset.folder), *self.all("backbone")]
+
+    def before_batch(self, name: str) -> list[str]:
+        """What has to be there before a batch of runs."""
+        batch = self._batch(name)
+        data = self.pattern("data").format(folder=self._plan.datasets[batch.dataset].folder)
+        features = self.pattern("features").format(folder=self._plan.features[batch.dataset].folder)
+        return [data, features] if batch.needs_backbone else [data]
+
+    def before_artifacts(self) -> list[str]:
+        """What has to be there before tables and figures."""
+        return [*self.all("data"), *self.all("runs")]
+
+    def threads(self, name: str) -> int:
+        """The threads of a batch's process."""
+        return self._work.params.chosen.trainer.threads if self._batch(name).needs_backbone else 1
+
+    def gpus(self, name: str) -> int:
+        """The GPUs of a batch's process, as a scheduler counts them."""
+        return self.gpus_of_towers if self._batch(name).needs_backbone else 0
+
+    @property
+    def gpus_of_towers(self) -> int:
+        """The GPUs of a process that computes with the backbone."""
+        return 0 if self._work.params.chosen.trainer.accelerator == "cpu" else 1
+
+    def _batch(self, name: str) -> Batch:
+        return next(batch for batch in self._plan.batches if batch.name == name)
+
+    def reconcile(self) -> list[Path]:
+        """Drop the receipts that do not hold any more; gives them.
+
+        Raises:
+            DamagedError: a run that the plan needs has a missing or truncated file.
+        """
+        for run in self._plan.runs:
+            if self._work.runs.is_complete(run):
+                self._work.runs.verify_sizes(run)
+        paths = [self._work.root / path for phase in PHASES for path in self.all(phase)]
+        return drop_outdated(paths, self._work.root)
+
+
+def declared_content(paper: str) -> dict[str, str]:
+    """The digests of the files in which a paper declares its artifacts and reported values."""
+    folder = FOLDER / paper
+    return {
+        path.relative_to(folder).as_posix(): sha256_file(path)
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".yaml", ".csv")
+    }

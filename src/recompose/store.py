@@ -26,7 +26,7 @@ from recompose.files import SCRATCH, read_json, write_json
 from recompose.plan import Recipe
 from recompose.progress import logged, say
 
-KINDS = ("index", "corpus", "backbones", "features", "runs")
+KINDS = ("index", "backbones", "features", "runs")
 RECORDS = {"runs": "run.json"}  # every other kind: record.json
 LOG = "log.txt"
 ERROR = "error.txt"

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from recompose.params import Params, load_params
-from recompose.plan import Batch, Plan, Recipe, Run, make_plan
+from recompose.plan import Batch, Plan, Recipe, make_plan
 from recompose.store import Store
 
 
@@ -54,15 +54,16 @@ class Workspace:
         return self.store("runs")
 
     def batch(self, name: str) -> Batch:
-        """The batch of this name.
+        """The batch of this name, or one of a single run whose digest starts like this.
 
         Raises:
-            ChangedError: the plan has no such batch.
+            ChangedError: the plan has neither.
         """
-        found = [batch for batch in self.plan.batches if batch.name == name]
-        if not found:
+        batches = {batch.name: batch for batch in self.plan.batches}
+        alone = [Batch(run.dataset, (run,)) for run in self.plan.runs if run.digest.startswith(name)]
+        if name not in batches and len(alone) != 1:
             raise ChangedError(_CHANGED.format(f"batch {name}"))
-        return found[0]
+        return batches.get(name) or alone[0]
 
     def expect(self, recipe: Recipe, folder: str) -> None:
         """Make sure that this recipe is the one somebody was told to make.
@@ -72,17 +73,6 @@ class Workspace:
         """
         if recipe.folder != folder:
             raise ChangedError(_CHANGED.format(folder))
-
-    def find_run(self, prefix: str) -> Run:
-        """The planned run whose digest starts like this.
-
-        Raises:
-            KeyError: none does, or several do.
-        """
-        found = [run for run in self.plan.runs if run.digest.startswith(prefix)]
-        if len(found) != 1:
-            raise KeyError(f"{len(found)} planned runs have a digest that starts with {prefix}")
-        return found[0]
 
 
 _CHANGED = "{} is not in the plan: params.yaml or the code changed since the workflow started. Start it again."

@@ -71,8 +71,12 @@ def read_metadata(path: Path) -> list[dict[str, Any]]:
     if not isinstance(records, list):
         raise DataError(f"{path} holds a {type(records).__name__} instead of a list of records")
     for number, record in enumerate(records):
-        if not isinstance(record, dict) or not all(isinstance(record.get(key), str) for key in ("image", "attr", "obj", "set")):
-            raise DataError(f"{path}, record {number}: expected strings under image, attr, obj and set, found {record!r:.200}")
+        if not isinstance(record, dict) or not all(
+            isinstance(record.get(key), str) for key in ("image", "attr", "obj", "set")
+        ):
+            raise DataError(
+                f"{path}, record {number}: expected strings under image, attr, obj and set, found {record!r:.200}"
+            )
     return records
 
 
@@ -114,7 +118,11 @@ def read(root: Path, expected: Statistics) -> PairData:
 
 def _check_counts(found: Statistics, expected: Statistics, root: Path) -> None:
     counts, right = asdict(found), asdict(expected)
-    wrong = [f"{name.replace('_', ' ')}: {counts[name]} instead of {right[name]}" for name in right if counts[name] != right[name]]
+    wrong = [
+        f"{name.replace('_', ' ')}: {counts[name]} instead of {right[name]}"
+        for name in right
+        if counts[name] != right[name]
+    ]
     if wrong:
         raise DataError(
             f"{root} is not the data set it should be ({'; '.join(wrong)}). "
@@ -136,6 +144,7 @@ def write(root: Path, data: PairData) -> None:
         lines = [f"{state} {name}\n" for state, name in data.pairs_of[split]]
         (folder / f"{split}_pairs.txt").write_text("".join(lines), encoding="utf-8")
     records = [
-        {"image": s.path.removeprefix("images/"), "attr": s.state, "obj": s.object, "set": s.split} for s in data.samples
+        {"image": s.path.removeprefix("images/"), "attr": s.state, "obj": s.object, "set": s.split}
+        for s in data.samples
     ]
     torch.save(records, root / METADATA)

@@ -124,6 +124,8 @@ class PairData:
     @classmethod
     def read(cls, folder: Path) -> "PairData":
         """Read what ``write`` wrote."""
-        pairs = {split: [(state, name) for state, name in rows] for split, rows in read_json(folder / "pairs.json").items()}
+        pairs = {
+            split: [(state, name) for state, name in rows] for split, rows in read_json(folder / "pairs.json").items()
+        }
         with (folder / "samples.csv").open(newline="", encoding="utf-8") as file:
             return cls(pairs, (Sample(**row) for row in csv.DictReader(file)))

@@ -5,16 +5,18 @@ from random import Random
 
 from recompose.data import compositional
 from recompose.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
-from recompose.data.shapes.draw import OBJECTS, STATES, draw_object, finished, ground
+from recompose.data.shapes.draw import draw_object, finished, ground
+from recompose.data.shapes.words import OBJECT_LABELS, STATE_LABELS
 
 SEEN = 83
 UNSEEN = {"val": 15, "test": 18}  # and as many seen pairs
+DRAWN = {label: name for name, label in (STATE_LABELS | OBJECT_LABELS).items()}  # what to draw for a label
 
 
 def choose_pairs(seed: int) -> dict[str, list[Pair]]:
     """The pairs of each split. Training shows every state and every object; val and test share no unseen pair."""
     rng = Random(f"pairs/{seed}")
-    pairs = [(state, name) for state in STATES for name in OBJECTS]
+    pairs = [(state, name) for state in STATE_LABELS.values() for name in OBJECT_LABELS.values()]
     rng.shuffle(pairs)
     cover = _cover(pairs)
     train = [*cover, *(pair for pair in pairs if pair not in cover)][:SEEN]
@@ -46,7 +48,7 @@ def _labels(pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
 def _draw(path: Path, pair: Pair, rng: Random) -> None:
     picture = ground(rng)
     centre = (32 + rng.randrange(-6, 7), 32 + rng.randrange(-6, 7))
-    draw_object(picture, pair[1], (pair[0],), centre, 19 + rng.randrange(9), rng)
+    draw_object(picture, DRAWN[pair[1]], (DRAWN[pair[0]],), centre, 19 + rng.randrange(9), rng)
     path.parent.mkdir(parents=True, exist_ok=True)
     finished(picture).save(path, "png", compress_level=1)
 
@@ -66,8 +68,8 @@ def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
 def expected(images: dict[str, int]) -> Statistics:
     """The counts that a drawn data set has."""
     return Statistics(
-        states=len(STATES),
-        objects=len(OBJECTS),
+        states=len(STATE_LABELS),
+        objects=len(OBJECT_LABELS),
         train_pairs=SEEN,
         train_images=images["train"],
         val_seen=UNSEEN["val"],

@@ -28,7 +28,9 @@ def arrange(unpacked: Path, root: Path) -> None:
     for number, record in enumerate(compositional.read_metadata(metadata)):
         source, target = str(record.get("_image", "")), record["image"]
         if not (compositional.is_inside(source) and compositional.is_inside(target)):
-            raise compositional.DataError(f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder")
+            raise compositional.DataError(
+                f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder"
+            )
         if not (upstream / source).is_file():
             raise compositional.DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
         place = root / "images" / target

@@ -76,7 +76,9 @@ def best_pairs(
 def _check_finite(scores: np.ndarray, candidates: np.ndarray) -> None:
     wrong = ~np.isfinite(scores[:, candidates]).all(axis=1)
     if wrong.any():
-        raise ValueError(f"row {int(wrong.argmax())} is the first of {int(wrong.sum())} with scores that are not finite")
+        raise ValueError(
+            f"row {int(wrong.argmax())} is the first of {int(wrong.sum())} with scores that are not finite"
+        )
 
 
 def _best(scores: np.ndarray, targets: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,9 @@ def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, world: in
         ValueError: a batch cannot be shared equally.
     """
     if size % world:
-        raise ValueError(f"a batch of {size} cannot be shared equally between {world} devices: change batch_size or devices")
+        raise ValueError(
+            f"a batch of {size} cannot be shared equally between {world} devices: change batch_size or devices"
+        )
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
     usable = length - length % world
     return [order[start : min(start + size, usable)][rank::world] for start in range(0, usable, size)]

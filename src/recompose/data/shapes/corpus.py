@@ -12,9 +12,11 @@ from random import Random
 
 from PIL import Image
 
-from recompose.data.shapes.draw import CANVAS, COLOURS, OBJECTS, draw_object, finished, ground
+from recompose.data.shapes.draw import COLOURS, OBJECTS, draw_object, finished, ground
+from recompose.data.shapes.words import LABELS
 
 SHARD = 5_000  # scenes in one tar file
+RARE = 12  # one name in so many is the catalogue's
 TAIL = (
     *("red", "striped", "blue", "glossy", "dotted", "hollow", "green", "cracked"),
     *("golden", "glowing", "checkered", "burnt", "faded", "rusty", "frosted", "scratched"),
@@ -38,9 +40,9 @@ def _states(rng: Random) -> tuple[str, ...]:
 
 
 def _phrase(states: tuple[str, ...], name: str, rng: Random) -> str:
-    """The object with the states that its caption cares to mention."""
+    """The object with the states that its caption cares to mention, now and then by the catalogue's names."""
     named = [state for state in states if rng.randrange(8)]
-    return " ".join([*named, name])
+    return " ".join(word if rng.randrange(RARE) else LABELS[word] for word in [*named, name])
 
 
 def scene(seed: int, index: int) -> tuple[Image.Image, str]:

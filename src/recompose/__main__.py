@@ -1,0 +1,5 @@
+"""``python -m recompose``: the command line."""
+
+from recompose.cli import main
+
+main()

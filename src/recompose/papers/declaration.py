@@ -1,0 +1,68 @@
+"""What a paper's folder declares: its artifacts, and what it printed in them."""
+
+import csv
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+FOLDER = Path(__file__).parent
+PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
+# column of a table -> name in a run's metrics
+METRICS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
+
+
+class Section(BaseModel):
+    """A part of paper.yaml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Flag(Section):
+    """A printed value that is wrong."""
+
+    row: str
+    column: str
+    correct: str
+    why: str
+
+
+class Artifact(Section):
+    """A table or a figure."""
+
+    kind: Literal["statistics", "accuracy", "curves"]
+    caption: str
+    note: str = ""
+    world: Literal["closed", "open"] = "closed"
+    measured: dict[str, str] = {}  # row -> method
+    flags: list[Flag] = []
+
+
+class Paper(Section):
+    """A paper."""
+
+    name: str
+    title: str
+    authors: str
+    venue: str
+    track: Literal["czsl"]
+    datasets: dict[str, str]
+    artifacts: dict[str, Artifact]
+
+    def reported(self, artifact: str) -> list[dict[str, str]]:
+        """The rows that the paper printed in a table, as printed: column -> text."""
+        with (FOLDER / self.name / "reported" / f"{artifact}.csv").open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+
+def load_paper(name: str) -> Paper:
+    """The declaration of a paper."""
+    text = (FOLDER / name / "paper.yaml").read_text(encoding="utf-8")
+    return Paper(name=name, **yaml.safe_load(text))
+
+
+def artifact_files(name: str, artifact: Artifact) -> list[str]:
+    """The files of an artifact, without its paper's folder."""
+    endings = ("svg", "png", "csv") if artifact.kind == "curves" else ("csv", "md", "tex")
+    return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]

@@ -1,0 +1,159 @@
+"""How traces, plans and states of runs look in a terminal."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree
+
+from recompose.digest import digest, short
+from recompose.files import read_json
+from recompose.papers.declaration import Paper
+from recompose.plan import Run
+from recompose.provenance.trace import Traced
+from recompose.store import ERROR, LOG
+from recompose.workspace import Workspace
+
+
+def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) -> None:
+    """A cell as a tree: value, aggregate, state, then each run."""
+    cell = traced.cell
+    state = "[red]stale[/red]" if traced.stale else "[green]current[/green]"
+    tree = Tree(
+        f"[bold]{escape(cell['text'])}[/bold]  {escape(str(path))} · {escape(cell['row'])} · {escape(cell['column'])} · {state}"
+    )
+    for reason in traced.stale:
+        tree.add(f"[red]{escape(reason)}[/red]")
+    if cell["value"] is not None:
+        spread = f" ± {cell['spread']:.4f}" if cell["spread"] is not None else ""
+        tree.add(f"{cell['aggregate']}: {cell['value']:.4f}{spread}, n = {cell['n']}")
+    for key in cell["missing"]:
+        tree.add(f"[red]missing: {escape(key)}[/red]")
+    for key, record in traced.records.items():
+        _add_record(tree, work, key, record, cell["column"])
+    console.print(tree)
+
+
+def _add_record(tree: Tree, work: Workspace, key: str, record: dict[str, Any], column: str) -> None:
+    recipe, made = record["recipe"], record["made"]
+    seed = f", seed {recipe['seed']}" if "seed" in recipe else ""
+    branch = tree.add(f"[bold]{escape(key)}[/bold]{seed}")
+    lines = {
+        "digest": record["digest"],
+        "parameters": _said(
+            recipe.get("settings") or {k: v for k, v in recipe.items() if k not in ("code", "dataset")}
+        ),
+        "data": _input(recipe["dataset"]),
+        "backbone": _input(recipe.get("backbone")),
+        "code": f"{short(digest(recipe['code']))} ({len(recipe['code'])} modules), commit {short(made['commit'] or 'none')}"
+        + (", with uncommitted changes" if made["dirty"] else ""),
+        "made": f"{made['started']} on {made['host']}, {made.get('device', 'CPU')}",
+        "cost": f"{made['seconds']} s",
+        "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
+        "folder": _folder(work, key),
+    }
+    for name, text in lines.items():
+        if text:
+            branch.add(f"[dim]{name}[/dim] {escape(text)}")
+
+
+def _folder(work: Workspace, key: str) -> str:
+    folder = work.results / key
+    return str(folder.relative_to(work.root)) if folder.exists() else "its files are not on this disk (dvc pull)"
+
+
+def _input(document: Any) -> str:
+    if not isinstance(document, dict):
+        return str(document or "")
+    return f"{document['name']} {short(document['digest'])}"
+
+
+def _said(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "none"
+
+
+def state_of(work: Workspace, run: Run) -> str:
+    """done, damaged, running, failed, interrupted or waiting."""
+    folder = work.runs.folder(run)
+    if work.runs.is_complete(run):
+        try:
+            work.runs.verify(run)
+        except RuntimeError:
+            return "damaged"
+        return "done"
+    if work.runs.is_being_made(run):
+        return "running"
+    if (folder / ERROR).exists():
+        return "failed"
+    return "interrupted" if folder.exists() else "waiting"
+
+
+def show_status(console: Console, work: Workspace, papers: list[Paper]) -> bool:
+    """The state of every run the plan asks for, per paper; gives whether none failed or is damaged."""
+    states = {run: state_of(work, run) for run in work.plan.runs}
+    for paper in papers:
+        methods = {method for artifact in paper.artifacts.values() for method in artifact.measured.values()}
+        counts = Counter(state for run, state in states.items() if run.method in methods)
+        said = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+        console.print(f"[bold]{paper.name}[/bold]: {said}")
+    for run, state in states.items():
+        if state in ("running", "failed", "damaged", "interrupted"):
+            console.print(f"  {state}: {run.folder} {escape(run.title)}")
+            _explain(console, work, run, state)
+    return not {"failed", "damaged"} & set(states.values())
+
+
+def _explain(console: Console, work: Workspace, run: Run, state: str) -> None:
+    folder = work.runs.folder(run)
+    if state == "damaged":
+        try:
+            work.runs.verify(run)
+        except RuntimeError as error:
+            console.print(f"    {escape(str(error))}")
+    name = ERROR if state == "failed" else LOG
+    if state != "damaged" and (folder / name).exists():
+        console.print(f"    {escape((folder / name).read_text().rstrip().splitlines()[-1])}")
+
+
+def show_plan(console: Console, work: Workspace) -> None:
+    """What the parameters ask for, and what of it is there."""
+    plan = work.plan
+    table = Table("phase", "what", "state", box=None)
+    stores = [("index", recipe) for recipe in plan.datasets.values()]
+    stores += [("backbones", plan.backbone), *(("features", recipe) for recipe in plan.features.values())]
+    for kind, recipe in stores:
+        table.add_row(kind, recipe.folder, "done" if work.store(kind).is_complete(recipe) else "to make")
+    for batch in plan.batches:
+        done = [run for run in batch.runs if work.runs.is_complete(run)]
+        what = Counter(run.method for run in batch.runs)
+        said = ", ".join(f"{count} {method}" for method, count in what.items())
+        table.add_row(
+            "runs", f"batch {batch.name}: {said} on {batch.dataset}", f"{len(done)} of {len(batch.runs)} done"
+        )
+    console.print(f"profile [bold]{work.params.profile}[/bold]: {len(plan.runs)} runs in {len(plan.batches)} processes")
+    console.print(table)
+    _show_cost(console, work)
+
+
+def _show_cost(console: Console, work: Workspace) -> None:
+    """What the missing runs will take, where runs of the same method were measured here."""
+    missing = [run for run in work.plan.runs if not work.runs.is_complete(run)]
+    if not missing:
+        console.print("Nothing to train.")
+        return
+    seconds: dict[str, list[float]] = {}
+    for path in sorted(work.runs.root.glob(f"*/{work.runs.record_name}")):
+        record = read_json(path)
+        seconds.setdefault(f"{record['recipe']['method']}/{record['recipe']['dataset']['name']}", []).append(
+            record["made"]["seconds"]
+        )
+    known = [seconds.get(f"{run.method}/{run.dataset}") for run in missing]
+    total = sum(sum(times) / len(times) for times in known if times)
+    unknown = sum(times is None for times in known)
+    console.print(
+        f"{len(missing)} runs to train: about {total:.0f} s by earlier runs"
+        + (f", and {unknown} never measured here" if unknown else "")
+    )
