@@ -300,7 +300,7 @@ def parse_params(text: str, source: str = "params.yaml") -> Params:
         ParamsError: anything is wrong; every place that is wrong has a line in the message.
     """
     try:
-        document = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+        document = yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
         raise ParamsError(f"{source} is not valid YAML: {error}") from None
     params = _validated(document, source)

@@ -15,7 +15,6 @@ from recompose.progress import say
 from recompose.store import ERROR
 from recompose.workspace import Workspace
 
-
 # the settings of a method that belong to its training; the others are its own
 TRAINING = {"lr", "weight_decay", "batch_size", "accumulate", "epochs"}
 

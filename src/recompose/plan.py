@@ -194,7 +194,7 @@ def _batches(runs: Iterable[Run], size: int) -> Iterable[Batch]:
 def make_plan(params: Params) -> Plan:
     """What the chosen profile needs."""
     profile = params.chosen
-    datasets = {name: _dataset(name, params) for name in profile.datasets}
+    datasets: dict[str, Recipe] = {name: _dataset(name, params) for name in profile.datasets}
     corpus = _corpus(params)
     backbone = _backbone(params, corpus)
     runs = tuple(

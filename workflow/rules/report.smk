@@ -5,7 +5,7 @@ rule write_report:
     input:
         ancient(receipts.all("artifacts")),
     output:
-        receipts.pattern("report"),
+        receipts.all("report"),
         report(
             "reports/metrics.json",
             caption="../report/metrics.rst",

@@ -24,6 +24,9 @@ WARM_UP = 0.1  # share of the steps in which the learning rate rises
 class Pretraining(Training):
     """The symmetric cross-entropy between the images and the captions of a batch."""
 
+    mean: Tensor
+    std: Tensor
+
     def __init__(self, backbone: Backbone, *, lr: float, weight_decay: float) -> None:
         super().__init__()
         self.backbone = backbone
@@ -47,7 +50,7 @@ class Pretraining(Training):
         super().optimizer_step(*args, **kwargs)
         self.backbone.model.logit_scale.data.clamp_(0, MAX_LOG_SCALE)
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> Any:
         """AdamW without decay on gains and biases; a warm-up and then a cosine to zero."""
         parameters = list(self.parameters())
         groups = [

@@ -43,9 +43,9 @@ def _said(node: object) -> Iterator[str]:
 
 
 def _without_docstring(node: ast.AST) -> object:
-    body = getattr(node, "body", None)
-    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    return body[1:] if documented and body and ast.get_docstring(node, clean=False) is not None else body
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    return node.body  # type: ignore[attr-defined]
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:

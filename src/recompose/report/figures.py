@@ -1,6 +1,7 @@
 """Figures: one style for all, as vector, bitmap and the numbers drawn."""
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -21,7 +22,7 @@ GRID = 101  # points of unseen accuracy at which curves are drawn
 COLUMN_WIDTH = 3.4  # inches: one column of a paper
 
 mpl.use("Agg")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "recompose",  # the same drawing, the same bytes
     "svg.fonttype": "none",
     "figure.dpi": 220,

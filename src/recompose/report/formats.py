@@ -26,7 +26,7 @@ def _plain(value: object) -> str:
 
 def _ranks(cells: list[Cell]) -> dict[Cell, int]:
     """Best and second best of each column of accuracies, by the printed value; ties share a rank."""
-    ranks = {}
+    ranks: dict[Cell, int] = {}
     for column in {cell.column for cell in cells}:
         shown = {cell: round(cell.value, 1) for cell in cells if cell.column == column and cell.value is not None}
         best = sorted(set(shown.values()), reverse=True)[:2]

@@ -100,7 +100,7 @@ class KeepBest(Callback):
         """The epoch kept, from 0."""
         return self._epoch
 
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
         """Compare, and keep."""
         value = float(trainer.callback_metrics[SELECTION])
         if value > self._best:
