@@ -93,17 +93,17 @@ def state_of(work: Workspace, run: Run) -> str:
 
 def show_status(console: Console, work: Workspace, papers: list[Paper]) -> bool:
     """The state of every run the plan asks for, per paper; gives whether none failed or is damaged."""
-    states = {run: state_of(work, run) for run in work.plan.runs}
+    states = [(run, state_of(work, run)) for run in work.plan.runs]
     for paper in papers:
         methods = {method for artifact in paper.artifacts.values() for method in artifact.measured.values()}
-        counts = Counter(state for run, state in states.items() if run.method in methods)
+        counts = Counter(state for run, state in states if run.method in methods)
         said = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
         console.print(f"[bold]{paper.name}[/bold]: {said}")
-    for run, state in states.items():
+    for run, state in states:
         if state in ("running", "failed", "damaged", "interrupted"):
             console.print(f"  {state}: {run.folder} {escape(run.title)}")
             _explain(console, work, run, state)
-    return not {"failed", "damaged"} & set(states.values())
+    return not any(state in ("failed", "damaged") for _, state in states)
 
 
 def _explain(console: Console, work: Workspace, run: Run, state: str) -> None:

@@ -91,7 +91,8 @@ def to_markdown(table: Table) -> str:
     for source in ("measured", "reported"):
         if table.of(source):
             header, rows = _grid(table, source, _markdown_mark, ranked=_is_accuracy(table))
-            lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+            numbers = len(table.columns(source))
+            lines = [header, ["---"] * (len(header) - numbers) + ["---:"] * numbers, *rows]
             parts.append(f"## {HEADINGS[source]}")
             parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
     notes = [spread_note(table.of("measured")), *table.notes, *_footnotes(table)]
