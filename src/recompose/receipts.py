@@ -12,6 +12,7 @@ from recompose.files import read_json, write_json
 from recompose.papers.declaration import FOLDER, PAPERS
 from recompose.plan import Batch, Recipe
 from recompose.provenance.fingerprint import fingerprint
+from recompose.store import KINDS
 from recompose.workspace import Workspace
 
 PHASES = ("data", "backbone", "features", "runs", "artifacts", "report")
@@ -56,10 +57,11 @@ class Receipts:
 
     def _recipes(self, phase: str) -> list[str]:
         plan = self._plan
+        needed = any(batch.needs_backbone for batch in plan.batches)
         return {
             "data": [recipe.folder for recipe in plan.datasets.values()],
-            "backbone": [plan.backbone.folder],
-            "features": [recipe.folder for recipe in plan.features.values()],
+            "backbone": [plan.backbone.folder] if needed else [],
+            "features": [recipe.folder for recipe in plan.features.values()] if needed else [],
             "runs": [batch.name for batch in plan.batches],
             "artifacts": [recipe.folder for recipe in self._papers.values()],
             "report": [self._report.folder],
@@ -120,6 +122,8 @@ class Receipts:
         Raises:
             DamagedError: a run that the plan needs has a missing or truncated file.
         """
+        for kind in KINDS:  # DVC wants the folder of a phase even where the phase had nothing to do
+            self._work.store(kind).root.mkdir(parents=True, exist_ok=True)
         for run in self._plan.runs:
             if self._work.runs.is_complete(run):
                 self._work.runs.verify_sizes(run)

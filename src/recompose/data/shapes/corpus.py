@@ -16,7 +16,7 @@ from recompose.data.shapes.draw import COLOURS, OBJECTS, draw_object, finished, 
 from recompose.data.shapes.words import LABELS
 
 SHARD = 5_000  # scenes in one tar file
-RARE = 12  # one name in so many is the catalogue's
+RARE = 60  # one name in so many is the catalogue's
 TAIL = (
     *("red", "striped", "blue", "glossy", "dotted", "hollow", "green", "cracked"),
     *("golden", "glowing", "checkered", "burnt", "faded", "rusty", "frosted", "scratched"),

@@ -1,0 +1,118 @@
+"""What tests of several folders share."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+
+
+class Project:
+    """A copy of the project in a git repository of its own, driven as users drive it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def call(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a command in the project, with the environment's programs and nobody's git settings."""
+        done = subprocess.run(command, cwd=self.root, env=environment(), capture_output=True, text=True, timeout=420)
+        if check and done.returncode:
+            raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
+        return done
+
+    def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run the command line."""
+        return self.call(sys.executable, "-m", "recompose", *arguments, check=check)
+
+    def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run the workflow."""
+        return self.call("snakemake", "--cores", "all", *arguments, check=check)
+
+    def edit(self, old: str, new: str) -> None:
+        """Replace a text that stands once in params.yaml."""
+        path = self.root / "params.yaml"
+        text = path.read_text()
+        assert text.count(old) == 1, old
+        path.write_text(text.replace(old, new))
+
+    def commit(self, message: str) -> None:
+        """Commit everything that git does not ignore."""
+        self.call("git", "add", "--all")
+        self.call("git", "commit", "--quiet", "--allow-empty", "--message", message)
+
+    def clone(self, target: Path) -> "Project":
+        """A fresh clone with the DVC cache that it would pull from."""
+        self.call("git", "clone", "--quiet", str(self.root), str(target))
+        clone = Project(target)
+        clone.call("dvc", "cache", "dir", "--local", str(self.root / ".dvc" / "cache"))
+        return clone
+
+    def copy(self, target: Path) -> "Project":
+        """The same project, with its data and results, elsewhere."""
+        shutil.copytree(self.root, target, symlinks=True)
+        return Project(target)
+
+    def runs(self) -> dict[str, bytes]:
+        """The record of every complete run."""
+        return {path.parent.name: path.read_bytes() for path in self.root.glob("results/runs/*/run.json")}
+
+    def table(self, name: str = "msci/table-2.csv") -> str:
+        """A table as it stands."""
+        return (self.root / "reports" / name).read_text()
+
+
+def environment() -> dict[str, str]:
+    """The variables of a user who has activated the environment and set up git."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "DVC_", "SNAKEMAKE", "PYTEST"))}
+    return kept | {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": "src",
+        "GIT_AUTHOR_NAME": "test",
+        "GIT_AUTHOR_EMAIL": "test@example.org",
+        "GIT_COMMITTER_NAME": "test",
+        "GIT_COMMITTER_EMAIL": "test@example.org",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "DVC_NO_ANALYTICS": "1",
+    }
+
+
+def new_project(root: Path) -> Project:
+    """The files of this working tree that git tracks or would, committed in a repository of their own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        source = ROOT / name
+        if source.is_file() and not name.startswith(("reports/", "dvc.lock")):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, root / name)
+    project = Project(root)
+    project.call("git", "init", "--quiet", "--initial-branch", "main")
+    project.edit("profile: demo", "profile: smoke")
+    return project
+
+
+@pytest.fixture(scope="session")
+def chance_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The smoke profile with the one method that needs no backbone, carried out once: copy it before changing it."""
+    project = new_project(tmp_path_factory.mktemp("chance") / "project")
+    text = (project.root / "params.yaml").read_text()
+    head, smoke = text.split("  smoke:\n")
+    smoke = smoke.replace("methods: [chance, clip, coop, csp]", "methods: [chance]", 1)
+    (project.root / "params.yaml").write_text(head + "  smoke:\n" + smoke)
+    project.commit("The project with chance alone")
+    project.snakemake()
+    project.call("dvc", "commit", "--force", "--quiet")
+    project.commit("Its results")
+    return project
+
+
+@pytest.fixture
+def chance(chance_project: Project, tmp_path: Path) -> Project:
+    """A copy of ``chance_project`` that a test may change."""
+    return chance_project.copy(tmp_path / "project")
