@@ -38,6 +38,10 @@ class DamagedError(RuntimeError):
     """A stored file is not what its record says."""
 
 
+class UnknownError(ValueError):
+    """There is no such thing in the store."""
+
+
 class Store:
     """One kind of content under ``results/``."""
 
@@ -180,8 +184,15 @@ class Store:
         return {"digest": recipe.digest, "recipe": recipe.document, "files": files, "made": made | circumstances()}
 
     def discard(self, folder: str) -> None:
-        """Remove a folder."""
-        shutil.rmtree(self.root / folder)
+        """Remove a folder.
+
+        Raises:
+            UnknownError: it is none of this store's.
+        """
+        path = self.root / folder
+        if path.parent != self.root or folder in ("", ".", "..") or not path.is_dir():
+            raise UnknownError(f"{folder!r} is no folder of {self.root}")
+        shutil.rmtree(path)
 
     def prune(self, keep: Iterable[Recipe], *, dry: bool) -> list[str]:
         """Remove every folder but those of ``keep`` and those being made; gives their names. ``dry``: only name them."""

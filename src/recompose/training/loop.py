@@ -18,7 +18,7 @@ LAST = "last.ckpt"
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
 # data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own affair
-for _message in (".*does not have many workers.*", "Found .* module.s. in eval mode.*", ".*LeafSpec.*"):
+for _message in (".*does not have many workers.*", ".*no .validation_step.*", "Found .* module.s. in eval mode.*", ".*LeafSpec.*"):
     warnings.filterwarnings("ignore", message=_message)
 
 
@@ -86,15 +86,18 @@ class Data(pl.LightningDataModule):
 
 
 class _Epochs(Callback):
-    """Starts each epoch from its own seed, keeps a checkpoint of it, and says how the training goes."""
+    """Draws each batch's randomness from its own seed, keeps a checkpoint of each epoch, and says how the training goes."""
 
     def __init__(self, title: str, seed: int, scratch: Path) -> None:
         self._title, self._seed, self._scratch = title, seed, scratch
         self._pace: Pace | None = None
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        torch.manual_seed(epoch_seed(self._seed, trainer.current_epoch) + trainer.global_rank)
         self._pace = self._pace or Pace(trainer.max_epochs or 0, trainer.current_epoch)
+
+    def on_train_batch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int) -> None:
+        epoch = epoch_seed(self._seed, trainer.current_epoch)
+        torch.manual_seed((epoch * 1_000_003 + batch_idx) * 1_009 + trainer.global_rank)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         partial = self._scratch / f"{LAST}.partial"

@@ -1,0 +1,127 @@
+"""CLIP behind our interface, compared with open_clip's own functions."""
+
+from pathlib import Path
+
+import open_clip
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone, build, end_of_text, load
+
+TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+@pytest.fixture(scope="module")
+def pixels() -> Tensor:
+    return torch.randn(5, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+
+
+def test_texts_are_encoded_as_open_clip_does(backbone: Backbone) -> None:
+    ids = backbone.tokens(TEXTS)
+    torch.testing.assert_close(backbone.encode_text(ids), backbone.model.encode_text(ids))
+
+
+def test_tokens_are_those_of_the_standard_clip_tokenizer(backbone: Backbone) -> None:
+    standard = open_clip.get_tokenizer("ViT-B-32")(TEXTS)
+    assert torch.equal(backbone.tokens(TEXTS), standard[:, : backbone.model.context_length])
+
+
+def test_what_stands_behind_the_end_of_text_does_not_matter(backbone: Backbone) -> None:
+    ids = backbone.tokens(TEXTS)
+    embeddings, end = backbone.embed_tokens(ids), end_of_text(ids)
+    for row in range(len(ids)):
+        alone = backbone.encode_prompts(embeddings[row : row + 1, : end[row] + 1], end[row : row + 1])
+        torch.testing.assert_close(alone[0], backbone.encode_text(ids)[row])
+
+
+def test_the_last_block_s_class_token_gives_the_image_embedding(backbone: Backbone, pixels: Tensor) -> None:
+    visual = backbone.model.visual
+    (last,) = backbone.image_tokens(pixels, [backbone.depth - 1])
+    assert last.shape == (5, 1 + 16, 128)
+    torch.testing.assert_close(visual.ln_post(last[:, 0]) @ visual.proj, backbone.encode_image(pixels))
+
+
+def test_image_tokens_are_each_block_s_output_in_the_order_asked_for(backbone: Backbone, pixels: Tensor) -> None:
+    seen: list[Tensor] = []
+    hooks = [
+        block.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
+        for block in backbone.model.visual.transformer.resblocks
+    ]
+    asked = [3, 0, 2]
+    tokens = backbone.image_tokens(pixels, asked)
+    for hook in hooks:
+        hook.remove()
+    for layer, found in zip(asked, tokens, strict=True):
+        torch.testing.assert_close(found, seen[layer])
+
+
+@pytest.mark.parametrize("layer", [-1, 4])
+def test_a_layer_that_is_not_there_is_an_error(backbone: Backbone, pixels: Tensor, layer: int) -> None:
+    with pytest.raises(ValueError, match="not among the 4 blocks"):
+        backbone.image_tokens(pixels, [layer])
+
+
+def test_the_activation_is_the_one_asked_for(backbone: Backbone, pixels: Tensor) -> None:
+    quick = build("shapes-clip", "quick_gelu").eval()
+    quick.load_state_dict(backbone.state_dict())
+    torch.manual_seed(2)
+    assert not torch.allclose(quick.encode_image(pixels), backbone.encode_image(pixels), atol=1e-5)
+    mlp = quick.model.visual.transformer.resblocks[0].mlp
+    x = torch.linspace(-3, 3, 7)
+    torch.testing.assert_close(mlp.gelu(x), x * torch.sigmoid(1.702 * x))
+
+
+def test_weights_come_back_from_our_own_format(backbone: Backbone, pixels: Tensor, tmp_path: Path) -> None:
+    save_file(backbone.model.state_dict(), tmp_path / "weights.safetensors")
+    again = load("shapes-clip", "gelu", tmp_path / "weights.safetensors")
+    assert torch.equal(again.encode_image(pixels), backbone.encode_image(pixels))
+    assert not again.training
+
+
+def test_weights_come_from_an_archive_such_as_openai_published(backbone: Backbone, pixels: Tensor, tmp_path: Path) -> None:
+    """A TorchScript archive in half precision, with three constants among its tensors."""
+
+    class Published(torch.nn.Module):
+        def __init__(self, model: torch.nn.Module) -> None:
+            super().__init__()
+            for name, child in model.named_children():
+                self.add_module(name, child)
+            for name, parameter in model.named_parameters(recurse=False):
+                self.register_parameter(name, parameter)
+            for name in ("input_resolution", "context_length", "vocab_size"):
+                self.register_buffer(name, torch.tensor(7))
+
+        def forward(self, image: Tensor) -> Tensor:
+            return self.visual(image)
+
+    half = build("shapes-clip", "gelu").eval()
+    half.load_state_dict(backbone.state_dict())
+    published = Published(half.model.half())
+    torch.jit.save(torch.jit.trace(published, pixels.half(), check_trace=False), tmp_path / "weights.pt")
+    again = load("shapes-clip", "gelu", tmp_path / "weights.pt")
+    assert again.model.text_projection.dtype == torch.float32
+    torch.testing.assert_close(again.encode_image(pixels), backbone.encode_image(pixels), atol=2e-2, rtol=0)
+    torch.testing.assert_close(again.encode_text(again.tokens(TEXTS)), backbone.encode_text(backbone.tokens(TEXTS)), atol=2e-2, rtol=0)
+
+
+def test_weights_of_another_architecture_are_refused(backbone: Backbone, tmp_path: Path) -> None:
+    state = {name: tensor[:1].clone() if tensor.ndim > 1 else tensor for name, tensor in backbone.model.state_dict().items()}
+    save_file(state, tmp_path / "weights.safetensors")
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        load("shapes-clip", "gelu", tmp_path / "weights.safetensors")
+
+
+def test_preprocessing_gives_normalised_pixels_of_the_tower_s_size(backbone: Backbone) -> None:
+    white = backbone.preprocess(Image.new("RGB", (60, 40), (255, 255, 255)))
+    mean, std = torch.tensor(open_clip.OPENAI_DATASET_MEAN), torch.tensor(open_clip.OPENAI_DATASET_STD)
+    assert white.shape == (3, 32, 32)
+    torch.testing.assert_close(white.mean(dim=(1, 2)), (1 - mean) / std)

@@ -1,0 +1,105 @@
+"""Training resumes exactly, and batches are what they say."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytorch_lightning as pl
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from pytorch_lightning.callbacks import Callback
+from torch import Tensor, nn
+from torch.utils.data import TensorDataset
+
+from recompose.training.loop import Data, Hardware, Training, fit, shuffled_batches
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+
+
+@given(st.integers(1, 60), st.integers(1, 8), st.integers(1, 4), st.integers(0, 9))
+def test_processes_share_every_batch_and_no_sample(length: int, share: int, world: int, seed: int) -> None:
+    size = share * world
+    parts = [shuffled_batches(length, size, seed, rank, world) for rank in range(world)]
+    together = [sorted(sum(batches, [])) for batches in zip(*parts, strict=True)]
+    samples = [sample for batch in together for sample in batch]
+    assert len(set(samples)) == len(samples) == length - length % world
+    assert all(len(batch) == size for batch in together[:-1])
+    assert len({len(batches[-1]) for batches in parts if batches} or {0}) == 1
+
+
+def test_the_seed_determines_the_shuffle() -> None:
+    assert shuffled_batches(50, 8, 1) == shuffled_batches(50, 8, 1)
+    assert shuffled_batches(50, 8, 1) != shuffled_batches(50, 8, 2)
+
+
+def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
+    with pytest.raises(ValueError, match="cannot be shared equally between 3 devices"):
+        shuffled_batches(50, 8, 1, 0, 3)
+
+
+class Small(Training):
+    """A regression with dropout, a frozen part and a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.frozen = nn.Linear(4, 4).requires_grad_(False)
+        self.layer = nn.Linear(4, 1)
+        self.dropout = nn.Dropout(0.5)
+        self.register_buffer("steps", torch.zeros(()))
+
+    def training_step(self, batch: list[Tensor], _: int) -> Tensor:
+        x, y = batch
+        self.steps += 1
+        loss = (self.layer(self.dropout(self.frozen(x))).squeeze(1) - y).square().mean()
+        self.log("loss", loss, on_step=False, on_epoch=True)
+        return loss
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.layer.parameters(), lr=0.05)
+
+
+class Killed(Exception):
+    pass
+
+
+class KillIn(Callback):
+    def __init__(self, epoch: int, batch: int) -> None:
+        self.epoch, self.batch = epoch, batch
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        if (trainer.current_epoch, trainer.fit_loop.batch_idx) == (self.epoch, self.batch):
+            raise Killed
+
+
+def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3) -> tuple[dict[str, Tensor], float]:
+    generator = torch.Generator().manual_seed(0)
+    data = TensorDataset(torch.randn(50, 4, generator=generator), torch.randn(50, generator=generator))
+    scratch.mkdir(exist_ok=True)
+    module = Small()
+    trainer = fit(
+        module, Data(data, None, batch_size=8, seed=seed), scratch, CPU, title="t", epochs=4, seed=seed, callbacks=callbacks
+    )
+    return module.trained_state(), float(trainer.callback_metrics["loss"])
+
+
+@pytest.mark.parametrize(("epoch", "batch"), [(0, 2), (1, 0), (2, 6), (3, 3)])
+def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epoch: int, batch: int) -> None:
+    expected, loss = train(tmp_path / "whole")
+    with pytest.raises(Killed):
+        train(tmp_path / "killed", [KillIn(epoch, batch)])
+    found, again = train(tmp_path / "killed")
+    assert again == loss
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert expected["steps"] == 4 * 7
+
+
+def test_another_seed_ends_elsewhere(tmp_path: Path) -> None:
+    assert not torch.equal(train(tmp_path / "a")[0]["layer.weight"], train(tmp_path / "b", seed=4)[0]["layer.weight"])
+
+
+def test_checkpoints_hold_what_trains_and_not_what_is_frozen(tmp_path: Path) -> None:
+    train(tmp_path / "a")
+    state = torch.load(tmp_path / "a" / "last.ckpt", weights_only=True)["state_dict"]
+    assert set(state) == {"layer.weight", "layer.bias", "steps"}
