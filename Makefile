@@ -8,7 +8,6 @@ STAMP := $(VENV)/.environment
 .DELETE_ON_ERROR:
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-export PYTHONPATH := $(CURDIR)/src
 export DVC_NO_ANALYTICS := 1
 
 reproduce: environment

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+# tests run side by side: threads that wait for each other's cores cost more than they give
+os.environ["OMP_NUM_THREADS"] = "1"
+
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 
@@ -68,7 +71,11 @@ class Project:
 
 def environment() -> dict[str, str]:
     """The variables of a user who has activated the environment and set up git."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "DVC_", "SNAKEMAKE", "PYTEST"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GIT_", "DVC_", "SNAKEMAKE", "PYTEST"))
+    }
     return kept | {
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": "src",
@@ -84,7 +91,10 @@ def environment() -> dict[str, str]:
 def new_project(root: Path) -> Project:
     """The files of this working tree that git tracks or would, committed in a repository of their own."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
     )
     for name in filter(None, listed.stdout.decode().split("\0")):
         source = ROOT / name

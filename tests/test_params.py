@@ -25,10 +25,22 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("profile: demo", "profile: dmo", "profile: 'dmo' is not allowed; the nearest is 'demo'; allowed: demo, smoke, paper"),
-        ("[chance, clip, coop, csp]", "[chance, cilp]", "profiles.demo.methods.1: 'cilp' is not allowed; the nearest is 'clip'"),
+        (
+            "profile: demo",
+            "profile: dmo",
+            "profile: 'dmo' is not allowed; the nearest is 'demo'; allowed: demo, smoke, paper",
+        ),
+        (
+            "[chance, clip, coop, csp]",
+            "[chance, cilp]",
+            "profiles.demo.methods.1: 'cilp' is not allowed; the nearest is 'clip'",
+        ),
         ("datasets: [shapes-pairs]", "datasets: [shape-pairs]", "the nearest is 'shapes-pairs'"),
-        ("    dropout: 0.3", "    dropot: 0.3", "methods.csp.dropot: there is no key 'dropot'; the nearest is 'dropout'"),
+        (
+            "    dropout: 0.3",
+            "    dropot: 0.3",
+            "methods.csp.dropot: there is no key 'dropot'; the nearest is 'dropout'",
+        ),
         ("    dropout: 0.3", "    dropot: 0.3", "methods.csp.dropout: this key is missing"),
         ("    dropout: 0.3", "    dropout: 1.0", "methods.csp.dropout: input should be less than 1, not 1.0"),
         ("    dropout: 0.3", "    dropout: a bit", "methods.csp.dropout: input should be a valid number, not 'a bit'"),
@@ -37,8 +49,16 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("seeds: [0, 1, 2, 3, 4]", "seeds: []", "profiles.demo.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "datasets.cgqa.archives.0.file: string should match pattern"),
         ("seed: 7", "seed: 7\n    seed: 8", "line 40: the key seed stands here for the second time"),
-        ("dropout: 0.2", "dropot: 0.2", "methods.csp.per_dataset.ut-zappos.dropot: there is no key 'dropot'; the nearest is 'dropout'"),
-        ("dropout: 0.2", "dropout: -1.0", "methods.csp.per_dataset.ut-zappos.dropout: input should be greater than or equal to 0"),
+        (
+            "dropout: 0.2",
+            "dropot: 0.2",
+            "methods.csp.per_dataset.ut-zappos.dropot: there is no key 'dropot'; the nearest is 'dropout'",
+        ),
+        (
+            "dropout: 0.2",
+            "dropout: -1.0",
+            "methods.csp.per_dataset.ut-zappos.dropout: input should be greater than or equal to 0",
+        ),
         ("runs_per_process: 1\n", "runs_per_process: 2\n", "runs_per_process has to be 1"),
         ("profile: demo", "profile: [", "params.yaml is not valid YAML"),
     ],
@@ -84,7 +104,9 @@ def test_a_number_without_a_dot_is_a_number() -> None:
 def test_yaml_that_would_run_code_is_refused(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     with pytest.raises(ParamsError):
-        parse_params(f"profile: !!python/object/apply:pathlib.Path.touch [!!python/object/apply:pathlib.Path ['{mark}']]")
+        parse_params(
+            f"profile: !!python/object/apply:pathlib.Path.touch [!!python/object/apply:pathlib.Path ['{mark}']]"
+        )
     assert not mark.exists()
 
 

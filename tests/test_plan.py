@@ -33,11 +33,19 @@ def changed(text: str) -> dict[str, int]:
         ("seed: 7", "seed: 8", {"chance": 5, "clip": 1, "coop": 5, "csp": 5}),
         ("scenes: 24000", "scenes: 24001", {"clip": 1, "coop": 5, "csp": 5}),
         ("activation: gelu", "activation: quick_gelu", {"clip": 1, "coop": 5, "csp": 5}),
-        ("seeds: [0, 1, 2, 3, 4]\n    runs_per_process: 100", "seeds: [0, 1, 9]\n    runs_per_process: 100", {"chance": 1, "coop": 1, "csp": 1}),
+        (
+            "seeds: [0, 1, 2, 3, 4]\n    runs_per_process: 100",
+            "seeds: [0, 1, 9]\n    runs_per_process: 100",
+            {"chance": 1, "coop": 1, "csp": 1},
+        ),
         ("precision: 32-true", "precision: bf16-mixed", {"clip": 1, "coop": 5, "csp": 5}),
         ("runs_per_process: 100", "runs_per_process: 3", {}),
         ("# Every knob", "# All knobs", {}),
-        ("{lr: 5e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut", "{lr: 6e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut", {}),
+        (
+            "{lr: 5e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
+            "{lr: 6e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
+            {},
+        ),
     ],
 )
 def test_an_edit_makes_exactly_the_runs_new_that_it_can_change(old: str, new: str, touched: dict[str, int]) -> None:
@@ -77,7 +85,9 @@ def test_a_method_s_code_is_part_of_its_runs_and_of_no_others(monkeypatch: pytes
     monkeypatch.setattr(
         module,
         "fingerprint",
-        lambda names: {name: ("edited" if name == "recompose.methods.csp" else value) for name, value in right(names).items()},
+        lambda names: {
+            name: ("edited" if name == "recompose.methods.csp" else value) for name, value in right(names).items()
+        },
     )
     params: Params = parse_params(TEXT)
     new = {run.digest: run.method for run in make_plan(params).runs}

@@ -29,7 +29,9 @@ def holds(path: Path, root: Path) -> bool:
     """Whether a receipt is there and every file it names is as it was."""
     try:
         files = read_json(path)
-        return bool(files) and all((root / name).is_file() and sha256_file(root / name) == sha256 for name, sha256 in files.items())
+        return bool(files) and all(
+            (root / name).is_file() and sha256_file(root / name) == sha256 for name, sha256 in files.items()
+        )
     except (OSError, ValueError, AttributeError, TypeError):
         return False
 

@@ -6,10 +6,12 @@ and a changed, truncated or missing file is found by name.
 """
 
 import json
+import os
 import platform
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Iterable, Iterator
@@ -217,12 +219,26 @@ def circumstances() -> dict[str, Any]:
     """By what and where content is made: host, python, packages, git commit, and whether the sources were changed since."""
     return {
         "host": socket.gethostname(),
+        "device": _device(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "commit": _git("rev-parse", "HEAD"),
         "dirty": bool(_git("status", "--porcelain", "--", *SOURCES)),
     }
+
+
+def _device() -> str:
+    """The GPUs where this process used any, the processor otherwise; torch is asked only where it is loaded already."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        return f"{torch.cuda.device_count()} x {torch.cuda.get_device_name()}"
+    try:
+        models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    except OSError:
+        models = []
+    model = models[0].partition(":")[2].strip() if models else platform.machine()
+    return f"{os.cpu_count()} x {model}"
 
 
 def _git(*arguments: str) -> str | None:

@@ -87,7 +87,9 @@ def test_weights_come_back_from_our_own_format(backbone: Backbone, pixels: Tenso
     assert not again.training
 
 
-def test_weights_come_from_an_archive_such_as_openai_published(backbone: Backbone, pixels: Tensor, tmp_path: Path) -> None:
+def test_weights_come_from_an_archive_such_as_openai_published(
+    backbone: Backbone, pixels: Tensor, tmp_path: Path
+) -> None:
     """A TorchScript archive in half precision, with three constants among its tensors."""
 
     class Published(torch.nn.Module):
@@ -110,11 +112,15 @@ def test_weights_come_from_an_archive_such_as_openai_published(backbone: Backbon
     again = load("shapes-clip", "gelu", tmp_path / "weights.pt")
     assert again.model.text_projection.dtype == torch.float32
     torch.testing.assert_close(again.encode_image(pixels), backbone.encode_image(pixels), atol=2e-2, rtol=0)
-    torch.testing.assert_close(again.encode_text(again.tokens(TEXTS)), backbone.encode_text(backbone.tokens(TEXTS)), atol=2e-2, rtol=0)
+    torch.testing.assert_close(
+        again.encode_text(again.tokens(TEXTS)), backbone.encode_text(backbone.tokens(TEXTS)), atol=2e-2, rtol=0
+    )
 
 
 def test_weights_of_another_architecture_are_refused(backbone: Backbone, tmp_path: Path) -> None:
-    state = {name: tensor[:1].clone() if tensor.ndim > 1 else tensor for name, tensor in backbone.model.state_dict().items()}
+    state = {
+        name: tensor[:1].clone() if tensor.ndim > 1 else tensor for name, tensor in backbone.model.state_dict().items()
+    }
     save_file(state, tmp_path / "weights.safetensors")
     with pytest.raises(RuntimeError, match="size mismatch"):
         load("shapes-clip", "gelu", tmp_path / "weights.safetensors")

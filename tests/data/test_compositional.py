@@ -1,7 +1,7 @@
 """The benchmarks' format: what is read, what is dropped, and everything that is refused by name."""
 
-import os
 import pickle
+import posixpath
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -281,7 +281,7 @@ def test_metadata_cut_short_anywhere_is_named(root: Path, zipped: bool) -> None:
     torch.save([record(*row) for row in RECORDS[:2]], path, _use_new_zipfile_serialization=zipped)
     whole = path.read_bytes()
     errors = {}
-    for length in range(0, 210, 5):
+    for length in range(0, len(whole), len(whole) // 40):
         path.write_bytes(whole[:length])
         try:
             read_metadata(path)
@@ -331,7 +331,7 @@ def test_odd_but_harmless_names_are_read(with_records: Callable[..., PairData], 
 
 @given(st.text(st.sampled_from("./ab\\\0"), max_size=8) | st.text())
 def test_names_taken_for_inside_are_inside(name: str) -> None:
-    joined = os.path.normpath(os.path.join("/data/images", name))
+    joined = posixpath.normpath(posixpath.join("/data/images", name))
     if is_inside(name):
         assert joined == "/data/images" or joined.startswith("/data/images/")
 

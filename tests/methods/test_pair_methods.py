@@ -55,7 +55,12 @@ def test_names_are_said_in_lower_case_without_dots(backbone: Backbone) -> None:
 
 
 def test_clip_encodes_the_written_prompt_of_each_pair(backbone: Backbone) -> None:
-    texts = ["a photo of red circle", "a photo of red boots mid-calf", "a photo of faux leather circle", "a photo of striped boots mid-calf"]
+    texts = [
+        "a photo of red circle",
+        "a photo of red boots mid-calf",
+        "a photo of faux leather circle",
+        "a photo of striped boots mid-calf",
+    ]
     expected = backbone.model.encode_text(backbone.tokens(texts), normalize=True)
     torch.testing.assert_close(CLIP(backbone, STATES, OBJECTS, prompt=PROMPT).encode_pairs(PAIRS), expected)
 

@@ -60,7 +60,9 @@ def test_comments_docstrings_and_layout_do_not_count(package: Path, old: str, ne
     assert prints() == before
 
 
-@pytest.mark.parametrize(("old", "new"), [("radius**2", "radius**3"), ("def area", "def surface"), ("import math", "import cmath as math")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("radius**2", "radius**3"), ("def area", "def surface"), ("import math", "import cmath as math")]
+)
 def test_what_the_code_does_counts(package: Path, old: str, new: str) -> None:
     before = prints()
     (package / "disc.py").write_text(SOURCE.replace(old, new))
@@ -88,7 +90,14 @@ def test_an_unknown_module_is_an_error(package: Path) -> None:
 def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
     """Runs must not depend on code that cannot move their numbers."""
     reached = set(module.fingerprint(["recompose.methods.csp", "recompose.training.czsl"]))
-    outside = {"recompose.cli", "recompose.plan", "recompose.params", "recompose.store", "recompose.phases", "recompose.receipts"}
+    outside = {
+        "recompose.cli",
+        "recompose.plan",
+        "recompose.params",
+        "recompose.store",
+        "recompose.phases",
+        "recompose.receipts",
+    }
     assert not reached & outside
     assert "recompose.metrics.czsl" in reached
     assert "recompose.methods.coop" not in reached

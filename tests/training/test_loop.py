@@ -1,5 +1,6 @@
 """Training resumes exactly, and batches are what they say."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 def test_processes_share_every_batch_and_no_sample(length: int, share: int, world: int, seed: int) -> None:
     size = share * world
     parts = [shuffled_batches(length, size, seed, rank, world) for rank in range(world)]
-    together = [sorted(sum(batches, [])) for batches in zip(*parts, strict=True)]
+    together = [sorted(chain.from_iterable(batches)) for batches in zip(*parts, strict=True)]
     samples = [sample for batch in together for sample in batch]
     assert len(set(samples)) == len(samples) == length - length % world
     assert all(len(batch) == size for batch in together[:-1])
@@ -60,7 +61,7 @@ class Small(Training):
         return torch.optim.Adam(self.layer.parameters(), lr=0.05)
 
 
-class Killed(Exception):
+class KilledError(Exception):
     pass
 
 
@@ -70,7 +71,7 @@ class KillIn(Callback):
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         if (trainer.current_epoch, trainer.fit_loop.batch_idx) == (self.epoch, self.batch):
-            raise Killed
+            raise KilledError
 
 
 def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3) -> tuple[dict[str, Tensor], float]:
@@ -79,7 +80,14 @@ def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3)
     scratch.mkdir(exist_ok=True)
     module = Small()
     trainer = fit(
-        module, Data(data, None, batch_size=8, seed=seed), scratch, CPU, title="t", epochs=4, seed=seed, callbacks=callbacks
+        module,
+        Data(data, None, batch_size=8, seed=seed),
+        scratch,
+        CPU,
+        title="t",
+        epochs=4,
+        seed=seed,
+        callbacks=callbacks,
     )
     return module.trained_state(), float(trainer.callback_metrics["loss"])
 
@@ -87,7 +95,7 @@ def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3)
 @pytest.mark.parametrize(("epoch", "batch"), [(0, 2), (1, 0), (2, 6), (3, 3)])
 def test_a_training_that_was_killed_ends_as_one_that_was_not(tmp_path: Path, epoch: int, batch: int) -> None:
     expected, loss = train(tmp_path / "whole")
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         train(tmp_path / "killed", [KillIn(epoch, batch)])
     found, again = train(tmp_path / "killed")
     assert again == loss

@@ -50,7 +50,7 @@ def _add_record(tree: Tree, work: Workspace, key: str, record: dict[str, Any], c
         "backbone": _input(recipe.get("backbone")),
         "code": f"{short(digest(recipe['code']))} ({len(recipe['code'])} modules), commit {short(made['commit'] or 'none')}"
         + (", with uncommitted changes" if made["dirty"] else ""),
-        "made": f"{made['started']} on {made['host']}, {made.get('device', 'CPU')}",
+        "made": f"{made['started']} on {made['host']}, {made['device']}",
         "cost": f"{made['seconds']} s",
         "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
         "folder": _folder(work, key),

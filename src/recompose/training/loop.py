@@ -18,7 +18,12 @@ LAST = "last.ckpt"
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
 # data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own affair
-for _message in (".*does not have many workers.*", ".*no .validation_step.*", "Found .* module.s. in eval mode.*", ".*LeafSpec.*"):
+for _message in (
+    ".*does not have many workers.*",
+    ".*no .validation_step.*",
+    "Found .* module.s. in eval mode.*",
+    ".*LeafSpec.*",
+):
     warnings.filterwarnings("ignore", message=_message)
 
 
@@ -95,7 +100,9 @@ class _Epochs(Callback):
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._pace = self._pace or Pace(trainer.max_epochs or 0, trainer.current_epoch)
 
-    def on_train_batch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int) -> None:
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
         epoch = epoch_seed(self._seed, trainer.current_epoch)
         torch.manual_seed((epoch * 1_000_003 + batch_idx) * 1_009 + trainer.global_rank)
 

@@ -1,0 +1,17 @@
+"""Put on PYTHONPATH, this notes every process that imports torch in the file that TORCH_PROCESSES names."""
+
+import os
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class _Watch(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]  # noqa: ANN
+        if name == "torch":
+            with open(os.environ["TORCH_PROCESSES"], "a") as file:  # noqa: PTH123
+                file.write(f"{os.getpid()} {' '.join(sys.argv)}\n")
+            sys.meta_path.remove(self)
+
+
+if "TORCH_PROCESSES" in os.environ:
+    sys.meta_path.insert(0, _Watch())

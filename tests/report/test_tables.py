@@ -1,0 +1,136 @@
+"""Tables: aggregation, marks, escaping, watermarks."""
+
+import csv
+import io
+import re
+from dataclasses import replace
+
+import pytest
+
+from recompose.papers.declaration import PAPERS, load_paper
+from recompose.plan import Run
+from recompose.report.cells import Cell, Table
+from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
+from recompose.report.tables import _measured
+
+
+def run(seed: int) -> Run:
+    return Run("csp", {"method": "csp", "dataset": {"name": "d"}, "seed": seed})
+
+
+def cell(row: str, value: float, source: str = "measured", column: str = "d AUC") -> Cell:
+    return Cell(row, column, source, f"{value:.1f}", value, n=1)
+
+
+def table(*cells: Cell, **more: list[str]) -> Table:
+    return Table("msci", "table-9", "MSCI, Table 9", "A caption.", list(cells), **more)  # type: ignore[arg-type]
+
+
+def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
+    runs = [run(seed) for seed in range(3)]
+    found = _measured("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs)
+    assert found.value == 3.0
+    assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
+    assert found.text == "3.0 ± 2.6"
+    assert found.n == 3
+    assert found.made_from == tuple(f"runs/{r.folder}" for r in runs)
+
+
+def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
+    one = _measured("CLIP", "d AUC", [1.0], [run(0)], [run(0)])
+    assert (one.text, one.spread) == ("1.0", None)
+    none = _measured("CLIP", "d AUC", [], [], [run(0)])
+    assert (none.text, none.value, none.expected) == ("not run", None, (f"runs/{run(0).folder}",))
+
+
+def test_best_and_second_best_are_marked_within_each_source() -> None:
+    text = to_markdown(
+        table(cell("a", 1), cell("b", 3), cell("c", 2), cell("a", 9, "reported"), cell("b", 8, "reported"))
+    )
+    measured, reported = text.split("## Reported")
+    assert "| b | **3.0** (printed: 8.0) |" in measured
+    assert "| c | <u>2.0</u> |" in measured
+    assert "| a | 1.0 (printed: 9.0) |" in measured
+    assert "| a | **9.0** |" in reported
+
+
+def test_equal_printed_values_share_a_mark() -> None:
+    text = to_markdown(table(cell("a", 3.04), cell("b", 3.01), cell("c", 2)))
+    assert text.count("**3.0**") == 2
+    assert "<u>2.0</u>" in text
+
+
+def test_csv_holds_every_cell_with_its_full_value() -> None:
+    cells = [replace(cell("a, b", 1.23456), spread=0.5), replace(cell("x", 2, "reported"), correct="3", flag="wrong")]
+    rows = list(csv.DictReader(io.StringIO(to_csv(table(*cells)))))
+    assert [row["row"] for row in rows] == ["a, b", "x"]
+    assert float(rows[0]["value"]) == pytest.approx(1.23456)
+    assert (rows[1]["source"], rows[1]["correct"], rows[1]["flag"]) == ("reported", "3", "wrong")
+
+
+def test_flagged_values_have_a_footnote_in_both_formats() -> None:
+    flagged = replace(cell("C-GQA", 1252, "reported", "val"), text="1252", correct="1040", flag="swapped")
+    for text in (to_markdown(table(cell("a", 1), flagged)), to_latex(table(cell("a", 1), flagged))):
+        text = text.replace("\\[", "[").replace("\\]", "]")
+        assert "1252 [1]" in text
+        assert "printed 1252, correct 1040: swapped" in text
+
+
+def test_watermarks_stand_in_both_formats() -> None:
+    marked = table(cell("a", 1), watermarks=["incomplete: 1 run"])
+    assert "incomplete: 1 run" in to_markdown(marked)
+    assert "incomplete: 1 run" in to_latex(marked)
+
+
+HOSTILE = "<script>alert(1)</script> | a_b \\input{x} $x$ [l](javascript:1) # `c`"
+
+
+def test_hostile_names_show_as_text() -> None:
+    text = to_markdown(table(cell(HOSTILE, 1, column=HOSTILE)))
+    assert "<script" not in text
+    row = next(line for line in text.splitlines() if "alert" in line and "1.0" in line)
+    assert row.count("|") == 3
+    assert "[l](" not in text
+    assert not re.search(r"(?<!\\)(\$|_|#|\\input)", escape_latex(HOSTILE))
+    assert "`c`" not in escape_markdown(HOSTILE).replace("\\`", "")
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_declared_row_and_flag_fits_the_reported_values(name: str) -> None:
+    paper = load_paper(name)
+    for artifact_name, artifact in paper.artifacts.items():
+        if artifact.kind == "curves":
+            continue
+        rows = paper.reported(artifact_name)
+        assert len({row["row"] for row in rows}) == len(rows)
+        for flag in artifact.flags:
+            (row,) = [row for row in rows if row["row"] == flag.row]
+            assert row[flag.column] != flag.correct
+
+
+def test_msci_s_tables_have_as_many_values_as_the_paper_prints() -> None:
+    paper = load_paper("msci")
+    counts = {
+        name: sum(
+            text != "-"
+            for row in paper.reported(name)
+            for key, text in row.items()
+            if key not in ("row", "category", "citation", "venue")
+        )
+        for name in ("table-1", "table-2", "table-3")
+    }
+    # 3 data sets x 8 counts; 13 and 11 models x 12 numbers, less ADE's 4 on MIT-States in each
+    assert counts == {"table-1": 24, "table-2": 13 * 12 - 4, "table-3": 11 * 12 - 4}
+
+
+@pytest.mark.parametrize("name", ["table-2", "table-3"])
+def test_reported_accuracies_are_possible(name: str) -> None:
+    """The area under a falling curve is at most S x U, and its harmonic mean at most that of S and U."""
+    for row in load_paper("msci").reported(name):
+        for dataset in ("mit-states", "ut-zappos", "cgqa"):
+            texts = [row[f"{dataset} {metric}"] for metric in ("S", "U", "H", "AUC")]
+            if "-" in texts:
+                continue
+            seen, unseen, harmonic, auc = map(float, texts)
+            assert auc <= seen * unseen / 100 + 0.1
+            assert harmonic <= 2 * seen * unseen / (seen + unseen) + 0.1

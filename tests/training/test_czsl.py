@@ -1,0 +1,124 @@
+"""Training of pair methods: it learns, it is determined by its seed, and it keeps its best epoch."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from recompose.backbones.clip import Backbone, build
+from recompose.data.pairs import PairData, Sample
+from recompose.methods.csp import CSP
+from recompose.metrics.czsl import curve, report
+from recompose.metrics.worlds import World, best_of_world, evaluate, measured, read_bests
+from recompose.training.czsl import CHECKPOINT, KeepBest, indices, scorer_of, train
+from recompose.training.loop import Hardware
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+STATES, OBJECTS = ["blue", "red", "striped"], ["circle", "moon", "star"]
+SEEN = [("blue", "circle"), ("red", "moon"), ("striped", "star"), ("blue", "moon"), ("red", "circle")]
+UNSEEN = [("striped", "circle"), ("blue", "star")]
+SETTINGS: dict[str, Any] = {"lr": 0.02, "weight_decay": 1e-5, "batch_size": 20, "accumulate": 1, "epochs": 4}
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    pairs = {"train": SEEN, "val": [*SEEN[:2], *UNSEEN[:1]], "test": [*SEEN[2:4], *UNSEEN[1:]]}
+    samples = [
+        Sample(f"{split}{index}.png", *pairs[split][index % len(pairs[split])], split)
+        for split, count in (("train", 90), ("val", 45), ("test", 45))
+        for index in range(count)
+    ]
+    return PairData(pairs, samples)
+
+
+@pytest.fixture(scope="module")
+def features(data: PairData) -> np.ndarray:
+    """Embeddings in which a state and an object each have a direction of their own, under noise."""
+    rng = np.random.default_rng(1)
+    axes = rng.normal(size=(6, 128))
+    rows = [
+        axes[STATES.index(s.state)] + axes[3 + OBJECTS.index(s.object)] + rng.normal(size=128) for s in data.samples
+    ]
+    return np.array(rows, dtype=np.float32)
+
+
+def run(backbone: Backbone, data: PairData, features: np.ndarray, folder: Path, seed: int = 0, **changed: Any) -> CSP:
+    (folder / "scratch").mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(seed)
+    method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1)
+    train(method, data, features, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
+    return method
+
+
+def numbers(method: CSP, data: PairData, features: np.ndarray, folder: Path) -> dict[str, Any]:
+    evaluate(data, scorer_of(method, data, features), folder)
+    return measured(read_bests(folder / "scores.safetensors"))
+
+
+def test_training_raises_the_auc_of_pairs_it_never_saw(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    untrained = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1)
+    before = numbers(untrained, data, features, tmp_path)
+    after = numbers(run(backbone, data, features, tmp_path), data, features, tmp_path)
+    assert after["test/closed"]["auc"] > before["test/closed"]["auc"] + 0.2
+    assert after["test/closed"]["harmonic_mean"] > before["test/closed"]["harmonic_mean"]
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    files = []
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        run(backbone, data, features, tmp_path / name, seed)
+        files.append((tmp_path / name / CHECKPOINT).read_bytes())
+    assert files[0] == files[1]
+    assert files[0] != files[2]
+
+
+def test_the_method_ends_at_the_best_epoch_s_checkpoint(backbone, data, features, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    aucs: list[float] = []
+    right = KeepBest.on_validation_end
+
+    def watch(self: KeepBest, trainer: Any, module: Any) -> None:
+        aucs.append(float(trainer.callback_metrics["val_auc"]))
+        right(self, trainer, module)
+
+    monkeypatch.setattr(KeepBest, "on_validation_end", watch)
+    method = run(backbone, data, features, tmp_path, lr=0.3, epochs=5)
+    world = World.of(data, "val", "closed")
+    kept = report(curve(best_of_world(world, scorer_of(method, data, features)))).auc
+    assert kept == pytest.approx(max(aucs), abs=1e-6)
+    stored = load_file(tmp_path / CHECKPOINT)
+    assert set(stored) == {"method.primitives"}
+    assert torch.equal(stored["method.primitives"], method.primitives.detach())
+
+
+def test_accumulated_batches_make_one_step(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """Without dropout, two batches of 45 and one of 90 give the same gradient."""
+    found = []
+    for name, size, accumulate in (("one", 90, 1), ("two", 45, 2)):
+        (tmp_path / name / "scratch").mkdir(parents=True)
+        method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.0)
+        settings = SETTINGS | {"batch_size": size, "accumulate": accumulate, "epochs": 1, "lr": 1e-3}
+        train(method, data, features, tmp_path / name, CPU, title="t", seed=0, **settings)
+        found.append(method.primitives.detach().clone())
+    torch.testing.assert_close(found[0], found[1], atol=1e-4, rtol=0)
+
+
+def test_pairs_become_indices_of_sorted_names(data: PairData) -> None:
+    assert indices(data, [("red", "star"), ("blue", "circle")]).tolist() == [[1, 2], [0, 0]]
+
+
+def test_stored_numbers_follow_from_stored_scores(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1).eval()
+    stored = numbers(method, data, features, tmp_path)
+    direct = report(curve(best_of_world(World.of(data, "test", "open"), scorer_of(method, data, features))))
+    assert stored["test/open"] == json.loads(json.dumps(asdict(direct)))
