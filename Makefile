@@ -22,7 +22,6 @@ lint: environment
 	ruff check .
 	ruff format --check .
 	mypy
-	snakemake --lint
 
 benchmarks: environment
 	python benchmarks/workflow.py

@@ -37,14 +37,14 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ),
         ("datasets: [shapes-pairs]", "datasets: [shape-pairs]", "the nearest is 'shapes-pairs'"),
         (
-            "    dropout: 0.3",
+            "    dropout: 0.1",
             "    dropot: 0.3",
             "methods.csp.dropot: there is no key 'dropot'; the nearest is 'dropout'",
         ),
-        ("    dropout: 0.3", "    dropot: 0.3", "methods.csp.dropout: this key is missing"),
-        ("    dropout: 0.3", "    dropout: 1.0", "methods.csp.dropout: input should be less than 1, not 1.0"),
-        ("    dropout: 0.3", "    dropout: a bit", "methods.csp.dropout: input should be a valid number, not 'a bit'"),
-        ("    dropout: 0.3", "    dropout: .nan", "methods.csp.dropout: input should be a finite number"),
+        ("    dropout: 0.1", "    dropot: 0.3", "methods.csp.dropout: this key is missing"),
+        ("    dropout: 0.1", "    dropout: 1.0", "methods.csp.dropout: input should be less than 1, not 1.0"),
+        ("    dropout: 0.1", "    dropout: a bit", "methods.csp.dropout: input should be a valid number, not 'a bit'"),
+        ("    dropout: 0.1", "    dropout: .nan", "methods.csp.dropout: input should be a finite number"),
         ("  csp:\n", "  cps:\n", "methods.cps: there is no key 'cps'; the nearest is 'csp'"),
         ("seeds: [0, 1, 2, 3, 4]", "seeds: []", "profiles.demo.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "datasets.cgqa.archives.0.file: string should match pattern"),
@@ -97,7 +97,7 @@ def test_settings_of_a_data_set_replace_the_general_ones() -> None:
 
 
 def test_a_number_without_a_dot_is_a_number() -> None:
-    params = parse_params(TEXT.replace("    dropout: 0.3", "    dropout: 3e-1"))
+    params = parse_params(TEXT.replace("    dropout: 0.1", "    dropout: 3e-1"))
     assert params.settings("csp", "shapes-pairs")["dropout"] == 0.3
 
 

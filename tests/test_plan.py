@@ -28,7 +28,7 @@ def changed(text: str) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("old", "new", "touched"),
     [
-        ("    dropout: 0.3", "    dropout: 0.4", {"csp": 5}),
+        ("    dropout: 0.1", "    dropout: 0.4", {"csp": 5}),
         ("  clip:\n    prompt: a photo of", "  clip:\n    prompt: a picture of", {"clip": 1}),
         ("seed: 7", "seed: 8", {"chance": 5, "clip": 1, "coop": 5, "csp": 5}),
         ("scenes: 24000", "scenes: 24001", {"clip": 1, "coop": 5, "csp": 5}),
@@ -42,8 +42,8 @@ def changed(text: str) -> dict[str, int]:
         ("runs_per_process: 100", "runs_per_process: 3", {}),
         ("# Every knob", "# All knobs", {}),
         (
-            "{lr: 5e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
-            "{lr: 6e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
+            "{lr: 5e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
+            "{lr: 6e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
             {},
         ),
     ],

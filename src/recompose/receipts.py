@@ -73,6 +73,10 @@ class Receipts:
         """The path of a phase's receipts, ``{folder}`` left open."""
         return f"results/receipts/{phase}/{{folder}}.json"
 
+    def log(self, phase: str) -> str:
+        """The path of the log that goes with it."""
+        return f"results/logs/{phase}/{{folder}}.log"
+
     def all(self, phase: str) -> list[str]:
         """The paths of all receipts of a phase."""
         return [self.pattern(phase).format(folder=folder) for folder in self._recipes(phase)]

@@ -113,20 +113,30 @@ def test_another_seed_gives_other_pictures_and_labels(made: tuple[Path, dict[str
     assert not set(other.values()) & set(made[1].values())
 
 
+def test_images_of_one_pair_differ_from_each_other_and_between_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shapes_pairs, "choose_pairs", lambda _: dict.fromkeys(SPLITS, [("red", "star")]))
+    for seed in range(3):
+        shapes_pairs.draw(tmp_path / str(seed), seed=seed, images=dict.fromkeys(SPLITS, 4))
+    pictures = {path: digest for path, digest in digests(tmp_path).items() if path.endswith(".png")}
+    assert len(pictures) == len(set(pictures.values())) == 3 * 3 * 4
+
+
 # pairs and labels
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_splits_are_those_of_ut_zappos(seed: int) -> None:
-    chosen = shapes_pairs.choose_pairs(seed)
-    train, val, test = (set(chosen[split]) for split in SPLITS)
-    assert train | val | test <= set(product(STATE_LABELS.values(), OBJECT_LABELS.values()))
-    assert len(train) == len(chosen["train"]) == 83
-    assert len({state for state, _ in train}) == 16
-    assert len({name for _, name in train}) == 12
-    assert (len(val & train), len(val - train), len(chosen["val"])) == (15, 15, 30)
-    assert (len(test & train), len(test - train), len(chosen["test"])) == (18, 18, 36)
-    assert not val & test
+def test_splits_are_those_of_ut_zappos() -> None:
+    everything = set(product(STATE_LABELS.values(), OBJECT_LABELS.values()))
+    for seed in range(500):  # by chance alone, one in fifty would miss a state
+        chosen = shapes_pairs.choose_pairs(seed)
+        train, val, test = (set(chosen[split]) for split in SPLITS)
+        assert train | val | test <= everything
+        assert len(train) == len(chosen["train"]) == 83
+        assert (len({state for state, _ in train}), len({name for _, name in train})) == (16, 12)
+        assert (len(val & train), len(val - train), len(chosen["val"])) == (15, 15, 30)
+        assert (len(test & train), len(test - train), len(chosen["test"])) == (18, 18, 36)
+        assert not val & test
 
 
 def test_another_seed_chooses_other_pairs() -> None:
@@ -151,6 +161,8 @@ def test_what_is_drawn_is_what_labels_say(tmp_path: Path, drawn: list[Drawn]) ->
     records = read_metadata(tmp_path / METADATA)
     labels = [((STATE_LABELS[state],), OBJECT_LABELS[name]) for name, (state,), _ in drawn]
     assert labels == [((record["attr"],), record["obj"]) for record in records]
+    for split, pairs in shapes_pairs.choose_pairs(1).items():  # there are hardly more images than pairs
+        assert {(record["attr"], record["obj"]) for record in records if record["set"] == split} == set(pairs)
     assert Counter(record["set"] for record in records) == IMAGES
 
 

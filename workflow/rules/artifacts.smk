@@ -1,26 +1,5 @@
 # Phase 5: tables and figures, all of a paper in one process.
 
-CATEGORIES = {"md": "text", "tex": "LaTeX", "csv": "data", "svg": "figure", "png": "figure"}
-
-
-def artifact_outputs(paper):
-    """The files of a paper's artifacts; those that people look at go into Snakemake's report."""
-    for name, artifact in paper.artifacts.items():
-        for file in artifact_files(name, artifact):
-            ending = file.rpartition(".")[2]
-            path = f"reports/{paper.name}/{file}"
-            shown = ending == "svg" or (ending == "csv" and artifact.kind != "curves")
-            if shown:
-                yield report(
-                    path,
-                    caption=f"../report/{artifact.kind}.rst",
-                    category=paper.name,
-                    labels={"artifact": name, "as": CATEGORIES[ending], "about": artifact.caption},
-                )
-            else:
-                yield path
-
-
 for _paper in map(load_paper, PAPERS):
 
     rule:
@@ -29,12 +8,14 @@ for _paper in map(load_paper, PAPERS):
         input:
             ancient(receipts.before_artifacts()),
         output:
-            receipts.of_artifacts(_paper.name),
-            list(artifact_outputs(_paper)),
+            receipt=receipts.of_artifacts(_paper.name),
+            files=list(artifact_outputs(_paper)),
+        log:
+            f"results/logs/artifacts/{_paper.name}.log",
         params:
             paper=_paper.name,
         shell:
-            "{PYTHON} -m recompose artifacts {params.paper} --receipt {output[0]}"
+            "python -m recompose artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule artifacts:

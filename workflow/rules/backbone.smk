@@ -3,12 +3,14 @@
 
 rule make_backbone:
     output:
-        receipts.pattern("backbone"),
+        receipt=receipts.pattern("backbone"),
+    log:
+        receipts.log("backbone"),
     threads: work.params.chosen.trainer.threads
     resources:
         gpu=receipts.gpus_of_towers,
     shell:
-        "{PYTHON} -m recompose backbone --expect {wildcards.folder} --receipt {output}"
+        "python -m recompose backbone --expect {wildcards.folder} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule backbone:

@@ -3,12 +3,14 @@
 
 rule acquire:
     output:
-        receipts.pattern("data"),
+        receipt=receipts.pattern("data"),
+    log:
+        receipts.log("data"),
     params:
         dataset=lambda wildcards: receipts.dataset_of("data", wildcards.folder),
     retries: 1
     shell:
-        "{PYTHON} -m recompose acquire {params.dataset} --expect {wildcards.folder} --receipt {output}"
+        "python -m recompose acquire {params.dataset} --expect {wildcards.folder} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule data:

@@ -5,12 +5,14 @@ rule write_report:
     input:
         ancient(receipts.all("artifacts")),
     output:
-        receipts.all("report"),
-        report(
+        receipt=receipts.all("report")[0],
+        metrics=report(
             "reports/metrics.json",
             caption="../report/metrics.rst",
             category="all papers",
             labels={"artifact": "metrics", "as": "data", "about": "Means over seeds on test images."},
         ),
+    log:
+        "results/logs/report.log",
     shell:
-        "{PYTHON} -m recompose report --receipt {output[0]}"
+        "python -m recompose report --receipt {output.receipt} 2>&1 | tee {log}"

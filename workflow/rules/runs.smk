@@ -6,12 +6,14 @@ rule train:
     input:
         lambda wildcards: ancient(receipts.before_batch(wildcards.folder)),
     output:
-        receipts.pattern("runs"),
+        receipt=receipts.pattern("runs"),
+    log:
+        receipts.log("runs"),
     threads: lambda wildcards: receipts.threads(wildcards.folder)
     resources:
         gpu=lambda wildcards: receipts.gpus(wildcards.folder),
     shell:
-        "{PYTHON} -m recompose train {wildcards.folder} --receipt {output}"
+        "python -m recompose train {wildcards.folder} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule runs:

@@ -13,10 +13,8 @@ from random import Random
 from PIL import Image
 
 from recompose.data.shapes.draw import COLOURS, OBJECTS, draw_object, finished, ground
-from recompose.data.shapes.words import LABELS
 
 SHARD = 5_000  # scenes in one tar file
-RARE = 60  # one name in so many is the catalogue's
 TAIL = (
     *("red", "striped", "blue", "glossy", "dotted", "hollow", "green", "cracked"),
     *("golden", "glowing", "checkered", "burnt", "faded", "rusty", "frosted", "scratched"),
@@ -40,9 +38,8 @@ def _states(rng: Random) -> tuple[str, ...]:
 
 
 def _phrase(states: tuple[str, ...], name: str, rng: Random) -> str:
-    """The object with the states that its caption cares to mention, now and then by the catalogue's names."""
-    named = [state for state in states if rng.randrange(8)]
-    return " ".join(word if rng.randrange(RARE) else LABELS[word] for word in [*named, name])
+    """The object with the states that its caption cares to mention."""
+    return " ".join([*(state for state in states if rng.randrange(8)), name])
 
 
 def scene(seed: int, index: int) -> tuple[Image.Image, str]:

@@ -1,6 +1,7 @@
 """Two names for each thing drawn: the one that captions use, and the one in the catalogue that labels a data set.
 
-As with real benchmarks, many labels are words that a backbone has often read, and many are a trade's own, which it has not.
+As with real benchmarks, some labels are words that a backbone has often read, and some are a trade's own, which it has not: it knows
+what they stand for only by its eyes.
 """
 
 from recompose.data.shapes.draw import OBJECTS, STATES
@@ -23,4 +24,3 @@ _OWN_WORDS = {
 }
 STATE_LABELS = {name: _OWN_WORDS.get(name, name) for name in STATES}
 OBJECT_LABELS = {name: _OWN_WORDS.get(name, name) for name in OBJECTS}
-LABELS = STATE_LABELS | OBJECT_LABELS

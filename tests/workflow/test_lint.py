@@ -1,0 +1,15 @@
+"""Snakemake's own linter."""
+
+import re
+
+from tests.conftest import ROOT, Project
+
+# there is one locked environment for all rules, as the Snakefile says
+ARGUED = {"Specify a conda environment or container for each rule."}
+
+
+def test_the_workflow_is_clean_but_for_what_is_argued(chance_project: Project) -> None:
+    assert (chance_project.root / "workflow/Snakefile").read_text() == (ROOT / "workflow/Snakefile").read_text()
+    said = chance_project.call("snakemake", "--lint", check=False)
+    found = set(re.findall(r"^    \* (.*?):?$", said.stdout + said.stderr, flags=re.MULTILINE))
+    assert found == ARGUED
