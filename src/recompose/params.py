@@ -122,7 +122,7 @@ class Datasets(Names):
 class ShapesClip(Section):
     """The small CLIP that the workflow pretrains on drawn scenes."""
 
-    architecture: str
+    architecture: FileName
     activation: Literal["gelu", "quick_gelu"]
     seed: int
     scenes: Count
@@ -135,7 +135,7 @@ class ShapesClip(Section):
 class Released(Section):
     """A CLIP whose weights somebody published."""
 
-    architecture: str
+    architecture: FileName
     activation: Literal["gelu", "quick_gelu"]
     weights: Archive
 

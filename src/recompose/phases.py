@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from recompose.files import write_json
+from recompose.files import read_json, write_json
 from recompose.methods.catalogue import METHODS, Method
 from recompose.params import Released
 from recompose.plan import Batch, Recipe, Run
 from recompose.progress import say
-from recompose.store import ERROR
+from recompose.store import ERROR, INPUTS
 from recompose.workspace import Workspace
 
 # the settings of a method that belong to its training; the others are its own
@@ -85,10 +85,17 @@ def _limit_threads(work: Workspace) -> None:
 def _load_backbone(work: Workspace) -> Any:
     from recompose.backbones.clip import load
 
+    section = work.params.backbones.of(work.plan.backbone.name)
+    return load(section.architecture, section.activation, _weights(work)[0])
+
+
+def _weights(work: Workspace) -> tuple[Path, str]:
+    """The file of the backbone's weights, its bytes checked, and their digest."""
     recipe, store = work.plan.backbone, work.store("backbones")
     section = work.params.backbones.of(recipe.name)
     name = section.weights.file if isinstance(section, Released) else "weights.safetensors"
-    return load(section.architecture, section.activation, store.file(recipe, name))
+    record = store.record(recipe)
+    return store.file(recipe, name, record), record["files"][name]["sha256"]
 
 
 def cache_features(work: Workspace, dataset: str) -> None:
@@ -101,6 +108,7 @@ def cache_features(work: Workspace, dataset: str) -> None:
             _limit_threads(work)
             root = data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data)
             paths = [root / sample.path for sample in _pair_data(work, dataset).samples]
+            write_json(folder / INPUTS, {**_content(work, dataset), "weights": _weights(work)[1]})
             say(f"{dataset}: encoding {len(paths)} images")
             write_features(_load_backbone(work), paths, folder)
 
@@ -111,6 +119,12 @@ def _pair_data(work: Workspace, dataset: str) -> Any:
     store, recipe = work.store("index"), work.plan.datasets[dataset]
     store.verify(recipe)
     return PairData.read(store.folder(recipe))
+
+
+def _content(work: Workspace, dataset: str) -> dict[str, str]:
+    """The digests of a data set's files as they were found when it was indexed."""
+    found: dict[str, str] = read_json(work.store("index").file(work.plan.datasets[dataset], "content.json"))
+    return found
 
 
 def carry_out(work: Workspace, batch: Batch) -> None:
@@ -166,6 +180,13 @@ class _Inputs:
             self._read["features"] = read_features(store.file(recipe, FILE))
         return self._read["features"]
 
+    def found(self, entry: Method) -> dict[str, str]:
+        """The digests of what a method's run reads."""
+        if not entry.needs_backbone:
+            return _content(self.work, self.dataset)
+        record = self.work.store("features").record(self.work.plan.features[self.dataset])
+        return {**record["inputs"], "embeddings": record["files"]["embeddings.npy"]["sha256"]}
+
     @property
     def backbone(self) -> Any:
         if "backbone" not in self._read:
@@ -181,6 +202,7 @@ def _execute(run: Run, inputs: _Inputs, folder: Path) -> None:
     scorer = _trained(run, entry, inputs, folder) if entry.needs_backbone else _class_of(entry)(run.seed).scorer
     if scorer is None:
         return
+    write_json(folder / INPUTS, inputs.found(entry))
     evaluate(inputs.data, scorer, folder)
     metrics = measured(read_bests(folder / "scores.safetensors"))
     write_json(folder / "metrics.json", metrics)

@@ -30,6 +30,8 @@ from recompose.progress import logged, say
 
 KINDS = ("index", "backbones", "features", "runs")
 RECORDS = {"runs": "run.json"}  # every other kind: record.json
+INPUTS = "inputs.json"  # what the maker found its inputs to be; becomes part of the record
+ATTEMPTS = "attempts.txt"
 LOG = "log.txt"
 ERROR = "error.txt"
 PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
@@ -165,6 +167,7 @@ class Store:
             (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
             (folder / ERROR).unlink(missing_ok=True)
             started, clock = datetime.now(UTC), time.perf_counter()
+            attempts = _one_more_line(folder / SCRATCH / ATTEMPTS, started.isoformat(timespec="seconds"))
             try:
                 with logged(folder / LOG):
                     yield folder
@@ -172,18 +175,30 @@ class Store:
                 (folder / ERROR).write_text(traceback.format_exc())
                 raise
             shutil.rmtree(folder / SCRATCH)
-            made = {"started": started.isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - clock, 2)}
+            made = {
+                "started": started.isoformat(timespec="seconds"),
+                "seconds": round(time.perf_counter() - clock, 2),  # of the last attempt
+                "attempts": attempts,
+            }
             write_json(self.record_path(recipe), self._new_record(recipe, folder, made))
         finally:
             lock.release()
 
     def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
+        found = folder / INPUTS
+        inputs = read_json(found) if found.exists() else {}
         files = {
             path.relative_to(folder).as_posix(): {"sha256": sha256_file(path), "bytes": path.stat().st_size}
             for path in sorted(folder.rglob("*"))
             if path.is_file()
         }
-        return {"digest": recipe.digest, "recipe": recipe.document, "files": files, "made": made | circumstances()}
+        return {
+            "digest": recipe.digest,
+            "recipe": recipe.document,
+            "inputs": inputs,
+            "files": files,
+            "made": made | circumstances(),
+        }
 
     def discard(self, folder: str) -> None:
         """Remove a folder.
@@ -213,6 +228,14 @@ class _Named(Recipe):
     @property
     def folder(self) -> str:
         return self.name
+
+
+def _one_more_line(path: Path, line: str) -> int:
+    """Add a line to a file; gives how many there are."""
+    with path.open("a+", encoding="utf-8") as file:
+        file.write(line + "\n")
+        file.seek(0)
+        return len(file.readlines())
 
 
 def circumstances() -> dict[str, Any]:

@@ -10,6 +10,8 @@ import shutil
 from pathlib import Path
 from types import ModuleType
 
+from filelock import FileLock
+
 from recompose.data import compositional
 from recompose.data.archives import extract
 from recompose.data.download import download
@@ -67,7 +69,8 @@ def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> 
     archives.mkdir(parents=True, exist_ok=True)
     unpacked = fresh_folder(archives / f"{root.name}.unpacked")
     for archive in section.archives:
-        download(archive.urls, archives / archive.file, sha256=archive.sha256)
+        with FileLock(archives / f"{archive.file}.lock"):  # data sets share archives, and may be acquired side by side
+            download(archive.urls, archives / archive.file, sha256=archive.sha256)
         say(f"{archive.file}: unpacking")
         extract(archives / archive.file, unpacked / archive.file.split(".")[0])
     partial = fresh_folder(root.with_name(root.name + ".partial"))

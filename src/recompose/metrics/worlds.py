@@ -72,9 +72,9 @@ def best_of_world(world: World, scorer: Scorer) -> Best:
 
 
 def evaluate(data: PairData, scorer: Scorer, folder: Path) -> None:
-    """Test a method on validation and test images in both worlds.
+    """Test a method on validation and test images in both worlds; writes ``scores.safetensors``.
 
-    Writes ``scores.safetensors``, from which every number can be computed again, and ``metrics.json`` is left to ``measured``.
+    It holds each image's best pairs, from which ``measured`` computes every number.
     """
     bests = {
         f"{split}/{world}": best_of_world(World.of(data, split, world), scorer) for split in TESTED for world in WORLDS

@@ -51,7 +51,8 @@ def _add_record(tree: Tree, work: Workspace, key: str, record: dict[str, Any], c
         "code": f"{short(digest(recipe['code']))} ({len(recipe['code'])} modules), commit {short(made['commit'] or 'none')}"
         + (", with uncommitted changes" if made["dirty"] else ""),
         "made": f"{made['started']} on {made['host']}, {made['device']}",
-        "cost": f"{made['seconds']} s",
+        "cost": f"{made['seconds']} s" + (f", the last of {made['attempts']} attempts" if made["attempts"] > 1 else ""),
+        "found": ", ".join(f"{name} {short(value)}" for name, value in record["inputs"].items()),
         "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
         "folder": _folder(work, key),
     }
