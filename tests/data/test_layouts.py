@@ -223,10 +223,17 @@ def test_an_absolute_place_of_an_existing_file_is_refused(
     assert (tmp_path / "secret.txt").read_text() == "secret"
 
 
-@pytest.mark.parametrize("name", ["Boots/Ankle/none.jpg", "Boots/Ankle", None, 7])
+@pytest.mark.parametrize("name", ["Boots/Ankle/none.jpg", "Boots/Ankle"])
 def test_an_upstream_image_that_is_not_there_is_named(unpacked: Path, splits: Path, root: Path, name: Any) -> None:
     pack_ut_zappos(unpacked, splits, _image=name)
     with pytest.raises(DataError, match=rf"ut-zap50k-images lacks {name}, which .* in record 2"):
+        ut_zappos.arrange(unpacked, root)
+
+
+@pytest.mark.parametrize("name", [None, 7])
+def test_an_upstream_name_that_is_no_text_is_refused(unpacked: Path, splits: Path, root: Path, name: Any) -> None:
+    pack_ut_zappos(unpacked, splits, _image=name)
+    with pytest.raises(DataError, match="record 2: _image, its place upstream, is missing"):
         ut_zappos.arrange(unpacked, root)
 
 

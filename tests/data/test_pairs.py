@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recompose.data.pairs import SPLITS, PairData, Sample, Statistics
@@ -96,6 +96,7 @@ def test_statistics_count_pairs_and_images_of_each_split(data: PairData) -> None
     )
 
 
+@settings(deadline=None)
 @given(splits)
 def test_statistics_add_up(pairs_of: dict[str, list[tuple[str, str]]]) -> None:
     found = PairData(pairs_of, []).statistics
@@ -121,6 +122,7 @@ def test_writing_again_replaces_what_was_there(data: PairData, tmp_path: Path) -
     assert PairData.read(tmp_path).samples == SAMPLES
 
 
+@settings(deadline=None)
 @given(splits, st.lists(names, max_size=5))
 @example({split: [("old", "dog")] for split in SPLITS}, ["carriage\rreturn"])
 def test_an_index_is_read_as_it_was_written_whatever_the_names(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.metrics.czsl import Best, Report, best_pairs, curve, report
@@ -98,11 +98,13 @@ def assert_same(one: Best, other: Best) -> None:
         np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), err_msg=field.name)
 
 
+@settings(deadline=None)
 @given(problems())
 def test_report_is_that_of_plain_loops_over_every_bias(problem: Problem) -> None:
     assert report(curve(best_of(problem))) == close_to(exact_report(exact_points(problem)))
 
 
+@settings(deadline=None)
 @given(problems())
 def test_curve_has_the_points_of_plain_loops_in_their_order(problem: Problem) -> None:
     def distinct(points: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -113,6 +115,7 @@ def test_curve_has_the_points_of_plain_loops_in_their_order(problem: Problem) ->
     assert distinct(zip(found.unseen.tolist(), found.seen.tolist(), strict=True)) == expected
 
 
+@settings(deadline=None)
 @given(problems())
 def test_best_pairs_are_the_first_best_of_their_kind(problem: Problem) -> None:
     best = best_of(problem)
@@ -127,6 +130,7 @@ def test_best_pairs_are_the_first_best_of_their_kind(problem: Problem) -> None:
             assert right[image] == (winner is not None and winner == problem.targets[image])
 
 
+@settings(deadline=None)
 @given(problems(), st.data())
 def test_blocks_merged_in_order_equal_all_pairs_at_once(problem: Problem, data: st.DataObject) -> None:
     pairs = len(problem.seen)
@@ -144,6 +148,7 @@ def test_blocks_merged_in_order_equal_all_pairs_at_once(problem: Problem, data: 
     assert_same(reduce(Best.merge, map(best_of, blocks)), best_of(problem))
 
 
+@settings(deadline=None)
 @given(problems(), st.integers(-100, 100), st.data())
 def test_a_constant_added_to_all_scores_of_an_image_changes_nothing(
     problem: Problem, constant: int, data: st.DataObject
@@ -153,6 +158,7 @@ def test_a_constant_added_to_all_scores_of_an_image_changes_nothing(
     assert report(curve(best_of(problem._replace(scores=moved)))) == report(curve(best_of(problem)))
 
 
+@settings(deadline=None)
 @given(problems(), st.randoms(use_true_random=False))
 def test_the_order_of_images_changes_nothing(problem: Problem, rng: object) -> None:
     rows = list(zip(problem.scores, problem.targets, problem.target_seen, strict=True))
@@ -162,12 +168,14 @@ def test_the_order_of_images_changes_nothing(problem: Problem, rng: object) -> N
     assert report(curve(best_of(shuffled))) == report(curve(best_of(problem)))
 
 
+@settings(deadline=None)
 @given(problems())
 def test_scores_of_pairs_that_are_no_candidates_change_nothing(problem: Problem) -> None:
     scores = [[s if c else 99 for s, c in zip(row, problem.candidates, strict=True)] for row in problem.scores]
     assert_same(best_of(problem._replace(scores=scores)), best_of(problem))
 
 
+@settings(deadline=None)
 @given(problems())
 def test_perfect_scores_give_ones(problem: Problem) -> None:
     seen, targets = [*problem.seen, True, False], list(problem.targets)

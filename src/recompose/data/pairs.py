@@ -115,7 +115,7 @@ class PairData:
 
         def rows(path: Path) -> None:
             with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file, lineterminator="\n")
+                writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a bare \\r would end a line
                 writer.writerow(["path", "state", "object", "split"])
                 writer.writerows((s.path, s.state, s.object, s.split) for s in self.samples)
 

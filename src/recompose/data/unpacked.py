@@ -19,7 +19,13 @@ def find_folder(unpacked: Path, ending: str) -> Path:
 
 
 def move_split(unpacked: Path, name: str, root: Path) -> None:
-    """Move the pair lists and the metadata of the data set that the archives call ``name``."""
+    """Move the pair lists and the metadata of the data set that the archives call ``name``.
+
+    Raises:
+        DataError: they are not there, or stand there more than once.
+    """
     folder = find_folder(unpacked, f"{name}/{SPLIT_NAME}")
+    if not (folder.parent / METADATA).is_file():
+        raise DataError(f"{folder.parent} has pair lists but no {METADATA}")
     folder.rename(root / SPLIT_NAME)
     (folder.parent / METADATA).rename(root / METADATA)

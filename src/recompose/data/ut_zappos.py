@@ -26,7 +26,9 @@ def arrange(unpacked: Path, root: Path) -> None:
     upstream = find_folder(unpacked, "ut-zap50k-images")
     metadata = root / compositional.METADATA
     for number, record in enumerate(compositional.read_metadata(metadata)):
-        source, target = str(record.get("_image", "")), record["image"]
+        if not isinstance(record.get("_image"), str):
+            raise compositional.DataError(f"{metadata}, record {number}: _image, its place upstream, is missing")
+        source, target = record["_image"], record["image"]
         if not (compositional.is_inside(source) and compositional.is_inside(target)):
             raise compositional.DataError(
                 f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder"
@@ -35,7 +37,7 @@ def arrange(unpacked: Path, root: Path) -> None:
             raise compositional.DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
         place = root / "images" / target
         place.parent.mkdir(parents=True, exist_ok=True)
-        (upstream / source).rename(place)
+        place.hardlink_to(upstream / source)  # two records may show one upstream image
 
 
 def read(root: Path) -> compositional.PairData:

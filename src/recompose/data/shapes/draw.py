@@ -12,6 +12,7 @@ CANVAS = 64  # pictures are drawn at this size and halved, which smooths their e
 SIZE = 32  # of a finished picture
 UNIT = 100  # outlines live on a grid from -UNIT to UNIT
 STEPS = 96  # steps in a full turn
+SPOT_TRIES = 20
 SINES = [round(1024 * math.sin(2 * math.pi * step / STEPS)) for step in range(STEPS)]
 
 Colour = tuple[int, int, int]
@@ -87,6 +88,15 @@ class Patch:
         r, g, b = (min(255, max(0, channel * percent // 100 + max(0, percent - 100) // 2)) for channel in self.colour)
         return r, g, b
 
+    def spot(self) -> tuple[int, int]:
+        """A random point on the object: the last of a few tries in its box where none hits."""
+        left, top, right, bottom = self.mask.getbbox() or (0, 0, CANVAS, CANVAS)
+        for _ in range(SPOT_TRIES):
+            point = (self.rng.randrange(left, right), self.rng.randrange(top, bottom))
+            if self.mask.getpixel(point):
+                break
+        return point
+
     def stamp(self, colour: Colour, where: Image.Image) -> None:
         self.fill.paste(colour, mask=where)
 
@@ -137,7 +147,7 @@ def _checkered(patch: Patch) -> None:
 def _scratched(patch: Patch) -> None:
     pen = ImageDraw.Draw(patch.fill)
     for _ in range(6 + patch.turn % 4):
-        x, y = patch.rng.randrange(CANVAS), patch.rng.randrange(CANVAS)
+        x, y = patch.spot()
         step = patch.turn * 2 + patch.rng.randrange(-5, 6)
         length = 10 + patch.rng.randrange(10)
         end = (x + _cosine(step) * length // 1024, y + _sine(step) * length // 1024)
@@ -145,11 +155,9 @@ def _scratched(patch: Patch) -> None:
 
 
 def _glossy(patch: Patch) -> None:
-    left, top, right, bottom = patch.mask.getbbox() or (0, 0, CANVAS, CANVAS)
-    width, height = right - left, bottom - top
-    x, y = left + width * (25 + patch.turn % 4 * 12) // 100, top + height // 5
-    shine = Image.new("L", patch.mask.size)
-    ImageDraw.Draw(shine).ellipse([x, y, x + width // 3, y + height // 4], fill=235)
+    depth = 4 + patch.turn // 5 % 3
+    shadow = patch.mask.transform(patch.mask.size, Image.Transform.AFFINE, (1, 0, -depth, 0, 1, -depth))
+    shine = ImageChops.subtract(patch.mask.filter(ImageFilter.MinFilter(3)), shadow)
     patch.stamp((255, 255, 255), shine.filter(ImageFilter.BoxBlur(1)))
 
 
@@ -167,15 +175,15 @@ def _frosted(patch: Patch) -> None:
 
 def _faded(patch: Patch) -> None:
     patch.mask.paste(patch.mask.point(lambda value: value * 45 // 100))
-    patch.stamp((200, 200, 195), Image.new("L", patch.mask.size, 60 + patch.turn % 5 * 12))
+    patch.stamp((200, 200, 195), Image.new("L", patch.mask.size, 60 + patch.turn // 5 % 5 * 12))
 
 
 def _cracked(patch: Patch) -> None:
+    start = patch.spot()
     pen = ImageDraw.Draw(patch.mask)
-    x, y = CANVAS // 2 + patch.rng.randrange(-6, 7), CANVAS // 2 + patch.rng.randrange(-6, 7)
     arms = 3 + patch.turn % 3
     for arm in range(arms):
-        here, step = (x, y), patch.turn + arm * STEPS // arms
+        here, step = start, patch.turn + arm * STEPS // arms
         for _ in range(5):
             step += patch.rng.randrange(-14, 15)
             there = (here[0] + _cosine(step) * 8 // 1024, here[1] + _sine(step) * 8 // 1024)
@@ -186,25 +194,24 @@ def _cracked(patch: Patch) -> None:
 def _burnt(patch: Patch) -> None:
     black = Image.new("L", patch.mask.size)
     pen = ImageDraw.Draw(black)
-    step = patch.turn * 3 + patch.rng.randrange(-8, 9)
-    x, y = CANVAS // 2 + _cosine(step) * 16 // 1024, CANVAS // 2 + _sine(step) * 16 // 1024
+    x, y = patch.spot()
     for _ in range(5):
-        a, b = x + patch.rng.randrange(-7, 8), y + patch.rng.randrange(-7, 8)
-        pen.ellipse([a - 8, b - 8, a + 8, b + 8], fill=235)
+        a, b, r = x + patch.rng.randrange(-7, 8), y + patch.rng.randrange(-7, 8), 7 + patch.turn // 5 % 3
+        pen.ellipse([a - r, b - r, a + r, b + r], fill=235)
     patch.stamp((28, 22, 20), black.filter(ImageFilter.BoxBlur(2)))
 
 
 def _rusty(patch: Patch) -> None:
-    spots = Image.new("L", patch.mask.size)
-    pen = ImageDraw.Draw(spots)
-    for _ in range(9 + patch.turn % 4):
-        x, y, r = patch.rng.randrange(8, 56), patch.rng.randrange(8, 56), 2 + patch.rng.randrange(5)
+    stains = Image.new("L", patch.mask.size)
+    pen = ImageDraw.Draw(stains)
+    for _ in range(5 + patch.turn // 5 % 4):
+        (x, y), r = patch.spot(), 2 + patch.rng.randrange(4)
         pen.ellipse([x - r, y - r, x + r, y + r], fill=215)
-    patch.stamp((150 + patch.turn % 4 * 8, 82, 38), spots.filter(ImageFilter.BoxBlur(1)))
+    patch.stamp((150 + patch.turn % 4 * 8, 82, 38), stains.filter(ImageFilter.BoxBlur(1)))
 
 
 def _hollow(patch: Patch) -> None:
-    inner = patch.mask.filter(ImageFilter.MinFilter(9 + 2 * (patch.turn % 3)))
+    inner = patch.mask.filter(ImageFilter.MinFilter(5 + 2 * (patch.turn // 5 % 3)))
     patch.mask.paste(ImageChops.subtract(patch.mask, inner))
 
 
