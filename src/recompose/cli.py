@@ -35,7 +35,9 @@ def _workspace() -> Workspace:
 
 
 def _receipt(work: Workspace, path: Path | None, files: list[Path]) -> None:
-    if path:
+    from recompose.phases import is_helper
+
+    if path and not is_helper():
         write_receipt(work.root / path, work.root, files)
 
 

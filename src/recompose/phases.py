@@ -4,6 +4,7 @@ at once where that exists. Torch is imported by those that need it, when they do
 
 import importlib
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from recompose.methods.catalogue import METHODS, Method
 from recompose.params import Released
 from recompose.plan import Batch, Recipe, Run
 from recompose.progress import say
-from recompose.store import ERROR, INPUTS
+from recompose.store import ERROR, INPUTS, Store
 from recompose.workspace import Workspace
 
 # the settings of a method that belong to its training; the others are its own
@@ -35,8 +36,7 @@ def acquire(work: Workspace, dataset: str) -> None:
 
 def make_backbone(work: Workspace) -> None:
     """Pretrain the backbone, or check and, where possible, download its released weights."""
-    recipe = work.plan.backbone
-    with work.store("backbones").making(recipe) as folder:
+    with _making(work.store("backbones"), work.plan.backbone) as folder:
         if folder and work.plan.corpus is None:
             _fetch_weights(work, folder)
         elif folder:
@@ -110,7 +110,7 @@ def cache_features(work: Workspace, dataset: str) -> None:
             paths = [root / sample.path for sample in _pair_data(work, dataset).samples]
             write_json(folder / INPUTS, {**_content(work, dataset), "weights": _weights(work)[1]})
             say(f"{dataset}: encoding {len(paths)} images")
-            write_features(_load_backbone(work), paths, folder)
+            write_features(_load_backbone(work), paths, folder, _hardware(work).device)
 
 
 def _pair_data(work: Workspace, dataset: str) -> Any:
@@ -136,13 +136,10 @@ def carry_out(work: Workspace, batch: Batch) -> None:
         FailedRunsError: names the runs that failed and where their traces are.
     """
     inputs = _Inputs(work, batch)
-    if _is_helper():
-        _execute(batch.runs[0], inputs, work.runs.folder(batch.runs[0]))
-        return
     failed = []
     for number, run in enumerate(batch.runs, start=1):
         try:
-            with work.runs.making(run) as folder:
+            with _making(work.runs, run) as folder:
                 if folder:
                     say(f"run {number}/{len(batch.runs)} {run.folder}: {run.title}")
                     _execute(run, inputs, folder)
@@ -153,9 +150,14 @@ def carry_out(work: Workspace, batch: Batch) -> None:
         raise FailedRunsError("\n".join([f"{len(failed)} of {len(batch.runs)} runs failed:", *failed]))
 
 
-def _is_helper() -> bool:
-    """Whether Lightning started this process to help with a run on several devices, which another process is making."""
+def is_helper() -> bool:
+    """Whether Lightning started this process to help another, on several devices, with what that one is making."""
     return int(os.environ.get("LOCAL_RANK", "0")) > 0
+
+
+def _making(store: Store, recipe: Recipe) -> AbstractContextManager[Path | None]:
+    """Make a recipe's content alone, or help the process that is making it."""
+    return nullcontext(store.folder(recipe)) if is_helper() else store.making(recipe)
 
 
 class _Inputs:
@@ -231,4 +233,4 @@ def _trained(run: Run, entry: Method, inputs: _Inputs, folder: Path) -> Any:
         )
         if not goes_on:
             return None
-    return scorer_of(method, data, features)
+    return scorer_of(method, data, features, _hardware(inputs.work).device)

@@ -30,7 +30,7 @@ def test_each_row_is_its_image_s_embedding(
     backbone: Backbone, paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "BLOCK", 3)
-    features.write_features(backbone, paths, tmp_path)
+    features.write_features(backbone, paths, tmp_path, torch.device("cpu"))
     found = features.read_features(tmp_path / features.FILE)
     assert isinstance(found, np.memmap)
     for row, path in enumerate(paths):
@@ -42,7 +42,7 @@ def test_each_row_is_its_image_s_embedding(
 def test_an_unreadable_image_is_named(backbone: Backbone, paths: list[Path], tmp_path: Path) -> None:
     paths[4].write_bytes(paths[4].read_bytes()[:60])
     with pytest.raises(OSError, match=r"4\.png is no readable image"):
-        features.write_features(backbone, paths, tmp_path)
+        features.write_features(backbone, paths, tmp_path, torch.device("cpu"))
 
 
 def test_a_pickle_in_place_of_features_is_refused(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def run(backbone: Backbone, data: PairData, features: np.ndarray, folder: Path, 
 
 
 def numbers(method: CSP, data: PairData, features: np.ndarray, folder: Path) -> dict[str, Any]:
-    evaluate(data, scorer_of(method, data, features), folder)
+    evaluate(data, scorer_of(method, data, features, CPU.device), folder)
     return measured(read_bests(folder / "scores.safetensors"))
 
 
@@ -94,7 +94,7 @@ def test_the_method_ends_at_the_best_epoch_s_checkpoint(backbone, data, features
     monkeypatch.setattr(KeepBest, "on_validation_end", watch)
     method = run(backbone, data, features, tmp_path, lr=0.3, epochs=5)
     world = World.of(data, "val", "closed")
-    kept = report(curve(best_of_world(world, scorer_of(method, data, features)))).auc
+    kept = report(curve(best_of_world(world, scorer_of(method, data, features, CPU.device)))).auc
     assert kept == pytest.approx(max(aucs), abs=1e-6)
     stored = load_file(tmp_path / CHECKPOINT)
     assert set(stored) == {"method.primitives"}
@@ -113,6 +113,20 @@ def test_accumulated_batches_make_one_step(backbone, data, features, tmp_path) -
     torch.testing.assert_close(found[0], found[1], atol=1e-4, rtol=0)
 
 
+def test_mixed_precision_trains_and_scores_in_full(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "scratch").mkdir()
+    method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1)
+    before = method.primitives.detach().clone()
+    mixed = Hardware(precision="bf16-mixed", accelerator="cpu", devices=1)
+    train(method, data, features, tmp_path, mixed, title="t", seed=0, **SETTINGS)
+    assert method.primitives.dtype == torch.float32
+    assert not torch.equal(method.primitives, before)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        texts = method.encode_pairs(indices(data, data.pairs))
+        assert method.score(torch.from_numpy(features[:3]), texts).dtype == torch.float32
+    assert numbers(method, data, features, tmp_path)["test/closed"]["auc"] > 0.5
+
+
 def test_pairs_become_indices_of_sorted_names(data: PairData) -> None:
     assert indices(data, [("red", "star"), ("blue", "circle")]).tolist() == [[1, 2], [0, 0]]
 
@@ -120,5 +134,5 @@ def test_pairs_become_indices_of_sorted_names(data: PairData) -> None:
 def test_stored_numbers_follow_from_stored_scores(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
     method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1).eval()
     stored = numbers(method, data, features, tmp_path)
-    direct = report(curve(best_of_world(World.of(data, "test", "open"), scorer_of(method, data, features))))
+    direct = report(curve(best_of_world(World.of(data, "test", "open"), scorer_of(method, data, features, CPU.device))))
     assert stored["test/open"] == json.loads(json.dumps(asdict(direct)))

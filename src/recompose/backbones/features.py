@@ -1,5 +1,6 @@
 """The feature cache: image embeddings of a frozen tower, made once, memory-mapped, and verified when read."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from recompose.progress import Pace, say
 FILE = "embeddings.npy"
 BLOCK = 256  # images in one pass through the tower
 SAY_EVERY = 40  # blocks
+MAX_WORKERS = 16
 
 
 class _Images(Dataset[Any]):
@@ -33,23 +35,23 @@ class _Images(Dataset[Any]):
             raise OSError(f"{path} is no readable image: {error}") from None
 
 
-def _device() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def _workers(device: torch.device) -> int:
+    """Processes that decode images ahead of a GPU; a CPU that encodes has no core to spare for them."""
+    return 0 if device.type == "cpu" else min(os.cpu_count() or 1, MAX_WORKERS)
 
 
 @torch.no_grad()
-def write_features(backbone: Backbone, paths: Sequence[Path], folder: Path, *, workers: int = 0) -> None:
+def write_features(backbone: Backbone, paths: Sequence[Path], folder: Path, device: torch.device) -> None:
     """Write the embeddings [images, E] of these image files, as the tower gives them in 32 bits, not normalised.
 
     Raises:
         OSError: a file is no readable image.
     """
-    device = _device()
     backbone = backbone.to(device)
     width = backbone.model.text_projection.shape[1]
     out = np.lib.format.open_memmap(folder / FILE, mode="w+", dtype=np.float32, shape=(len(paths), width))
     pace = Pace(len(paths))
-    loader: DataLoader[Any] = DataLoader(_Images(paths, backbone), batch_size=BLOCK, num_workers=workers)
+    loader: DataLoader[Any] = DataLoader(_Images(paths, backbone), batch_size=BLOCK, num_workers=_workers(device))
     for number, pixels in enumerate(loader):
         start = number * BLOCK
         out[start : start + len(pixels)] = backbone.encode_image(pixels.to(device)).float().cpu().numpy()

@@ -72,7 +72,7 @@ class PairTraining(Training):
         """The AUC over the images of all processes."""
         best = self._gathered()
         self._found.clear()
-        self.log(SELECTION, torch.tensor(report(curve(best)).auc), rank_zero_only=False)
+        self.log(SELECTION, torch.tensor(report(curve(best)).auc))
 
     def _gathered(self) -> Best:
         mine = joined([best for _, best in self._found])
@@ -166,10 +166,9 @@ def train(
     return True
 
 
-def scorer_of(method: PairMethod, data: PairData, features: np.ndarray) -> Any:
+def scorer_of(method: PairMethod, data: PairData, features: np.ndarray, device: torch.device) -> Any:
     """The method as a scorer for ``recompose.metrics.worlds``: the texts of a block of pairs are encoded once."""
-    device = next(method.parameters()).device
-    method.eval()
+    method.eval().to(device)
 
     @torch.no_grad()
     def scorer(pairs: list[Pair]) -> Callable[[np.ndarray], np.ndarray]:

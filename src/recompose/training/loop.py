@@ -35,6 +35,11 @@ class Hardware:
     accelerator: str
     devices: str | int
 
+    @property
+    def device(self) -> torch.device:
+        """Where a single process computes outside training."""
+        return torch.device("cpu" if self.accelerator == "cpu" or not torch.cuda.is_available() else "cuda")
+
 
 def epoch_seed(seed: int, epoch: int) -> int:
     """The seed of one epoch: what is drawn in it depends on nothing that happened before."""
