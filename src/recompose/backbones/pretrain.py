@@ -31,10 +31,14 @@ class Pretraining(Training):
         super().__init__()
         self.backbone = backbone
         self.lr, self.weight_decay = lr, weight_decay
-        self.loss = open_clip.ClipLoss()
         visual = backbone.model.visual
         self.register_buffer("mean", 255 * torch.tensor(visual.image_mean).view(3, 1, 1), persistent=False)
         self.register_buffer("std", 255 * torch.tensor(visual.image_std).view(3, 1, 1), persistent=False)
+
+    def setup(self, stage: str) -> None:
+        """The loss over the batch of all processes: each is compared with the others' images and captions, too."""
+        rank, world = self.trainer.global_rank, self.trainer.world_size
+        self.loss = open_clip.ClipLoss(gather_with_grad=True, rank=rank, world_size=world)
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
         """The loss of images [batch, 3, height, width] of bytes and token ids [batch, length]."""
@@ -42,7 +46,7 @@ class Pretraining(Training):
         images = self.backbone.encode_image((pixels - self.mean) / self.std)
         texts = self.backbone.encode_text(ids)
         loss: Tensor = self.loss(normalize(images, dim=-1), normalize(texts, dim=-1), self.backbone.logit_scale)
-        self.log("loss", loss, on_step=False, on_epoch=True)
+        self.log("loss", loss, on_step=False, on_epoch=True, sync_dist=True)
         return loss
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:

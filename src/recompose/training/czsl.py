@@ -72,7 +72,7 @@ class PairTraining(Training):
         """The AUC over the images of all processes."""
         best = self._gathered()
         self._found.clear()
-        self.log(SELECTION, torch.tensor(report(curve(best)).auc))
+        self.log(SELECTION, torch.tensor(report(curve(best)).auc), sync_dist=True)
 
     def _gathered(self) -> Best:
         mine = joined([best for _, best in self._found])

@@ -1,0 +1,109 @@
+"""Why a cell is stale, in words."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose.files import write_json
+from recompose.params import parse_params
+from recompose.plan import Run, make_plan
+from recompose.provenance.trace import TraceError, changes, trace
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+OLD = {
+    "method": "csp",
+    "settings": {"lr": 0.1, "epochs": 3},
+    "dataset": {"name": "d", "digest": "a" * 64},
+    "backbone": {"name": "b", "digest": "c" * 64},
+    "seed": 0,
+    "code": {"recompose.methods.csp": "1", "recompose.metrics.czsl": "2"},
+}
+
+
+@pytest.mark.parametrize(
+    ("new", "reasons"),
+    [
+        (OLD, []),
+        (OLD | {"settings": {"lr": 0.2, "epochs": 3}}, ["settings.lr was 0.1 and is 0.2 now"]),
+        (OLD | {"settings": {"lr": 0.1}}, ["settings.epochs was 3 and is None now"]),
+        (OLD | {"code": {**OLD["code"], "recompose.metrics.czsl": "3"}}, ["code changed: recompose.metrics.czsl"]),  # type: ignore[dict-item]
+        (OLD | {"dataset": {"name": "d", "digest": "f" * 64}}, [f"dataset changed: {'a' * 12} is {'f' * 12} now"]),
+        (OLD | {"backbone": None}, [f"backbone was {OLD['backbone']} and is None now"]),
+    ],
+)
+def test_every_difference_has_its_line(new: dict, reasons: list[str]) -> None:  # type: ignore[type-arg]
+    assert list(changes(OLD, new)) == reasons
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    """A project in which a table was made from CSP's planned runs."""
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    work = Workspace(tmp_path)
+    save_lineage(work, work.plan.runs_of("csp", "shapes-pairs"))
+    return work
+
+
+def save_lineage(work: Workspace, runs: list[Run]) -> None:
+    keys = [f"runs/{run.folder}" for run in runs]
+    cell = {"row": "CSP", "column": "shapes-pairs AUC", "text": "1.0", "made_from": keys, "missing": []}
+    records = {key: {"digest": run.digest, "recipe": run.document} for key, run in zip(keys, runs, strict=True)}
+    write_json(work.reports / "msci/table-2.lineage.json", {"cells": [cell], "records": records})
+
+
+def stale(work: Workspace) -> list[str]:
+    return trace(work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC").stale
+
+
+def edited(work: Workspace, old: str, new: str) -> Workspace:
+    path = work.root / "params.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    return Workspace(work.root)
+
+
+def test_a_cell_of_the_planned_runs_is_current(work: Workspace) -> None:
+    assert stale(work) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("    dropout: 0.1", "    dropout: 0.4", ["settings.dropout was 0.1 and is 0.4 now"]),
+        ("seeds: [0, 1, 2, 3, 4]", "seeds: [0, 1, 2, 3]", ["seed 4 is not asked for any more"]),
+        ("seeds: [0, 1, 2, 3, 4]", "seeds: [0, 1, 2, 3, 4, 5]", ["seeds are missing: it has 5 of 6 runs"]),
+        ("datasets: [shapes-pairs]", "datasets: [mit-states]", ["the current parameters do not ask for it"]),
+        ("  clip:\n    prompt: a photo", "  clip:\n    prompt: a picture", []),
+    ],
+)
+def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(
+    work: Workspace, old: str, new: str, reason: list[str]
+) -> None:
+    assert stale(edited(work, old, new)) == reason
+
+
+def test_a_change_of_the_data_names_the_data(work: Workspace) -> None:
+    (reason,) = stale(edited(work, "seed: 7", "seed: 8"))
+    assert reason.startswith("dataset changed: ")
+
+
+def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
+    with pytest.raises(TraceError, match=r"rows \(nearest: 'CSP'\): CSP") as error:
+        trace(work, work.reports / "msci/table-2.csv", "CPS", "shapes-pairs AUC")
+    assert "columns: shapes-pairs AUC" in str(error.value)
+
+
+def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
+    with pytest.raises(TraceError, match="is missing"):
+        trace(work, work.reports / "msci/table-9.csv", "CSP", "shapes-pairs AUC")
+
+
+def test_planning_imports_neither_torch_nor_pandas() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, recompose.cli, recompose.receipts, recompose.provenance.show; print({'torch', 'pandas', 'lightning'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+    assert make_plan(parse_params((ROOT / "params.yaml").read_text())).runs
