@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from recompose.data import compositional
 from recompose.data.archives import extract
-from recompose.data.download import download
+from recompose.data.download import DownloadError, download
 from recompose.data.pairs import PairData
 from recompose.data.shapes.corpus import write_corpus
 from recompose.digest import sha256_file
@@ -22,6 +22,8 @@ from recompose.files import fresh_folder, write_json
 from recompose.params import Downloaded, ShapesPairs
 from recompose.plan import Recipe, module_of
 from recompose.progress import say
+
+LAYOUT = f"images/, {compositional.METADATA}, {compositional.SPLIT_NAME}/"
 
 
 def data_root(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path) -> Path:
@@ -62,15 +64,18 @@ def _drawn(module: ModuleType, section: ShapesPairs, root: Path) -> PairData:
 def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> None:
     if root.exists():
         raise compositional.DataError(
-            f"{root} is there but lacks {compositional.METADATA}. Put a whole data set there (images/, "
-            f"{compositional.METADATA}, {compositional.SPLIT_NAME}/), or remove the folder to have it unpacked from its archives."
+            f"{root} is there but lacks {compositional.METADATA}. Put a whole data set there ({LAYOUT}), "
+            "or remove the folder to have it unpacked from its archives."
         )
     archives = data / "archives"
     archives.mkdir(parents=True, exist_ok=True)
     unpacked = fresh_folder(archives / f"{root.name}.unpacked")
     for archive in section.archives:
         with FileLock(archives / f"{archive.file}.lock"):  # data sets share archives, and may be acquired side by side
-            download(archive.urls, archives / archive.file, sha256=archive.sha256)
+            try:
+                download(archive.urls, archives / archive.file, sha256=archive.sha256)
+            except DownloadError as error:
+                raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {LAYOUT}.") from None
         say(f"{archive.file}: unpacking")
         extract(archives / archive.file, unpacked / archive.file.split(".")[0])
     partial = fresh_folder(root.with_name(root.name + ".partial"))

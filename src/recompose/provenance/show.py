@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from rich.console import Console
@@ -151,10 +152,8 @@ def _show_cost(console: Console, work: Workspace) -> None:
         seconds.setdefault(f"{record['recipe']['method']}/{record['recipe']['dataset']['name']}", []).append(
             record["made"]["seconds"]
         )
-    known = [seconds.get(f"{run.method}/{run.dataset}") for run in missing]
-    total = sum(sum(times) / len(times) for times in known if times)
-    unknown = sum(times is None for times in known)
-    console.print(
-        f"{len(missing)} runs to train: about {total:.0f} s by earlier runs"
-        + (f", and {unknown} never measured here" if unknown else "")
-    )
+    known = [times for run in missing if (times := seconds.get(f"{run.method}/{run.dataset}"))]
+    said = f"{len(missing)} runs to train"
+    if known:
+        said += f"; {len(known)} of them take about {sum(map(mean, known)):.0f} s, as earlier runs did"
+    console.print(said)
