@@ -101,6 +101,15 @@ def test_the_method_ends_at_the_best_epoch_s_checkpoint(backbone, data, features
     assert torch.equal(stored["method.primitives"], method.primitives.detach())
 
 
+def test_a_run_killed_after_its_training_ends_with_the_same_checkpoint(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    run(backbone, data, features, tmp_path)
+    whole = (tmp_path / CHECKPOINT).read_bytes()
+    (tmp_path / CHECKPOINT).unlink()
+    method = run(backbone, data, features, tmp_path)
+    assert (tmp_path / CHECKPOINT).read_bytes() == whole
+    assert torch.equal(load_file(tmp_path / CHECKPOINT)["method.primitives"], method.primitives.detach())
+
+
 def test_accumulated_batches_make_one_step(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
     """Without dropout, two batches of 45 and one of 90 give the same gradient."""
     found = []

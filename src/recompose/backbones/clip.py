@@ -41,8 +41,8 @@ class Backbone(nn.Module):
         return len(self.model.visual.transformer.resblocks)
 
     def tokens(self, texts: Sequence[str]) -> Tensor:
-        """Token ids [texts, context], with start and end of text, padded with zeros."""
-        return self._tokenizer(list(texts))
+        """Token ids [texts, context], with start and end of text, padded with zeros; where the towers are."""
+        return self._tokenizer(list(texts)).to(self.model.positional_embedding.device)
 
     def embed_tokens(self, ids: Tensor) -> Tensor:
         """Token embeddings [..., D] of token ids [...]."""

@@ -14,7 +14,7 @@ from torch.utils.data import TensorDataset
 
 from recompose.backbones.clip import Activation, Backbone, build, end_of_text
 from recompose.data.shapes.corpus import read_corpus
-from recompose.files import SCRATCH, write_json
+from recompose.files import SCRATCH
 from recompose.training.loop import Data, Hardware, Training, fit
 
 MAX_LOG_SCALE = float(np.log(100))  # the released models' limit on the factor of cosines
@@ -88,7 +88,7 @@ def pretrain(
     lr: float,
     weight_decay: float,
 ) -> None:
-    """Train a backbone on a corpus of scenes and write ``weights.safetensors`` and ``training.json`` into a folder.
+    """Train a backbone on a corpus of scenes and write ``weights.safetensors`` into a folder.
 
     Resumes from the last whole epoch in the folder's ``scratch``.
     """
@@ -99,4 +99,3 @@ def pretrain(
     trainer = fit(module, data, folder / SCRATCH, hardware, title=f"backbone {architecture}", epochs=epochs, seed=seed)
     if trainer.is_global_zero:
         save_file(backbone.model.state_dict(), folder / "weights.safetensors")
-        write_json(folder / "training.json", {"loss": float(trainer.callback_metrics["loss"])})

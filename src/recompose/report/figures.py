@@ -108,6 +108,10 @@ def _draw_dataset(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
         )
     axis.set(xlabel="unseen accuracy (%)", ylabel="seen accuracy (%)", xlim=(0, None), ylim=(0, None))
     axis.set_title(dataset, pad=18)
-    above: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": 0.2}  # curves cross the whole frame
+    above: Any = {
+        "loc": "lower center",
+        "bbox_to_anchor": (0.5, 1.0),
+        "borderaxespad": 0.2,
+    }  # curves cross the whole frame
     axis.legend(ncols=len(rows), columnspacing=1.2, handlelength=1.2, **above)
     sns.despine(ax=axis)

@@ -1,5 +1,6 @@
 """Training and testing a method on state-object pairs."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,8 @@ def train(
     )
     if not trainer.is_global_zero:
         return False
-    (folder / SCRATCH / CHECKPOINT).rename(folder / CHECKPOINT)
+    # copied: a process killed from here on finds it in scratch again
+    write_atomically(folder / CHECKPOINT, lambda path: shutil.copyfile(folder / SCRATCH / CHECKPOINT, path))
     module.load_state_dict(load_file(folder / CHECKPOINT), strict=False)
     return True
 
