@@ -46,6 +46,13 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("    dropout: 0.1", "    dropout: a bit", "methods.csp.dropout: input should be a valid number, not 'a bit'"),
         ("    dropout: 0.1", "    dropout: .nan", "methods.csp.dropout: input should be a finite number"),
         ("  csp:\n", "  cps:\n", "methods.cps: there is no key 'cps'; the nearest is 'csp'"),
+        (
+            "seeds: [0, 1, 2, 3, 4]",
+            "seeds: [0, 0]",
+            "profiles.demo.seeds: value error, each may stand there once, but 0 does not",
+        ),
+        ("seeds: [0, 1, 2, 3, 4]", "seeds: [20261121]", "profiles.demo.seeds.0: input should be less than 100000"),
+        ("devices: 1}", "devices: two}", "profiles.demo.trainer.devices: "),
         ("seeds: [0, 1, 2, 3, 4]", "seeds: []", "profiles.demo.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "datasets.cgqa.archives.0.file: string should match pattern"),
         ("seed: 7", "seed: 7\n    seed: 8", "line 40: the key seed stands here for the second time"),
@@ -59,7 +66,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "dropout: -1.0",
             "methods.csp.per_dataset.ut-zappos.dropout: input should be greater than or equal to 0",
         ),
-        ("runs_per_process: 1\n", "runs_per_process: 2\n", "runs_per_process has to be 1"),
+        ("devices: 1}", "devices: 2}", "profiles.demo: value error, runs_per_process has to be 1"),
         ("profile: demo", "profile: [", "params.yaml is not valid YAML"),
     ],
 )

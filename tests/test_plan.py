@@ -38,6 +38,11 @@ def changed(text: str) -> dict[str, int]:
             "seeds: [0, 1, 9]\n    runs_per_process: 100",
             {"chance": 1, "coop": 1, "csp": 1},
         ),
+        (
+            "seeds: [0, 1, 2, 3, 4]\n    runs_per_process: 100",
+            "seeds: [5]\n    runs_per_process: 100",
+            {"chance": 1, "coop": 1, "csp": 1},
+        ),
         ("precision: 32-true", "precision: bf16-mixed", {"clip": 1, "coop": 5, "csp": 5}),
         ("runs_per_process: 100", "runs_per_process: 3", {}),
         ("# Every knob", "# All knobs", {}),
@@ -78,19 +83,33 @@ def test_no_two_runs_share_a_digest() -> None:
     assert len({run.digest for run in plan.runs}) == len(plan.runs) == 3 * 16
 
 
-def test_a_method_s_code_is_part_of_its_runs_and_of_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("edited", "touched"),
+    [
+        ("recompose.methods.csp", {"csp"}),
+        ("recompose.methods.parts.slots", {"coop", "csp"}),
+        ("recompose.backbones.features", {"clip", "coop", "csp"}),
+        ("recompose.backbones.pretrain", {"clip", "coop", "csp"}),
+        ("recompose.training.run", {"clip", "coop", "csp"}),
+        ("recompose.metrics.czsl", {"chance", "clip", "coop", "csp"}),
+        ("recompose.data.shapes.draw", {"chance", "clip", "coop", "csp"}),
+        ("recompose.progress", set()),
+        ("recompose.store", set()),
+    ],
+)
+def test_an_edit_of_code_makes_the_runs_new_that_use_it(
+    monkeypatch: pytest.MonkeyPatch, edited: str, touched: set[str]
+) -> None:
     from recompose import plan as module
 
     right: Callable[..., dict[str, str]] = module.fingerprint
     monkeypatch.setattr(
         module,
         "fingerprint",
-        lambda names: {
-            name: ("edited" if name == "recompose.methods.csp" else value) for name, value in right(names).items()
-        },
+        lambda names: {name: ("edited" if name == edited else value) for name, value in right(names).items()},
     )
     params: Params = parse_params(TEXT)
     new = {run.digest: run.method for run in make_plan(params).runs}
     monkeypatch.undo()
     old = {run.digest for run in make_plan(params).runs}
-    assert {method for digest, method in new.items() if digest not in old} == {"csp"}
+    assert {method for digest, method in new.items() if digest not in old} == touched

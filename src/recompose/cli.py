@@ -24,8 +24,8 @@ app = typer.Typer(
 store_app = typer.Typer(help="Look after results/: what is complete, damaged, or needed no more.", no_args_is_help=True)
 app.add_typer(store_app, name="store")
 
-Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made (for Snakemake).")]
-Folder = Annotated[str | None, typer.Option("--expect", help="Stop unless the plan calls it so (for Snakemake).")]
+Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made.", hidden=True)]
+Folder = Annotated[str | None, typer.Option("--expect", help="Stop unless the plan calls it so.", hidden=True)]
 T = TypeVar("T")
 JSON = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
 
@@ -50,7 +50,7 @@ def acquire(dataset: str, receipt: Receipt = None, expect: Folder = None) -> Non
     recipe = _one_of("data set", dataset, work.plan.datasets)
     work.expect(recipe, expect or recipe.folder)
     phases.acquire(work, dataset)
-    _receipt(work, receipt, [work.store("index").record_path(recipe)])
+    _receipt(work, receipt, [work.store("index").record_path(recipe), phases.metadata_path(work, dataset)])
 
 
 @app.command()
@@ -107,12 +107,13 @@ def artifacts(paper: str, receipt: Receipt = None) -> None:
 @app.command()
 def report(receipt: Receipt = None) -> None:
     """Write the index of the reports and the metrics that DVC compares."""
-    from recompose.report.index import write_index, write_metrics
+    from recompose.report.index import write_curves, write_index, write_metrics
 
     work = _workspace()
     write_metrics(work)
+    write_curves(work)
     write_index(work, [load_paper(name) for name in PAPERS])
-    _receipt(work, receipt, [work.reports / "README.md", work.reports / "metrics.json"])
+    _receipt(work, receipt, [work.reports / name for name in ("README.md", "metrics.json", "curves.csv")])
 
 
 @app.command()
@@ -153,9 +154,11 @@ def trace(
 
 @store_app.command()
 def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False) -> None:
-    """Remove what the current parameters need no more: runs, features, backbones, indexes."""
+    """Remove the runs, features, backbones and indexes that no profile of params.yaml needs any more."""
     work = _workspace()
-    for kind, keep in work.plan.stored().items():
+    plans = work.plans
+    for kind in KINDS:
+        keep = [recipe for plan in plans for recipe in plan.stored()[kind]]
         for name in work.store(kind).prune(keep, dry=dry_run):
             say(f"{'would remove' if dry_run else 'removed'} results/{kind}/{name}")
 

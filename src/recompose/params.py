@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 DatasetName = Literal["shapes-pairs", "mit-states", "ut-zappos", "cgqa"]
 BackboneName = Literal["shapes-clip", "clip-vit-b-32", "clip-vit-l-14"]
@@ -22,6 +22,17 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
+Seed = Annotated[int, Field(ge=0, lt=100_000)]
+
+
+def _distinct(items: list[Any]) -> list[Any]:
+    repeated = sorted({str(item) for item in items if items.count(item) > 1})
+    if repeated:
+        raise ValueError(f"each may stand there once, but {', '.join(repeated)} does not")
+    return items
+
+
+Distinct = AfterValidator(_distinct)
 
 
 def _spelling(field: str) -> str:
@@ -56,10 +67,10 @@ class Trainer(Section):
 class Profile(Section):
     """What a workflow covers and how much it spends."""
 
-    datasets: list[DatasetName] = Field(min_length=1)
+    datasets: Annotated[list[DatasetName], Field(min_length=1), Distinct]
     backbone: BackboneName
-    methods: list[MethodName] = Field(min_length=1)
-    seeds: list[int] = Field(min_length=1)
+    methods: Annotated[list[MethodName], Field(min_length=1), Distinct]
+    seeds: Annotated[list[Seed], Field(min_length=1), Distinct]
     runs_per_process: Count
     trainer: Trainer
     override: dict[str, Any] = {}  # dotted key -> value, in place of the sections below
@@ -92,7 +103,7 @@ class Images(Section):
 class ShapesPairs(Section):
     """The drawn data set of state-object pairs."""
 
-    seed: int
+    seed: Seed
     images: Images
 
 
@@ -102,6 +113,12 @@ class Archive(Section):
     file: FileName
     urls: list[str] = Field(min_length=1)  # mirrors, in the order in which they are tried
     sha256: Digest | None  # null where upstream publishes none
+
+
+class Weights(Archive):
+    """Published weights: they are code, so their digest is required."""
+
+    sha256: Digest
 
 
 class Downloaded(Section):
@@ -124,7 +141,7 @@ class ShapesClip(Section):
 
     architecture: FileName
     activation: Literal["gelu", "quick_gelu"]
-    seed: int
+    seed: Seed
     scenes: Count
     epochs: Count
     batch_size: Count
@@ -137,7 +154,7 @@ class Released(Section):
 
     architecture: FileName
     activation: Literal["gelu", "quick_gelu"]
-    weights: Archive
+    weights: Weights
 
 
 class Backbones(Names):
@@ -246,10 +263,16 @@ def _keys_at(path: tuple[str | int, ...]) -> list[str]:
     return [field.alias or name for name, field in section.model_fields.items()]
 
 
+def _place(location: tuple[str | int, ...]) -> str:
+    """A dotted path; the names of a union's branches, which pydantic adds to it, are none of the file's keys."""
+    parts = [str(part) for part in location if not str(part).startswith(("literal[", "constrained-"))]
+    return ".".join(parts) or "the file"
+
+
 def _explain(error: Any) -> str:
     """One line for one error of the schema: the place, what is wrong, what is allowed, the nearest right name."""
     *above, key = error["loc"] or ("",)
-    place = ".".join(str(part) for part in error["loc"]) or "the file"
+    place = _place(error["loc"])
     if error["type"] == "extra_forbidden":
         allowed = _keys_at(tuple(above))
         return f"{place}: there is no key '{key}'{_nearest(str(key), allowed)}; allowed: {', '.join(allowed)}"
@@ -266,7 +289,7 @@ def _validated(document: Any, source: str) -> Params:
         return Params.model_validate(document)
     except ValidationError as error:
         # a union reports every branch that did not fit: the first line of a place says enough
-        lines = {tuple(e["loc"]): _explain(e) for e in reversed(error.errors())}
+        lines = {_place(e["loc"]): _explain(e) for e in reversed(error.errors())}
         raise ParamsError(
             "\n".join([f"{source} is wrong:", *(f"  {line}" for line in reversed(lines.values()))])
         ) from None
@@ -293,8 +316,13 @@ def _dotted(section: Any, prefix: str = "") -> list[str]:
     return [path for key, value in section.items() for path in (f"{prefix}{key}", *_dotted(value, f"{prefix}{key}."))]
 
 
-def parse_params(text: str, source: str = "params.yaml") -> Params:
+def parse_params(text: str, source: str = "params.yaml", profile: str | None = None) -> Params:
     """The parameters of the chosen profile from the text of params.yaml, its overrides carried out.
+
+    Args:
+        text: the YAML.
+        source: how messages call it.
+        profile: in place of the one that the text chooses.
 
     Raises:
         ParamsError: anything is wrong; every place that is wrong has a line in the message.
@@ -303,6 +331,8 @@ def parse_params(text: str, source: str = "params.yaml") -> Params:
         document = yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
         raise ParamsError(f"{source} is not valid YAML: {error}") from None
+    if profile and isinstance(document, dict):
+        document["profile"] = profile
     params = _validated(document, source)
     where = f"{source}, profiles.{params.profile}"
     params = _validated(_overridden(document, params.chosen.override, where), where)
@@ -333,8 +363,8 @@ def _explain_within(error: ValidationError, section: BaseModel) -> str:
     return _explain(first)
 
 
-def load_params(path: Path) -> Params:
-    """The parameters of the chosen profile from params.yaml.
+def load_params(path: Path, profile: str | None = None) -> Params:
+    """The parameters of the chosen profile, or of this one, from params.yaml.
 
     Raises:
         ParamsError: the file is missing or anything in it is wrong.
@@ -343,4 +373,4 @@ def load_params(path: Path) -> Params:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParamsError(f"{path} cannot be read: {error}. Run in the root of the project.") from None
-    return parse_params(text, str(path))
+    return parse_params(text, str(path), profile)

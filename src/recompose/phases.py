@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.methods.catalogue import METHODS, Method
 from recompose.params import Released
@@ -15,9 +16,6 @@ from recompose.plan import Batch, Recipe, Run
 from recompose.progress import say
 from recompose.store import ERROR, INPUTS, Store
 from recompose.workspace import Workspace
-
-# the settings of a method that belong to its training; the others are its own
-TRAINING = {"lr", "weight_decay", "batch_size", "accumulate", "epochs"}
 
 
 class FailedRunsError(RuntimeError):
@@ -27,20 +25,31 @@ class FailedRunsError(RuntimeError):
 def acquire(work: Workspace, dataset: str) -> None:
     """Bring a data set onto this disk, check it and index it."""
     from recompose.data.acquire import acquire as acquire_into
+    from recompose.data.acquire import bring
 
-    recipe = work.plan.datasets[dataset]
+    recipe, section = work.plan.datasets[dataset], work.params.datasets.of(dataset)
     with work.store("index").making(recipe) as folder:
         if folder:
-            acquire_into(recipe, work.params.datasets.of(dataset), work.data, folder)
+            acquire_into(recipe, section, work.data, folder)
+        else:  # indexed before; the raw files may have gone since
+            bring(recipe, section, work.data)
+
+
+def metadata_path(work: Workspace, dataset: str) -> Path:
+    """The metadata among a data set's raw files: while it is there, they are taken to be there."""
+    from recompose.data.acquire import data_root
+    from recompose.data.compositional import METADATA
+
+    return data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data) / METADATA
 
 
 def make_backbone(work: Workspace) -> None:
     """Pretrain the backbone, or check and, where possible, download its released weights."""
     with _making(work.store("backbones"), work.plan.backbone) as folder:
-        if folder and work.plan.corpus is None:
-            _fetch_weights(work, folder)
-        elif folder:
+        if folder and work.plan.corpus:
             _pretrain(work, work.plan.corpus, folder)
+        elif folder:
+            _fetch_weights(work, folder)
 
 
 def _fetch_weights(work: Workspace, folder: Path) -> None:
@@ -50,20 +59,22 @@ def _fetch_weights(work: Workspace, folder: Path) -> None:
     path = work.data / "weights" / archive.file
     path.parent.mkdir(parents=True, exist_ok=True)
     download(archive.urls, path, sha256=archive.sha256)
+    (folder / archive.file).unlink(missing_ok=True)  # of an attempt that was killed
     (folder / archive.file).symlink_to(os.path.relpath(path, folder))
 
 
-def _pretrain(work: Workspace, corpus: Recipe | None, folder: Path) -> None:
+def _pretrain(work: Workspace, corpus: Recipe, folder: Path) -> None:
     from recompose.backbones.pretrain import pretrain
     from recompose.data.acquire import acquire_corpus
 
-    assert corpus is not None
     section = work.params.backbones.of(work.plan.backbone.name)
     _limit_threads(work)
+    shards = acquire_corpus(corpus, work.data)
+    write_json(folder / INPUTS, {path.name: sha256_file(path) for path in sorted(shards.glob("*.tar"))})
     pretrain(
         section.architecture,
         section.activation,
-        acquire_corpus(corpus, work.data),
+        shards,
         folder,
         _hardware(work),
         **section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"}),
@@ -101,14 +112,16 @@ def _weights(work: Workspace) -> tuple[Path, str]:
 def cache_features(work: Workspace, dataset: str) -> None:
     """Encode the images of a data set once."""
     from recompose.backbones.features import write_features
-    from recompose.data.acquire import data_root
+    from recompose.data.acquire import check_content, data_root
 
     with work.store("features").making(work.plan.features[dataset]) as folder:
         if folder:
             _limit_threads(work)
             root = data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data)
-            paths = [root / sample.path for sample in _pair_data(work, dataset).samples]
-            write_json(folder / INPUTS, {**_content(work, dataset), "weights": _weights(work)[1]})
+            data, found = _pair_data(work, dataset), _content(work, dataset)
+            check_content(root, data, found)
+            paths = [root / sample.path for sample in data.samples]
+            write_json(folder / INPUTS, {**found, "weights": _weights(work)[1]})
             say(f"{dataset}: encoding {len(paths)} images")
             write_features(_load_backbone(work), paths, folder, _hardware(work).device)
 
@@ -216,21 +229,16 @@ def _class_of(entry: Method) -> Any:
 
 
 def _trained(run: Run, entry: Method, inputs: _Inputs, folder: Path) -> Any:
-    """The run's method as a scorer, trained where it trains; None in a helper process."""
-    import pytorch_lightning as pl
+    from recompose.training.run import trained
 
-    from recompose.training.czsl import scorer_of, train
-
-    pl.seed_everything(run.seed, verbose=False)
-    settings = run.document["settings"]
-    training = {name: settings[name] for name in TRAINING & settings.keys()}
-    data, features = inputs.data, inputs.features
-    own = {name: value for name, value in settings.items() if name not in training}
-    method = _class_of(entry)(inputs.backbone, data.states, data.objects, **own)
-    if training:
-        goes_on = train(
-            method, data, features, folder, _hardware(inputs.work), title=run.title, seed=run.seed, **training
-        )
-        if not goes_on:
-            return None
-    return scorer_of(method, data, features, _hardware(inputs.work).device)
+    return trained(
+        _class_of(entry),
+        run.document["settings"],
+        inputs.backbone,
+        inputs.data,
+        inputs.features,
+        folder,
+        _hardware(inputs.work),
+        seed=run.seed,
+        title=run.title,
+    )

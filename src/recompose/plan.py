@@ -148,7 +148,8 @@ def _backbone(params: Params, corpus: Recipe | None) -> Recipe:
     if corpus is None:
         return Recipe(name, identity | {"weights": section.weights.sha256})
     training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
-    identity |= {"corpus": corpus.digest, "threads": params.chosen.trainer.threads, **training}
+    trainer = params.chosen.trainer.model_dump(include={"precision", "threads"})
+    identity |= {"corpus": corpus.digest, "trainer": trainer, **training}
     return Recipe(name, identity | {"code": fingerprint(["recompose.backbones.pretrain"])})
 
 
@@ -163,7 +164,7 @@ def _features(dataset: Recipe, backbone: Recipe) -> Recipe:
     )
 
 
-def _run(method: str, dataset: Recipe, backbone: Recipe, seed: int, params: Params) -> Run:
+def _run(method: str, dataset: Recipe, backbone: Recipe, features: Recipe, seed: int, params: Params) -> Run:
     entry = METHODS[method]
     document: dict[str, Any] = {
         "method": method,
@@ -173,10 +174,10 @@ def _run(method: str, dataset: Recipe, backbone: Recipe, seed: int, params: Para
         "seed": seed,
     }
     if entry.needs_backbone:
-        trainer = params.chosen.trainer
         document["backbone"] = {"name": backbone.name, "digest": backbone.digest}
-        document["trainer"] = {"precision": trainer.precision, "threads": trainer.threads}
-        document["code"] = fingerprint([entry.module, "recompose.training.czsl"])
+        document["features"] = {"name": features.name, "digest": features.digest}
+        document["trainer"] = params.chosen.trainer.model_dump(include={"precision", "threads"})
+        document["code"] = fingerprint([entry.module, "recompose.training.run"])
     else:
         document["code"] = fingerprint([entry.module, "recompose.metrics.worlds"])
     return Run(method, document)
@@ -197,17 +198,18 @@ def make_plan(params: Params) -> Plan:
     datasets: dict[str, Recipe] = {name: _dataset(name, params) for name in profile.datasets}
     corpus = _corpus(params)
     backbone = _backbone(params, corpus)
+    features = {name: _features(dataset, backbone) for name, dataset in datasets.items()}
     runs = tuple(
-        _run(method, dataset, backbone, seed, params)
+        _run(method, dataset, backbone, features[dataset.name], seed, params)
         for dataset in datasets.values()
         for method in profile.methods
-        for seed in (profile.seeds if METHODS[method].needs_seed else profile.seeds[:1])
+        for seed in (profile.seeds if METHODS[method].needs_seed else [0])
     )
     return Plan(
         datasets=datasets,
         corpus=corpus,
         backbone=backbone,
-        features={name: _features(dataset, backbone) for name, dataset in datasets.items()},
+        features=features,
         runs=runs,
         batches=tuple(_batches(runs, profile.runs_per_process)),
     )

@@ -116,8 +116,11 @@ class Receipts:
 
     @property
     def gpus_of_towers(self) -> int:
-        """The GPUs of a process that computes with the backbone."""
-        return 0 if self._work.params.chosen.trainer.accelerator == "cpu" else 1
+        """The GPUs of a process that computes with the backbone; with ``devices: auto`` Lightning takes all there are."""
+        trainer = self._work.params.chosen.trainer
+        if trainer.accelerator == "cpu":
+            return 0
+        return 1 if trainer.devices == "auto" else int(trainer.devices)
 
     def _batch(self, name: str) -> Batch:
         return next(batch for batch in self._plan.batches if batch.name == name)

@@ -87,7 +87,7 @@ class Store:
             record: dict[str, Any] = read_json(path)
             identity = digest(record["recipe"])
         except FileNotFoundError:
-            raise DamagedError(f"{path} is missing: {self._remedy(recipe)}") from None
+            raise DamagedError(f"{path} is not there: make it with `snakemake --cores all`") from None
         except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
             raise DamagedError(f"{path} is no record ({error}): {self._remedy(recipe)}") from None
         if identity != recipe.digest:
@@ -167,6 +167,7 @@ class Store:
             (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
             (folder / ERROR).unlink(missing_ok=True)
             started, clock = datetime.now(UTC), time.perf_counter()
+            sources = state_of_sources()  # now: by the end somebody may have edited them
             attempts = _one_more_line(folder / SCRATCH / ATTEMPTS, started.isoformat(timespec="seconds"))
             try:
                 with logged(folder / LOG):
@@ -174,13 +175,13 @@ class Store:
             except Exception:
                 (folder / ERROR).write_text(traceback.format_exc())
                 raise
-            shutil.rmtree(folder / SCRATCH)
             made = {
                 "started": started.isoformat(timespec="seconds"),
                 "seconds": round(time.perf_counter() - clock, 2),  # of the last attempt
                 "attempts": attempts,
             }
-            write_json(self.record_path(recipe), self._new_record(recipe, folder, made))
+            write_json(self.record_path(recipe), self._new_record(recipe, folder, made | sources | circumstances()))
+            shutil.rmtree(folder / SCRATCH)
         finally:
             lock.release()
 
@@ -190,14 +191,14 @@ class Store:
         files = {
             path.relative_to(folder).as_posix(): {"sha256": sha256_file(path), "bytes": path.stat().st_size}
             for path in sorted(folder.rglob("*"))
-            if path.is_file()
+            if path.is_file() and not _is_passing(path.relative_to(folder))
         }
         return {
             "digest": recipe.digest,
             "recipe": recipe.document,
             "inputs": inputs,
             "files": files,
-            "made": made | circumstances(),
+            "made": made,
         }
 
     def discard(self, folder: str) -> None:
@@ -209,6 +210,8 @@ class Store:
         path = self.root / folder
         if path.parent != self.root or folder in ("", ".", "..") or not path.is_dir():
             raise UnknownError(f"{folder!r} is no folder of {self.root}")
+        if self.is_being_made(_Named(folder, {})):
+            raise UnknownError(f"{path} is being made by another process: end that one first")
         shutil.rmtree(path)
 
     def prune(self, keep: Iterable[Recipe], *, dry: bool) -> list[str]:
@@ -230,6 +233,11 @@ class _Named(Recipe):
         return self.name
 
 
+def _is_passing(path: Path) -> bool:
+    """Whether a file is scratch, or what a killed writer left of its own."""
+    return path.parts[0] == SCRATCH or path.name.startswith(".")
+
+
 def _one_more_line(path: Path, line: str) -> int:
     """Add a line to a file; gives how many there are."""
     with path.open("a+", encoding="utf-8") as file:
@@ -239,16 +247,20 @@ def _one_more_line(path: Path, line: str) -> int:
 
 
 def circumstances() -> dict[str, Any]:
-    """By what and where content is made: host, python, packages, git commit, and whether the sources were changed since."""
+    """By what and where content is made: host, device, python, packages."""
     return {
         "host": socket.gethostname(),
         "device": _device(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--", *SOURCES)),
     }
+
+
+def state_of_sources() -> dict[str, Any]:
+    """The git commit, and whether sources differ from it; None where there is no git to tell."""
+    changed = _git("status", "--porcelain", "--", *SOURCES)
+    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
 
 
 def _device() -> str:

@@ -30,6 +30,12 @@ class Workspace:
         return make_plan(self.params)
 
     @property
+    def plans(self) -> list[Plan]:
+        """What each profile needs, chosen or not."""
+        names = type(self.params.profiles).model_fields
+        return [make_plan(load_params(self.root / "params.yaml", name)) for name in names]
+
+    @property
     def data(self) -> Path:
         """Raw inputs."""
         return self.root / "data"
@@ -61,8 +67,10 @@ class Workspace:
         """
         batches = {batch.name: batch for batch in self.plan.batches}
         alone = [Batch(run.dataset, (run,)) for run in self.plan.runs if run.digest.startswith(name)]
-        if name not in batches and len(alone) != 1:
-            raise ChangedError(_CHANGED.format(f"batch {name}"))
+        if name not in batches and len(alone) > 1:
+            raise ChangedError(f"{len(alone)} runs have a digest that starts with {name}: give more of it")
+        if name not in batches and not alone:
+            raise ChangedError(_CHANGED.format(f"batch or run {name}"))
         return batches.get(name) or alone[0]
 
     def expect(self, recipe: Recipe, folder: str) -> None:
@@ -75,4 +83,7 @@ class Workspace:
             raise ChangedError(_CHANGED.format(folder))
 
 
-_CHANGED = "{} is not in the plan: params.yaml or the code changed since the workflow started. Start it again."
+_CHANGED = (
+    "{} is not in the plan. `recompose plan` says what is; where a workflow asked for it, params.yaml or the code "
+    "changed since it started: start it again."
+)

@@ -1,5 +1,7 @@
 """Acquiring a public data set: from archives, from a folder put there by hand, or not at all."""
 
+import shutil
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 import torch
 
 from recompose.data import acquire as module
-from recompose.data import cgqa
+from recompose.data import cgqa, ut_zappos
 from recompose.data.acquire import acquire
 from recompose.data.compositional import METADATA, DataError
 from recompose.data.download import DownloadError
@@ -66,6 +68,37 @@ def test_an_archive_that_is_there_is_unpacked_checked_and_indexed(tmp_path: Path
     assert PairData.read(tmp_path / "index").statistics == SMALL
     assert (tmp_path / "data/cgqa/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
     assert not list(archives.glob("*.unpacked"))
+
+
+def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image archive's own top folder is called like the archive."""
+    monkeypatch.setattr(ut_zappos, "STATISTICS", SMALL)
+    put_data_set(tmp_path / "made/ut-zap50k")
+    records = torch.load(tmp_path / "made/ut-zap50k" / METADATA)
+    archives = tmp_path / "data/archives"
+    archives.mkdir(parents=True)
+    with zipfile.ZipFile(archives / "ut-zap50k-images.zip", "w") as archive:
+        for record in records:
+            record["_image"] = f"Shoes/Brand/{record['image']}"
+            archive.writestr(f"ut-zap50k-images/{record['_image']}", record["image"])
+    torch.save(records, tmp_path / "made/ut-zap50k" / METADATA)
+    shutil.rmtree(tmp_path / "made/ut-zap50k/images")
+    with tarfile.open(archives / "compositional_split_natural.tar.gz", "w:gz") as splits:
+        splits.add(tmp_path / "made/ut-zap50k", "ut-zap50k")
+    files = ("ut-zap50k-images.zip", "compositional_split_natural.tar.gz")
+    both = Downloaded(archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files])
+    acquire(Recipe("ut-zappos", {"dataset": "ut-zappos"}), both, tmp_path / "data", tmp_path / "index")
+    assert (tmp_path / "data/ut-zappos/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
+
+
+def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
+    put_data_set(tmp_path / "cgqa")
+    pairs = cgqa.read(tmp_path / "cgqa")
+    found = module.content(tmp_path / "cgqa", pairs)
+    module.check_content(tmp_path / "cgqa", pairs, found)
+    (tmp_path / "cgqa/images/val-red-car.jpg").write_bytes(b"other")
+    with pytest.raises(DataError, match=r"was changed since it was indexed \(images\)"):
+        module.check_content(tmp_path / "cgqa", pairs, found)
 
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(
 
 
 def test_a_change_of_the_data_names_the_data(work: Workspace) -> None:
-    (reason,) = stale(edited(work, "seed: 7", "seed: 8"))
-    assert reason.startswith("dataset changed: ")
+    reasons = stale(edited(work, "seed: 7", "seed: 8"))
+    assert [reason.split(":")[0] for reason in reasons] == ["dataset changed", "features changed"]
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:

@@ -63,7 +63,9 @@ class Pretraining(Training):
         ]
         optimizer = torch.optim.AdamW(groups, lr=self.lr, betas=(0.9, 0.98), eps=1e-6)
         steps = int(self.trainer.estimated_stepping_batches)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, self.lr, total_steps=steps, pct_start=WARM_UP)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, self.lr, total_steps=steps, pct_start=WARM_UP, cycle_momentum=False
+        )
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 

@@ -37,28 +37,36 @@ def acquire(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path, index
     Raises:
         DataError, DownloadError, UnsafeArchive: what is there or what came is not the data set.
     """
-    root = data_root(recipe, section, data)
+    root = bring(recipe, section, data)
     module = importlib.import_module(module_of(recipe.name))
-    if isinstance(section, ShapesPairs):
-        pairs = _drawn(module, section, root)
-    else:
-        if not (root / compositional.METADATA).exists():
-            _unpack(module, section, data, root)
-        pairs = module.read(root)
+    pairs = module.read(root, section.images.model_dump()) if isinstance(section, ShapesPairs) else module.read(root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests")
     pairs.write(index)
     write_json(index / "content.json", content(root, pairs))
 
 
-def _drawn(module: ModuleType, section: ShapesPairs, root: Path) -> PairData:
-    images = section.images.model_dump()
+def bring(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path) -> Path:
+    """Bring a data set's raw files onto this disk where they are not there yet; gives their folder.
+
+    Raises:
+        DataError, DownloadError, UnsafeArchive: what is there or what came is not the data set.
+    """
+    root = data_root(recipe, section, data)
+    module = importlib.import_module(module_of(recipe.name))
+    if isinstance(section, ShapesPairs):
+        _draw(module, section, root)
+    elif not (root / compositional.METADATA).exists():
+        _unpack(module, section, data, root)
+    return root
+
+
+def _draw(module: ModuleType, section: ShapesPairs, root: Path) -> None:
     if not root.exists():
+        images = section.images.model_dump()
         say(f"{root.name}: drawing {sum(images.values())} images")
         partial = fresh_folder(root.with_name(root.name + ".partial"))
         module.draw(partial, seed=section.seed, images=images)
         partial.rename(root)
-    pairs: PairData = module.read(root, images)
-    return pairs
 
 
 def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> None:
@@ -70,14 +78,14 @@ def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> 
     archives = data / "archives"
     archives.mkdir(parents=True, exist_ok=True)
     unpacked = fresh_folder(archives / f"{root.name}.unpacked")
-    for archive in section.archives:
+    for number, archive in enumerate(section.archives):
         with FileLock(archives / f"{archive.file}.lock"):  # data sets share archives, and may be acquired side by side
             try:
                 download(archive.urls, archives / archive.file, sha256=archive.sha256)
             except DownloadError as error:
                 raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {LAYOUT}.") from None
         say(f"{archive.file}: unpacking")
-        extract(archives / archive.file, unpacked / archive.file.split(".")[0])
+        extract(archives / archive.file, unpacked / str(number))
     partial = fresh_folder(root.with_name(root.name + ".partial"))
     module.arrange(unpacked, partial)
     partial.rename(root)
@@ -93,13 +101,28 @@ def content(root: Path, pairs: PairData) -> dict[str, str]:
     return {file.name: sha256_file(file) for file in lists} | {"images": images.hexdigest()}
 
 
+def check_content(root: Path, pairs: PairData, found: dict[str, str]) -> None:
+    """Compare the files on disk with what was found when they were indexed.
+
+    Raises:
+        DataError: they were changed since.
+    """
+    now = content(root, pairs)
+    changed = sorted(name for name in found if now.get(name) != found[name])
+    if changed:
+        raise compositional.DataError(
+            f"{root} was changed since it was indexed ({', '.join(changed)}). Put the files back; a drawn data set is "
+            "drawn anew where its folder is removed."
+        )
+
+
 def acquire_corpus(recipe: Recipe, data: Path) -> Path:
     """Draw the corpus that pretrains the small backbone, where it is not there yet; gives its folder."""
     root = data / recipe.folder
     if not root.exists():
         say(f"{root.name}: drawing {recipe.document['scenes']} scenes")
-        partial = fresh_folder(root.with_name(root.name + ".partial"))
-        shutil.rmtree(partial)
+        partial = root.with_name(root.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
         write_corpus(partial, scenes=recipe.document["scenes"], seed=recipe.document["seed"])
         partial.rename(root)
     return root

@@ -12,6 +12,7 @@ from pathlib import Path
 import recompose
 
 PACKAGE = "recompose"
+SILENT = {"recompose.progress"}  # what is only said to people can move no number
 ROOT = Path(recompose.__file__).parent
 
 
@@ -66,7 +67,7 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
         raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
     tree = ast.parse(path.read_bytes(), filename=str(path))
     digest = hashlib.sha256("".join(_said(tree)).encode()).hexdigest()
-    inside = {name for name in _imports(tree) if name.split(".")[0] == PACKAGE and _path(name)}
+    inside = {name for name in _imports(tree) if name.split(".")[0] == PACKAGE and name not in SILENT and _path(name)}
     return digest, tuple(sorted(inside))
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from recompose.digest import digest
 from recompose.files import read_json, write_json
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
@@ -33,15 +34,20 @@ def watermarks(work: Workspace, cells: list[Cell]) -> list[str]:
     marks = [f"incomplete: {len(missing)} runs are missing ({', '.join(missing)})"] if missing else []
     versions: dict[str, set[str]] = {}
     for record in records.values():
-        for module, digest in record["recipe"].get("code", {}).items():
-            versions.setdefault(module, set()).add(digest)
-    mixed = sorted(module for module, digests in versions.items() if len(digests) > 1)
+        for module, version in record["recipe"].get("code", {}).items():
+            versions.setdefault(module, set()).add(version)
+    mixed = sorted(module for module, found in versions.items() if len(found) > 1)
     if mixed:
         marks.append(f"mixed code: runs differ in {', '.join(mixed)}")
-    dirty = sorted(key for key, record in records.items() if record["made"]["dirty"])
+    dirty = [key for key, record in records.items() if record["made"]["dirty"] is not False]
     if dirty:
-        marks.append(f"uncommitted sources: {len(dirty)} of {len(records)} were made from a changed working tree")
-    return marks
+        marks.append(
+            f"uncommitted sources: {len(dirty)} of {len(records)} were made from a changed or unknown working tree"
+        )
+    made = {name: {digest(record["made"][name]) for record in records.values()} for name in ("device", "packages")}
+    return marks + [
+        f"mixed {name}: not all of it was made with the same" for name, kinds in made.items() if len(kinds) > 1
+    ]
 
 
 def write_lineage(path: Path, work: Workspace, cells: list[Cell]) -> None:

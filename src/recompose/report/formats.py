@@ -67,16 +67,23 @@ def to_markdown(table: Table) -> str:
     """The measured and the reported part, with marks for best and second best of each."""
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
     parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
-    for source in _sources(table):
-        header, rows = _grid(table, source, MARKDOWN)
-        numbers = len(table.columns(source))
-        rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
-        parts.append(f"## {HEADINGS[source]}")
-        parts.append("\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows]))
+    parts += [f"## {HEADINGS[source]}\n\n{_markdown_grid(table, source)}" for source in _sources(table)]
     parts += [escape_markdown(note) for note in _notes(table)]
     file = f"reports/{table.paper}/{table.name}.csv"
     parts.append(f"Which runs made a value: `recompose trace {file} --row ROW --column COLUMN`")
     return "\n\n".join(parts) + "\n"
+
+
+def measured_part(table: Table) -> str:
+    """The measured values alone, in Markdown, with what is said of their spread."""
+    return f"{_markdown_grid(table, 'measured')}\n\n{_spread_note(table.of('measured'))}"
+
+
+def _markdown_grid(table: Table, source: str) -> str:
+    header, rows = _grid(table, source, MARKDOWN)
+    numbers = len(table.columns(source))
+    rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
 
 
 def to_latex(table: Table) -> str:

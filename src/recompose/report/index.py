@@ -3,11 +3,15 @@
 from statistics import mean
 from typing import Any
 
+import numpy as np
+
 from recompose.files import write_json, write_text
-from recompose.metrics.worlds import WORLDS
+from recompose.metrics.czsl import curve
+from recompose.metrics.worlds import WORLDS, read_bests
 from recompose.papers.declaration import METRICS, Paper
-from recompose.report.formats import escape_markdown
-from recompose.report.tables import read_metrics
+from recompose.plan import Run
+from recompose.report.formats import escape_markdown, measured_part
+from recompose.report.tables import build_table, read_metrics
 from recompose.workspace import Workspace
 
 
@@ -27,6 +31,35 @@ def write_metrics(work: Workspace) -> None:
                     for world in WORLDS
                 }
     write_json(work.reports / "metrics.json", numbers)
+
+
+def write_curves(work: Workspace) -> None:
+    """Write ``curves.csv``: the mean seen accuracy of each method at each unseen accuracy, in percent, for ``dvc plots``.
+
+    Of the first data set, in the closed world; a method's column ends where its unseen accuracy does.
+    """
+    dataset = next(iter(work.plan.datasets))
+    columns = {
+        method: _mean_curve(work, runs)
+        for method in work.params.chosen.methods
+        if (runs := [run for run in work.plan.runs_of(method, dataset) if work.runs.is_complete(run)])
+    }
+    lines = [",".join(["unseen", *columns])]
+    for unseen in range(101):
+        values = [curve[unseen] for curve in columns.values()]
+        lines.append(",".join([str(unseen), *("" if np.isnan(value) else f"{value:.3f}" for value in values)]))
+    write_text(work.reports / "curves.csv", "\n".join(lines) + "\n")
+
+
+def _mean_curve(work: Workspace, runs: list[Run]) -> np.ndarray:
+    """Seen accuracy [101] at whole percents of unseen accuracy; NaN where a seed does not reach it."""
+    grid = np.linspace(0, 1, 101)
+    seen = []
+    for run in runs:
+        points = curve(read_bests(work.runs.file(run, "scores.safetensors"))["test/closed"])
+        place = np.searchsorted(points.unseen, grid)
+        seen.append(np.append(points.seen, np.nan)[place])
+    return 100 * np.mean(seen, axis=0)
 
 
 def write_index(work: Workspace, papers: list[Paper]) -> None:
@@ -60,7 +93,10 @@ def write_index(work: Workspace, papers: list[Paper]) -> None:
                 f"- **{name}** {escape_markdown(artifact.caption)} {links} [lineage]({paper.name}/{name}.lineage.json)"
             )
         for name, artifact in paper.artifacts.items():
+            if artifact.kind == "accuracy":
+                lines += ["", f"### {name}, measured", "", measured_part(build_table(work, paper, name))]
             if artifact.kind == "curves":
+                lines += ["", f"### {name}"]
                 lines += ["", f"![{escape_markdown(artifact.caption)}]({paper.name}/{name}.png)"]
     write_text(work.reports / "README.md", "\n".join(lines) + "\n")
 

@@ -47,7 +47,7 @@ class PairTraining(Training):
         self.method = method
         self.lr, self.weight_decay = lr, weight_decay
         self._world = World.of(data, "val", "closed")
-        self._found: list[tuple[Tensor, Best]] = []
+        self._found: list[Best] = []
         self.register_buffer("train_pairs", indices(data, data.pairs_of["train"]), persistent=False)
         self.register_buffer("val_pairs", indices(data, self._world.pairs), persistent=False)
 
@@ -67,7 +67,7 @@ class PairTraining(Training):
         images, positions = batch
         scores = self.method.score(images, self._texts).float().cpu().numpy()
         everything = slice(0, len(self._world.pairs))
-        self._found.append((positions, self._world.block(scores, positions.cpu().numpy(), everything)))
+        self._found.append(self._world.block(scores, positions.cpu().numpy(), everything))
 
     def on_validation_epoch_end(self) -> None:
         """The AUC over the images of all processes."""
@@ -76,7 +76,7 @@ class PairTraining(Training):
         self.log(SELECTION, torch.tensor(report(curve(best)).auc), sync_dist=True)
 
     def _gathered(self) -> Best:
-        mine = joined([best for _, best in self._found])
+        mine = joined(self._found)
         if self.trainer.world_size == 1:
             return mine
         parts: list[Any] = [None] * self.trainer.world_size
@@ -94,29 +94,24 @@ class KeepBest(Callback):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._best, self._epoch = -1.0, -1
-
-    @property
-    def epoch(self) -> int:
-        """The epoch kept, from 0."""
-        return self._epoch
+        self._best = -1.0
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
         """Compare, and keep."""
         value = float(trainer.callback_metrics[SELECTION])
         if value > self._best:
-            self._best, self._epoch = value, trainer.current_epoch
+            self._best = value
             if trainer.is_global_zero:
                 state = {name: tensor.cpu() for name, tensor in pl_module.trained_state().items()}
                 write_atomically(self._path, lambda path: save_file(state, path))
 
     def state_dict(self) -> dict[str, Any]:
         """What a resumed training has to know."""
-        return {"best": self._best, "epoch": self._epoch}
+        return {"best": self._best}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from there."""
-        self._best, self._epoch = state_dict["best"], state_dict["epoch"]
+        self._best = state_dict["best"]
 
 
 def train(
