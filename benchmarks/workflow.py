@@ -1,6 +1,6 @@
-"""How long the workflow takes as users call it, each beside the bound it has to keep. Prints a Markdown table.
+"""How long the workflow takes as users call it, each beside the bound it has to keep: ``make benchmarks``.
 
-    python benchmarks/workflow.py          # all of it, in a fresh clone: about 15 minutes
+Works in a fresh clone, takes about ten minutes and prints a Markdown table.
 """
 
 import os

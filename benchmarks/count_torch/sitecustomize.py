@@ -6,7 +6,7 @@ from importlib.abc import MetaPathFinder
 
 
 class _Watch(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]  # noqa: ANN
+    def find_spec(self, name, path=None, target=None):
         if name == "torch":
             with open(os.environ["TORCH_PROCESSES"], "a") as file:  # noqa: PTH123
                 file.write(f"{os.getpid()} {' '.join(sys.argv)}\n")
