@@ -158,7 +158,9 @@ def carry_out(work: Workspace, batch: Batch) -> None:
                     _execute(run, inputs, folder)
         except Exception as error:
             say(f"run {run.folder} ({run.title}) failed: {error}")
-            failed.append(f"{run.title}: {work.runs.folder(run) / ERROR}")
+            failed.append(
+                f"  {run.title}: see {work.runs.folder(run) / ERROR}; alone again: recompose train {run.folder}"
+            )
     if failed:
         raise FailedRunsError("\n".join([f"{len(failed)} of {len(batch.runs)} runs failed:", *failed]))
 
