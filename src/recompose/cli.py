@@ -12,7 +12,7 @@ from rich.console import Console
 from recompose.papers.declaration import PAPERS, artifact_files, load_paper
 from recompose.progress import say
 from recompose.receipts import write_receipt
-from recompose.store import KINDS
+from recompose.store import KINDS, DamagedError
 from recompose.workspace import Workspace
 
 app = typer.Typer(
@@ -186,7 +186,7 @@ def verify() -> None:
             if store.is_complete(recipe):
                 try:
                     store.verify(recipe)
-                except RuntimeError as error:
+                except DamagedError as error:
                     damaged += 1
                     print(error)
     print(f"{damaged} damaged" if damaged else "every stored file is as its record says")

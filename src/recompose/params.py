@@ -269,18 +269,20 @@ def _place(location: tuple[str | int, ...]) -> str:
     return ".".join(parts) or "the file"
 
 
-def _explain(error: Any) -> str:
-    """One line for one error of the schema: the place, what is wrong, what is allowed, the nearest right name."""
-    *above, key = error["loc"] or ("",)
+def _explain(error: Any, allowed: list[str]) -> str:
+    """One line for one error of the schema: the place, what is wrong, what is allowed, the nearest right name.
+
+    ``allowed`` are the keys of the section in which the error is.
+    """
+    key = str(error["loc"][-1]) if error["loc"] else ""
     place = _place(error["loc"])
     if error["type"] == "extra_forbidden":
-        allowed = _keys_at(tuple(above))
-        return f"{place}: there is no key '{key}'{_nearest(str(key), allowed)}; allowed: {', '.join(allowed)}"
+        return f"{place}: there is no key '{key}'{_nearest(key, allowed)}; allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
         return f"{place}: this key is missing"
     if error["type"] == "literal_error":
-        allowed = [name.strip(" '") for name in error["ctx"]["expected"].replace(" or ", ",").split(",")]
-        return f"{place}: '{error['input']}' is not allowed{_nearest(str(error['input']), allowed)}; allowed: {', '.join(allowed)}"
+        names = [name.strip(" '") for name in error["ctx"]["expected"].replace(" or ", ",").split(",")]
+        return f"{place}: '{error['input']}' is not allowed{_nearest(str(error['input']), names)}; allowed: {', '.join(names)}"
     return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"
 
 
@@ -289,7 +291,7 @@ def _validated(document: Any, source: str) -> Params:
         return Params.model_validate(document)
     except ValidationError as error:
         # a union reports every branch that did not fit: the first line of a place says enough
-        lines = {_place(e["loc"]): _explain(e) for e in reversed(error.errors())}
+        lines = {_place(e["loc"]): _explain(e, _keys_at(e["loc"][:-1])) for e in reversed(error.errors())}
         raise ParamsError(
             "\n".join([f"{source} is wrong:", *(f"  {line}" for line in reversed(lines.values()))])
         ) from None
@@ -349,18 +351,9 @@ def _check_per_dataset(params: Params, source: str) -> None:
             try:
                 type(section).model_validate(whole | partial)
             except ValidationError as error:
-                raise ParamsError(
-                    f"{source} is wrong:\n  methods.{method}.per_dataset.{dataset}.{_explain_within(error, section)}"
-                ) from None
-
-
-def _explain_within(error: ValidationError, section: BaseModel) -> str:
-    first = error.errors()[0]
-    allowed = list(type(section).model_fields)
-    key = str(first["loc"][0])
-    if first["type"] == "extra_forbidden":
-        return f"{key}: there is no key '{key}'{_nearest(key, allowed)}; allowed: {', '.join(allowed)}"
-    return _explain(first)
+                where = f"methods.{method}.per_dataset.{dataset}"
+                lines = [f"  {where}.{_explain(e, list(type(section).model_fields))}" for e in error.errors()]
+                raise ParamsError("\n".join([f"{source} is wrong:", *lines])) from None
 
 
 def load_params(path: Path, profile: str | None = None) -> Params:

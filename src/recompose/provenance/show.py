@@ -15,7 +15,7 @@ from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Run
 from recompose.provenance.trace import Traced
-from recompose.store import ERROR, LOG
+from recompose.store import ERROR, LOG, DamagedError
 from recompose.workspace import Workspace
 
 
@@ -77,15 +77,20 @@ def _said(settings: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items()) or "none"
 
 
+def _damage(work: Workspace, run: Run) -> str:
+    """What is wrong with a complete run's files; empty where nothing is."""
+    try:
+        work.runs.verify(run)
+    except DamagedError as error:
+        return str(error)
+    return ""
+
+
 def state_of(work: Workspace, run: Run) -> str:
     """done, damaged, running, failed, interrupted or waiting."""
     folder = work.runs.folder(run)
     if work.runs.is_complete(run):
-        try:
-            work.runs.verify(run)
-        except RuntimeError:
-            return "damaged"
-        return "done"
+        return "damaged" if _damage(work, run) else "done"
     if work.runs.is_being_made(run):
         return "running"
     if (folder / ERROR).exists():
@@ -109,15 +114,11 @@ def show_status(console: Console, work: Workspace, papers: list[Paper]) -> bool:
 
 
 def _explain(console: Console, work: Workspace, run: Run, state: str) -> None:
-    folder = work.runs.folder(run)
-    if state == "damaged":
-        try:
-            work.runs.verify(run)
-        except RuntimeError as error:
-            console.print(f"    {escape(str(error))}")
-    name = ERROR if state == "failed" else LOG
-    if state != "damaged" and (folder / name).exists():
-        console.print(f"    {escape((folder / name).read_text().rstrip().splitlines()[-1])}")
+    """The damage, or the last line of the run's trace or log."""
+    path = work.runs.folder(run) / (ERROR if state == "failed" else LOG)
+    text = _damage(work, run) if state == "damaged" else path.read_text() if path.exists() else ""
+    for line in text.rstrip().splitlines()[-1:]:
+        console.print(f"    {escape(line)}")
 
 
 def show_plan(console: Console, work: Workspace) -> None:
