@@ -24,7 +24,8 @@ lint: environment
 	mypy
 
 benchmarks: environment
-	python benchmarks/workflow.py
+	python -m benchmarks.evaluation
+	python -m benchmarks.workflow
 
 environment: $(STAMP)
 

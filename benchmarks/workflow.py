@@ -12,15 +12,11 @@ import time
 from pathlib import Path
 from random import Random
 
+from benchmarks.machine import machine
+
 ROOT = Path(__file__).parent.parent
 TRACE = ("trace", "reports/msci/table-2.csv", "--row", "CSP", "--column", "shapes-pairs AUC")
 PICTURES = 2_000
-
-
-def machine() -> str:
-    """The machine in words."""
-    cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), ":")
-    return f"{os.cpu_count()} cores, {cpu.partition(':')[2].strip()}, Python {sys.version.split()[0]}"
 
 
 def seconds(*command: str, cwd: Path, **variables: str) -> float:

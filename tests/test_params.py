@@ -53,9 +53,11 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ),
         ("seeds: [0, 1, 2, 3, 4]", "seeds: [20261121]", "profiles.demo.seeds.0: input should be less than 100000"),
         ("devices: 1}", "devices: two}", "profiles.demo.trainer.devices: "),
+        ("vectors: backbone", "vectors: glov", "feasibility.vectors: 'glov' is not allowed; the nearest is 'glove'"),
+        ("a photo of {name}", "a photo of {state}", "feasibility.prompt: string should match pattern"),
         ("seeds: [0, 1, 2, 3, 4]", "seeds: []", "profiles.demo.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "datasets.cgqa.archives.0.file: string should match pattern"),
-        ("seed: 7", "seed: 7\n    seed: 8", "line 40: the key seed stands here for the second time"),
+        ("seed: 7", "seed: 7\n    seed: 8", "line 42: the key seed stands here for the second time"),
         (
             "dropout: 0.2",
             "dropot: 0.2",

@@ -138,6 +138,9 @@ def trace(
     artifact: Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")],
     row: Annotated[str, typer.Option(help="The row's name, such as CSP.")],
     column: Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')],
+    view: Annotated[
+        str | None, typer.Option(help="The way of measuring, where a table has several; the first.")
+    ] = None,
     as_json: JSON = False,
 ) -> None:
     """Say which runs made a number, from what, where, at what cost, and whether it still holds."""
@@ -145,7 +148,7 @@ def trace(
     from recompose.provenance.trace import trace as trace_cell
 
     work = _workspace()
-    traced = trace_cell(work, artifact, row, column)
+    traced = trace_cell(work, artifact, row, column, view)
     if as_json:
         print(json.dumps(asdict(traced) | {"state": "stale" if traced.stale else "current"}, indent=2))
     else:

@@ -19,6 +19,7 @@ MethodName = Literal["chance", "clip", "coop", "csp"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+NamePrompt = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{name\}$")]
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
@@ -202,6 +203,14 @@ class Methods(Names):
     csp: Csp
 
 
+class Feasibility(Section):
+    """How near a pair's state and object are to ones that training shows together."""
+
+    vectors: Literal["backbone", "glove"]  # texts of the backbone, or word vectors as in the released code
+    prompt: NamePrompt  # of a state or an object alone, for the backbone
+    glove: Archive
+
+
 class Params(Section):
     """params.yaml, whole."""
 
@@ -210,6 +219,7 @@ class Params(Section):
     datasets: Datasets
     backbones: Backbones
     methods: Methods
+    feasibility: Feasibility
 
     @property
     def chosen(self) -> Profile:

@@ -202,7 +202,29 @@ class _Inputs:
         if not entry.needs_backbone:
             return _content(self.work, self.dataset)
         record = self.work.store("features").record(self.work.plan.features[self.dataset])
-        return {**record["inputs"], "embeddings": record["files"]["embeddings.npy"]["sha256"]}
+        words = {"glove": sha256_file(self._glove)} if self._glove else {}
+        return {**record["inputs"], "embeddings": record["files"]["embeddings.npy"]["sha256"], **words}
+
+    @property
+    def feasibility(self) -> Any:
+        from recompose.training.run import feasibility_by_glove, feasibility_by_text
+
+        if "feasibility" not in self._read:
+            prompt, device = self.work.params.feasibility.prompt, _hardware(self.work).device
+            self._read["feasibility"] = (
+                feasibility_by_glove(self.data, self._glove)
+                if self._glove
+                else feasibility_by_text(self.data, self.backbone, prompt, device)
+            )
+        return self._read["feasibility"]
+
+    @property
+    def _glove(self) -> Path | None:
+        """The word vectors, where the parameters ask for them."""
+        from recompose.data.acquire import bring_archive
+
+        section = self.work.params.feasibility
+        return bring_archive(section.glove, self.work.data) if section.vectors == "glove" else None
 
     @property
     def backbone(self) -> Any:
@@ -213,17 +235,18 @@ class _Inputs:
 
 
 def _execute(run: Run, inputs: _Inputs, folder: Path) -> None:
-    from recompose.metrics.worlds import evaluate, measured, read_bests
+    from recompose.metrics.worlds import FILE, Scores, evaluate, measured
 
     entry = METHODS[run.method]
+    feasibility = inputs.feasibility if entry.needs_backbone else None
     scorer = _trained(run, entry, inputs, folder) if entry.needs_backbone else _class_of(entry)(run.seed).scorer
     if scorer is None:
         return
     write_json(folder / INPUTS, inputs.found(entry))
-    evaluate(inputs.data, scorer, folder)
-    metrics = measured(read_bests(folder / "scores.safetensors"))
+    evaluate(inputs.data, scorer, feasibility).write(folder / FILE)
+    metrics = measured(inputs.data, Scores.read(folder / FILE))
     write_json(folder / "metrics.json", metrics)
-    say(f"{run.title}: " + ", ".join(f"{key} AUC {100 * value['auc']:.1f}" for key, value in metrics.items()))
+    say(f"{run.title}: " + ", ".join(f"{key} AUC {100 * value['dense']['auc']:.1f}" for key, value in metrics.items()))
 
 
 def _class_of(entry: Method) -> Any:

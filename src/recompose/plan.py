@@ -164,6 +164,13 @@ def _features(dataset: Recipe, backbone: Recipe) -> Recipe:
     )
 
 
+def _feasibility(params: Params) -> dict[str, Any]:
+    section = params.feasibility
+    if section.vectors == "glove":
+        return {"vectors": "glove", "sha256": section.glove.sha256}
+    return {"vectors": "backbone", "prompt": section.prompt}
+
+
 def _run(method: str, dataset: Recipe, backbone: Recipe, features: Recipe, seed: int, params: Params) -> Run:
     entry = METHODS[method]
     document: dict[str, Any] = {
@@ -177,6 +184,7 @@ def _run(method: str, dataset: Recipe, backbone: Recipe, features: Recipe, seed:
         document["backbone"] = {"name": backbone.name, "digest": backbone.digest}
         document["features"] = {"name": features.name, "digest": features.digest}
         document["trainer"] = params.chosen.trainer.model_dump(include={"precision", "threads"})
+        document["feasibility"] = _feasibility(params)
         document["code"] = fingerprint([entry.module, "recompose.training.run"])
     else:
         document["code"] = fingerprint([entry.module, "recompose.metrics.worlds"])

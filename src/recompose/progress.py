@@ -2,10 +2,14 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+SAY_EVERY = 20.0  # seconds
 
 _logs: list[Path] = []
 
@@ -41,3 +45,19 @@ class Pace:
         rate = (done - self._first) / elapsed
         left = timedelta(seconds=round((self._total - done) / rate)) if rate else "unknown"
         return f"{done}/{self._total}, {rate:.3g}/s, {left} left"
+
+
+def bar(steps: Sequence[T], title: str, unit: str) -> Iterator[T]:
+    """Go through steps with a progress bar on a terminal, and elsewhere a line from time to time."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(steps, f"{title}, {unit}", console=Console(stderr=True), transient=True)
+        return
+    pace, said = Pace(len(steps)), time.monotonic()
+    for done, step in enumerate(steps, start=1):
+        yield step
+        if time.monotonic() - said > SAY_EVERY and done < len(steps):
+            said = time.monotonic()
+            say(f"{title}: {pace.at(done)} ({unit})")

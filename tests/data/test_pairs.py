@@ -60,6 +60,16 @@ def test_seen_pairs_are_those_of_training(data: PairData) -> None:
     assert data.is_seen([("dry", "dog"), ("wet", "dog")]).tolist() == [False, True]
 
 
+def test_indices_are_positions_in_the_sorted_vocabularies(data: PairData) -> None:
+    assert data.indices([("wet", "cat"), ("dry", "dog"), ("old", "cat")]).tolist() == [[2, 0], [0, 1], [1, 0]]
+    assert data.indices([]).shape == (0, 2)
+
+
+def test_the_seen_matrix_holds_the_pairs_of_training(data: PairData) -> None:
+    # dry, old and wet with cat and dog
+    assert data.seen_matrix.tolist() == [[True, False], [False, False], [True, True]]
+
+
 def test_closed_world_is_training_and_the_split_itself(data: PairData) -> None:
     assert data.closed_world("train").tolist() == [True, False, False, True, True]
     assert data.closed_world("val").tolist() == [True, True, False, True, True]

@@ -1,151 +1,381 @@
-"""The bias curve against plain loops over every bias at which anything can change, in exact arithmetic."""
+"""Both sweeps, the evaluator and its blocks against plain loops over every bias, in exact arithmetic."""
 
+import doctest
 import math
-from collections.abc import Iterator
-from dataclasses import fields, replace
+import warnings
+from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+import torch
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from recompose.metrics.czsl import Best, Report, best_pairs, curve, report
+from recompose.metrics import czsl
+from recompose.metrics.czsl import Best, Evaluator, czsl_report, report_of
+from tests.metrics.derivations import (
+    NUMBERS,
+    Problem,
+    accuracy,
+    answers,
+    assert_best,
+    assert_same,
+    close,
+    couples_auc,
+    dense_numbers,
+    field_sweep,
+    numbers_of,
+    part_accuracies,
+    probes,
+)
 
-
-class Problem(NamedTuple):
-    """Scores, small integers so that ties are frequent, with everything that ``best_pairs`` asks for beside them."""
-
-    scores: list[list[int]]
-    targets: list[int]
-    target_seen: list[bool]
-    seen: list[bool]
-    candidates: list[bool]
+Make = Callable[[Any], Any]
+MAKERS: dict[str, Make] = {
+    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
+    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
+    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
+    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
+    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
+    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32),
+    "torch-float64": lambda rows: torch.tensor(rows, dtype=torch.float64),
+}
+LIBRARIES = {"numpy": MAKERS["numpy-float32"], "torch": MAKERS["torch-float32"]}
+seeds = st.integers(0, 2**32 - 1)
+# two images that are told apart by a bias between -1 and 1: the first one's pair is seen, the second one's is not
+TOLD_APART = Problem([[2, 1], [1, 2]], [0, 1], [True, False], [True, True])
 
 
 @st.composite
-def problems(draw: st.DrawFn, low: int = -2, high: int = 2) -> Problem:
-    """At least one image of a seen pair, one of an unseen pair, and one candidate. A target may be elsewhere (-1)."""
+def problems(draw: st.DrawFn, low: int = -2, high: int = 2, seen_are_candidates: bool = False) -> Problem:
+    """Small integers as scores, so that ties are frequent; kinds of pairs and of images may be missing."""
     pairs = draw(st.integers(1, 6))
     seen = draw(st.lists(st.booleans(), min_size=pairs, max_size=pairs))
     candidates = draw(st.lists(st.booleans(), min_size=pairs, max_size=pairs).filter(any))
-    target_seen = draw(st.permutations([True, False, *draw(st.lists(st.booleans(), max_size=6))]))
-    targets = [draw(st.sampled_from([-1, *(p for p in range(pairs) if seen[p] == kind)])) for kind in target_seen]
+    if seen_are_candidates:
+        candidates = [one or other for one, other in zip(candidates, seen, strict=True)]
+    allowed = [pair for pair, candidate in enumerate(candidates) if candidate]
+    targets = draw(st.lists(st.sampled_from(allowed), min_size=1, max_size=8))
     row = st.lists(st.integers(low, high), min_size=pairs, max_size=pairs)
-    return Problem([draw(row) for _ in targets], targets, target_seen, seen, candidates)
+    return Problem([draw(row) for _ in targets], targets, seen, candidates)
 
 
-def best_of(problem: Problem) -> Best:
-    scores, *others = problem
-    return best_pairs(np.array(scores, dtype=np.float32), *map(np.array, others))
+def evaluator_of(problem: Problem) -> Evaluator:
+    return Evaluator(np.array(problem.targets), np.array(problem.seen), np.array(problem.candidates))
 
 
-def first_best(row: list[int], allowed: list[int]) -> int | None:
-    """The first of the allowed pairs that no other exceeds."""
-    best = None
-    for pair in allowed:
-        if best is None or row[pair] > row[best]:
-            best = pair
-    return best
+def best_of(problem: Problem, make: Make = MAKERS["numpy-float32"]) -> Best:
+    evaluator = evaluator_of(problem)
+    evaluator.update(make(problem.scores))
+    return evaluator.best()
 
 
-def answer(problem: Problem, row: list[int], bias: float) -> int | None:
-    """The pair that is answered when the bias is added to unseen pairs; a seen one wins a tie."""
-    candidates = [pair for pair in range(len(row)) if problem.candidates[pair]]
-    seen = first_best(row, [pair for pair in candidates if problem.seen[pair]])
-    unseen = first_best(row, [pair for pair in candidates if not problem.seen[pair]])
-    if seen is None or unseen is None:
-        return unseen if seen is None else seen
-    return unseen if row[unseen] + bias > row[seen] else seen
+def random_problem(rng: np.random.Generator, images: int, pairs: int, right: float = 0.4) -> Problem:
+    """Scores with a decimal place each, the first half of the pairs seen; true pairs are preferred."""
+    targets = rng.integers(0, pairs, images)
+    scores = rng.normal(0, 1, (images, pairs))
+    scores[np.arange(images), targets] += np.where(rng.random(images) < right, 4, 0)
+    seen = [pair < pairs // 2 for pair in range(pairs)]
+    return Problem(scores.round(1).tolist(), targets.tolist(), seen, [True] * pairs)
 
 
-def every_bias(problem: Problem) -> list[float]:
-    """Both infinities, every difference of two scores of an image, and halves below and above it."""
-    differences = {a - b for row in problem.scores for a in row for b in row}
-    return sorted({-math.inf, math.inf, *(d + step for d in differences for step in (-0.5, 0, 0.5))})
+def random_blocks(rng: np.random.Generator, images: int, pairs: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All images with all pairs in blocks of any sizes; the blocks, and the images and pairs in them, in any order."""
+    blocks = []
+    for rows in pieces(rng, rng.permutation(images)):
+        blocks += [(rows, columns) for columns in pieces(rng, rng.permutation(pairs))]
+    return [blocks[index] for index in rng.permutation(len(blocks))]
 
 
-def accuracy(problem: Problem, bias: float, kind: bool) -> Fraction:
-    """On the images whose true pair is seen (or not)."""
-    images = [image for image, seen in enumerate(problem.target_seen) if seen == kind]
-    right = sum(answer(problem, problem.scores[image], bias) == problem.targets[image] for image in images)
-    return Fraction(right, len(images))
+def pieces(rng: np.random.Generator, positions: np.ndarray) -> list[np.ndarray]:
+    """Positions cut at random, some pieces possibly empty."""
+    return np.split(positions, np.sort(rng.integers(0, len(positions) + 1, rng.integers(0, 4))))
 
 
-def exact_points(problem: Problem) -> list[tuple[Fraction, Fraction]]:
-    """(unseen, seen) accuracies by rising bias."""
-    return [(accuracy(problem, bias, False), accuracy(problem, bias, True)) for bias in every_bias(problem)]
+def feed(evaluator: Evaluator, scores: Any, blocks: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    for images, pairs in blocks:
+        evaluator.update(scores[images][:, pairs], images, pairs)
 
 
-def exact_report(points: list[tuple[Fraction, Fraction]]) -> Report:
-    return Report(
-        seen=float(points[0][1]),
-        unseen=float(points[-1][0]),
-        harmonic_mean=float(max(2 * u * s / (u + s) if u + s else Fraction(0) for u, s in points)),
-        auc=float(sum((u1 - u0) * (s0 + s1) / 2 for (u0, s0), (u1, s1) in pairwise(points))),
-    )
-
-
-def close_to(expected: Report) -> Report:
-    return Report(**{f.name: pytest.approx(getattr(expected, f.name), abs=1e-12) for f in fields(Report)})
-
-
-def assert_same(one: Best, other: Best) -> None:
-    for field in fields(Best):
-        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), err_msg=field.name)
+# the dense sweep
 
 
 @settings(deadline=None)
 @given(problems())
-def test_report_is_that_of_plain_loops_over_every_bias(problem: Problem) -> None:
-    assert report(curve(best_of(problem))) == close_to(exact_report(exact_points(problem)))
+def test_dense_numbers_are_those_of_plain_loops_over_every_bias(problem: Problem) -> None:
+    found, expected = numbers_of(report_of(best_of(problem))), dense_numbers(problem)
+    if len(set(problem.kinds)) < 2:  # NaN: see the test of that
+        del found["auc"], expected["auc"]
+    assert found == close(expected)
 
 
 @settings(deadline=None)
 @given(problems())
-def test_curve_has_the_points_of_plain_loops_in_their_order(problem: Problem) -> None:
-    def distinct(points: Iterator[tuple[float, float]]) -> list[tuple[float, float]]:
-        return reduce(lambda kept, point: kept if kept[-1:] == [point] else [*kept, point], points, [])
+def test_every_point_of_the_dense_curve_holds_from_just_above_its_bias_to_the_next(problem: Problem) -> None:
+    curve = report_of(best_of(problem)).curve
+    assert curve.bias[0] == -math.inf
+    assert (np.diff(curve.bias) > 0).all()
+    for bias in probes(problem):
+        point = max(index for index, start in enumerate(curve.bias) if start < bias)
+        for kind, found in ((True, curve.seen[point]), (False, curve.unseen[point])):
+            expected = accuracy(problem, answers(problem, bias), kind)
+            assert math.isnan(found) if expected is None else found == float(expected)
 
-    found = curve(best_of(problem))
-    expected = distinct((float(u), float(s)) for u, s in exact_points(problem))
-    assert distinct(zip(found.unseen.tolist(), found.seen.tolist(), strict=True)) == expected
+
+@settings(deadline=None)
+@given(problems())
+def test_dense_auc_is_the_share_of_couples_that_one_bias_gets_right(problem: Problem) -> None:
+    assume(len(set(problem.kinds)) == 2)
+    assert report_of(best_of(problem)).auc == pytest.approx(float(couples_auc(problem)), rel=0, abs=1e-12)
 
 
 @settings(deadline=None)
 @given(problems())
 def test_best_pairs_are_the_first_best_of_their_kind(problem: Problem) -> None:
+    assert_best(best_of(problem), problem)
+
+
+@settings(deadline=None)
+@given(problems())
+def test_answers_at_a_bias_are_the_first_best_with_the_bias_added_to_unseen_pairs(problem: Problem) -> None:
     best = best_of(problem)
-    for kind, score, right in (
-        (True, best.seen_score, best.seen_right),
-        (False, best.unseen_score, best.unseen_right),
-    ):
-        allowed = [p for p, seen in enumerate(problem.seen) if seen == kind and problem.candidates[p]]
-        for image, row in enumerate(problem.scores):
-            winner = first_best(row, allowed)
-            assert score[image] == (-math.inf if winner is None else row[winner])
-            assert right[image] == (winner is not None and winner == problem.targets[image])
+    for bias in probes(problem):
+        assert best.answers(float(bias)).tolist() == answers(problem, bias)
 
 
 @settings(deadline=None)
 @given(problems(), st.data())
-def test_blocks_merged_in_order_equal_all_pairs_at_once(problem: Problem, data: st.DataObject) -> None:
-    pairs = len(problem.seen)
-    cuts = sorted({0, pairs, *data.draw(st.lists(st.integers(0, pairs)))})
-    blocks = [
-        Problem(
-            scores=[row[start:stop] for row in problem.scores],
-            targets=[target - start if start <= target < stop else -1 for target in problem.targets],
-            target_seen=problem.target_seen,
-            seen=problem.seen[start:stop],
-            candidates=problem.candidates[start:stop],
-        )
-        for start, stop in pairwise(cuts)
-    ]
-    assert_same(reduce(Best.merge, map(best_of, blocks)), best_of(problem))
+def test_accuracies_of_states_and_objects_are_those_of_the_answers_at_bias_zero(
+    problem: Problem, data: st.DataObject
+) -> None:
+    primitives = [(data.draw(st.integers(0, 2)), data.draw(st.integers(0, 2))) for _ in problem.seen]
+    for sweep in czsl.SWEEPS:
+        report = report_of(best_of(problem), sweep, np.array(primitives))
+        assert (report.state, report.object) == part_accuracies(problem, primitives)
+
+
+def test_without_primitives_there_is_no_accuracy_of_states_and_objects() -> None:
+    report = report_of(best_of(TOLD_APART))
+    assert (report.state, report.object) == (None, None)
+
+
+def test_a_curve_worked_out_by_hand() -> None:
+    # the answers turn to the unseen pair above biases 2, 0, -1 and 1
+    scores = [[3, 1], [1, 1], [1, 2], [2, 1]]
+    report = report_of(best_of(Problem(scores, [0, 0, 1, 1], [True, False], [True, True])))
+    assert report.curve.bias.tolist() == [-math.inf, -1, 0, 1, 2]
+    assert report.curve.unseen.tolist() == [0, 0.5, 0.5, 1, 1]
+    assert report.curve.seen.tolist() == [1, 1, 0.5, 0.5, 0]
+    assert numbers_of(report) == close({"seen": 1, "unseen": 1, "harmonic_mean": 2 / 3, "auc": 0.75})
+
+
+def test_images_that_turn_at_the_same_bias_turn_together() -> None:
+    report = report_of(best_of(Problem([[1, 1], [5, 5]], [0, 1], [True, False], [True, True])))
+    assert numbers_of(report) == {"seen": 1, "unseen": 1, "harmonic_mean": 0, "auc": 0.5}
+
+
+def test_perfect_scores_give_ones() -> None:
+    assert numbers_of(report_of(best_of(TOLD_APART))) == dict.fromkeys(NUMBERS, 1.0)
+
+
+def test_wrong_answers_give_zeros_and_no_nan() -> None:
+    problem = Problem([[1, 2, 1, 2], [1, 2, 1, 2]], [0, 2], [True, True, False, False], [True] * 4)
+    with np.errstate(all="raise"):
+        for sweep in czsl.SWEEPS:
+            assert numbers_of(report_of(best_of(problem), sweep)) == dict.fromkeys(NUMBERS, 0.0)
+
+
+# the field's sweep
+
+
+@settings(deadline=None)
+@given(problems(seen_are_candidates=True), st.sampled_from([Fraction(1, 8), Fraction(1), Fraction(50)]))
+def test_field_numbers_are_those_of_the_shared_evaluator(problem: Problem, scale: Fraction) -> None:
+    assume(len(set(problem.kinds)) == 2)
+    problem = problem._replace(scores=[[float(score * scale) for score in row] for row in problem.scores])
+    assert_field(problem)
+
+
+def assert_field(problem: Problem) -> None:
+    expected = field_sweep(problem)
+    report = report_of(best_of(problem, MAKERS["numpy-float64"]), "field")
+    assert report.curve.bias.tolist() == expected.biases
+    assert report.curve.seen.tolist() == expected.seen
+    assert report.curve.unseen.tolist() == expected.unseen
+    assert numbers_of(report) == close(expected.numbers)
+
+
+@pytest.mark.parametrize("images", [60, 90, 130, 200, 400])
+def test_field_numbers_of_many_images_are_those_of_the_shared_evaluator(images: int) -> None:
+    assert_field(random_problem(np.random.default_rng(images), images, 10))
+
+
+@pytest.mark.parametrize(
+    ("right", "visited"), [(0, 0), (1, 1), (19, 19), (20, 20), (39, 39), (40, 20), (41, 21), (60, 20), (85, 22)]
+)
+def test_the_field_visits_every_so_manieth_turn_of_unseen_images_that_can_be_right(right: int, visited: int) -> None:
+    # one image of a seen pair, and unseen ones that turn at 0, 1, 2 and so on, the wrong ones in between
+    turns = [*range(right), *(turn + 0.5 for turn in range(7))]
+    scores = [[5.0, 0, 0], *([turn, 0, -1] for turn in turns)]
+    problem = Problem(scores, [0, *[1] * right, *[2] * 7], [True, False, False], [True] * 3)
+    report = report_of(best_of(problem), "field")
+    step = 2 if 40 <= right < 60 else 3 if right == 60 else 4 if right == 85 else 1
+    assert len(report.curve.bias) == visited + 1
+    assert report.curve.bias[:-1].tolist() == [turn - 1e-4 for turn in range(right)[::step]]
+    assert_field(problem)
+
+
+def test_a_turn_at_the_largest_bias_or_above_is_none_that_the_field_visits() -> None:
+    problem = Problem([[1000, 0], [1000.5, 0], [999.5, 0], [0, 0]], [1, 1, 1, 0], [True, False], [True, True])
+    report = report_of(best_of(problem), "field")
+    assert report.curve.bias.tolist() == [999.5 - 1e-4, 1000]
+    assert report.unseen == 1 / 3
+    assert report_of(best_of(problem)).unseen == 1
+
+
+def test_the_field_understates_what_the_dense_sweep_finds() -> None:
+    problem = random_problem(np.random.default_rng(1), 300, 10)
+    dense, field = (numbers_of(report_of(best_of(problem), sweep)) for sweep in ("dense", "field"))
+    assert field["auc"] < dense["auc"]
+    assert all(field[name] <= dense[name] for name in NUMBERS)
+
+
+# kinds of images and pairs that are missing
+
+
+def one_kind(kind: bool, seen: list[bool]) -> Best:
+    target = seen.index(kind)
+    scores = [[float(pair == target) for pair in range(len(seen))], [0.0] * len(seen)]
+    return best_of(Problem(scores, [target, target], seen, [True] * len(seen)))
+
+
+@pytest.mark.parametrize("sweep", czsl.SWEEPS)
+@pytest.mark.parametrize(
+    ("kind", "seen"), [(True, [True, False]), (False, [True, False]), (True, [True]), (False, [False])]
+)
+def test_what_depends_on_images_that_are_missing_is_nan(sweep: czsl.Sweep, kind: bool, seen: list[bool]) -> None:
+    report = report_of(one_kind(kind, seen), sweep)
+    present, missing = ("seen", "unseen") if kind else ("unseen", "seen")
+    assert getattr(report, present) == getattr(report.curve, present).max()
+    assert np.isnan(getattr(report.curve, missing)).all()
+    assert math.isnan(getattr(report, missing))
+    assert math.isnan(report.harmonic_mean)
+    assert math.isnan(report.auc)
+
+
+def test_without_unseen_candidates_no_bias_changes_an_answer() -> None:
+    best = best_of(Problem([[1, 9], [1, 2]], [0, 0], [True, False], [True, False]))
+    assert best.turn.tolist() == [math.inf, math.inf]
+    assert best.answers(1e300).tolist() == [0, 0]
+
+
+def test_without_seen_candidates_no_bias_is_low_enough() -> None:
+    best = best_of(Problem([[9, 1], [9, 1]], [1, 1], [True, False], [False, True]))
+    assert best.turn.tolist() == [-math.inf, -math.inf]
+    assert best.answers(-1e300).tolist() == [1, 1]
+    assert report_of(best).curve.unseen.tolist() == [1]
+
+
+def test_without_unseen_is_what_is_left_when_no_unseen_pair_is_a_candidate() -> None:
+    problem = random_problem(np.random.default_rng(2), 9, 6)
+    only_seen = [pair < 3 for pair in range(6)]
+    best = best_of(problem, MAKERS["numpy-float64"]).without_unseen()
+    assert_best(best, problem._replace(candidates=only_seen))
+
+
+def test_images_without_any_score_are_named() -> None:
+    evaluator = Evaluator(np.zeros(5, dtype=int), np.array([True, False]))
+    evaluator.update(np.ones((2, 2)), images=np.array([0, 3]))
+    best = evaluator.best()
+    assert best.seen_pair.tolist() == [0, -1, -1, 0, -1]
+    for ask in (lambda: report_of(best), lambda: report_of(best, "field"), lambda: best.answers(0)):
+        with pytest.raises(ValueError, match="image 1 is the first of 3 without any score"):
+            ask()
+
+
+# what changes nothing
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@settings(deadline=None, max_examples=60)
+@given(problem=problems(), seed=seeds)
+def test_blocks_of_any_size_in_any_order_equal_all_scores_at_once(library: str, problem: Problem, seed: int) -> None:
+    rng, scores = np.random.default_rng(seed), LIBRARIES[library](problem.scores)
+    evaluator = evaluator_of(problem)
+    feed(evaluator, scores, random_blocks(rng, *scores.shape))
+    assert_same(evaluator.best(), best_of(problem))
+
+
+@settings(deadline=None)
+@given(problems(), seeds)
+def test_merged_parts_equal_all_scores_at_once(problem: Problem, seed: int) -> None:
+    rng, scores = np.random.default_rng(seed), np.array(problem.scores, dtype=np.float32)
+    parts = [evaluator_of(problem) for _ in range(3)]
+    for block in random_blocks(rng, *scores.shape):
+        feed(parts[rng.integers(3)], scores, [block])
+    first, second, third = (part.best() for part in parts)
+    assert_same(first.merge(second).merge(third), best_of(problem))
+    assert_same(third.merge(first.merge(second)), best_of(problem))
+
+
+def test_a_larger_problem_in_blocks_is_that_of_plain_loops() -> None:
+    rng = np.random.default_rng(5)
+    problem = random_problem(rng, 70, 40)
+    for make in LIBRARIES.values():
+        scores, evaluator = make(problem.scores), evaluator_of(problem)
+        feed(evaluator, scores, random_blocks(rng, 70, 40))
+        assert_best(evaluator.best(), problem.with_exact(scores))
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 100.0])
+def test_decisions_are_those_of_exact_arithmetic_on_the_values_of_every_type(kind: str, scale: float) -> None:
+    rng = np.random.default_rng(7)
+    problem = random_problem(rng, 14, 6)
+    scores = MAKERS[kind]((rng.normal(0, scale, (14, 6)) + np.array(problem.scores) * scale).tolist())
+    exact = problem.with_exact(scores)
+    evaluator = evaluator_of(problem)
+    evaluator.update(scores)
+    assert_best(evaluator.best(), exact)
+    assert numbers_of(report_of(evaluator.best())) == close(dense_numbers(exact))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MAKERS if "16" in kind])
+def test_neighbours_of_low_precision_are_told_apart_exactly(kind: str) -> None:
+    below = 1 - 2**-8 if "bfloat16" in kind else 1 - 2**-11
+    report = report_of(best_of(TOLD_APART._replace(scores=[[1, below], [below, 1]]), MAKERS[kind]))
+    assert report.curve.bias.tolist() == [-math.inf, below - 1, 1 - below]
+    assert numbers_of(report) == dict.fromkeys(NUMBERS, 1.0)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_probabilities_lose_nothing_to_rounding(library: str) -> None:
+    rng = np.random.default_rng(11)
+    problem = random_problem(rng, 40, 8)
+    logits = rng.normal(0, 3, (40, 1000))
+    logits[:, 0] = 14  # most of the probability is elsewhere
+    logits[:, 1:9] = np.array(problem.scores)
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    scores = LIBRARIES[library](shares[:, 1:9].tolist())
+    assert 1e-8 < float(scores.min()) < float(scores.max()) < 1e-3
+    exact = problem.with_exact(scores)
+    found = report_of(best_of(problem, lambda _: scores))
+    assert numbers_of(found) == close(dense_numbers(exact))
+    # the same as whole numbers, which are no probabilities, and in which nothing is rounded
+    whole = [[value * 2**60 for value in row] for row in exact.scores]
+    assert all(value.denominator == 1 for row in whole for value in row)
+    large = best_of(
+        problem._replace(scores=[[float(value) for value in row] for row in whole]), MAKERS["numpy-float64"]
+    )
+    assert numbers_of(report_of(large)) == numbers_of(found)
+
+
+def test_turns_that_double_precision_cannot_tell_apart_count_as_one() -> None:
+    # exactly, the first image turns at 1 - 2e-20, after the second one, at 1 - 3e-20; the difference of both is beyond a float64
+    problem = Problem([[1.0, 2e-20], [1.0, 3e-20]], [0, 1], [True, False], [True, True])
+    assert couples_auc(problem.with_exact(MAKERS["numpy-float32"](problem.scores))) == 1
+    assert report_of(best_of(problem)).auc == 0.5
 
 
 @settings(deadline=None)
@@ -155,112 +385,207 @@ def test_a_constant_added_to_all_scores_of_an_image_changes_nothing(
 ) -> None:
     image = data.draw(st.integers(0, len(problem.scores) - 1))
     moved = [[s + constant * (number == image) for s in row] for number, row in enumerate(problem.scores)]
-    assert report(curve(best_of(problem._replace(scores=moved)))) == report(curve(best_of(problem)))
+    for sweep in czsl.SWEEPS:
+        one, other = (report_of(best_of(problem._replace(scores=s)), sweep) for s in (problem.scores, moved))
+        np.testing.assert_equal(numbers_of(one), numbers_of(other))
 
 
 @settings(deadline=None)
 @given(problems(), st.randoms(use_true_random=False))
-def test_the_order_of_images_changes_nothing(problem: Problem, rng: object) -> None:
-    rows = list(zip(problem.scores, problem.targets, problem.target_seen, strict=True))
-    rng.shuffle(rows)
-    scores, targets, target_seen = map(list, zip(*rows, strict=True))
-    shuffled = problem._replace(scores=scores, targets=targets, target_seen=target_seen)
-    assert report(curve(best_of(shuffled))) == report(curve(best_of(problem)))
+def test_the_order_of_images_changes_nothing(problem: Problem, random: Any) -> None:
+    rows = list(zip(problem.scores, problem.targets, strict=True))
+    random.shuffle(rows)
+    scores, targets = map(list, zip(*rows, strict=True))
+    shuffled = report_of(best_of(problem._replace(scores=scores, targets=targets)))
+    np.testing.assert_equal(numbers_of(shuffled), numbers_of(report_of(best_of(problem))))
 
 
 @settings(deadline=None)
-@given(problems())
-def test_scores_of_pairs_that_are_no_candidates_change_nothing(problem: Problem) -> None:
-    scores = [[s if c else 99 for s, c in zip(row, problem.candidates, strict=True)] for row in problem.scores]
-    assert_same(best_of(problem._replace(scores=scores)), best_of(problem))
+@given(st.integers(1, 6), st.integers(1, 6), seeds)
+def test_the_order_of_pairs_changes_nothing_where_scores_differ(pairs: int, images: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.stack([rng.permutation(pairs) for _ in range(images)]).astype(np.float32)
+    seen, targets, order = rng.random(pairs) < 0.5, rng.integers(0, pairs, images), rng.permutation(pairs)
+    place = np.argsort(order)
+    for sweep in czsl.SWEEPS:
+        one = czsl_report(scores, targets, seen, sweep=sweep)
+        other = czsl_report(scores[:, order], place[targets], seen[order], sweep=sweep)
+        np.testing.assert_equal(numbers_of(one), numbers_of(other))
+        np.testing.assert_array_equal(one.curve.bias, other.curve.bias)
 
 
-@settings(deadline=None)
-@given(problems())
-def test_perfect_scores_give_ones(problem: Problem) -> None:
-    seen, targets = [*problem.seen, True, False], list(problem.targets)
-    for image, kind in enumerate(problem.target_seen):  # a target that is elsewhere becomes one of the two new pairs
-        if targets[image] == -1:
-            targets[image] = len(problem.seen) + (not kind)
-    scores = [
-        [100 if pair == target else 0 if pair >= len(row) else row[pair] for pair in range(len(seen))]
-        for row, target in zip(problem.scores, targets, strict=True)
-    ]
-    perfect = Problem(scores, targets, problem.target_seen, seen, [True] * len(seen))
-    assert report(curve(best_of(perfect))) == close_to(Report(1, 1, 1, 1))
+def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns() -> None:
+    seen = np.array([False, True, True, False])
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
+        for make in LIBRARIES.values():
+            evaluator = Evaluator(np.array([0, 1]), seen)
+            evaluator.update(make([[7.0] * 4, [7.0] * 4]), pairs=np.array(order))
+            best = evaluator.best()
+            assert (best.seen_pair.tolist(), best.unseen_pair.tolist()) == ([1, 1], [0, 0])
+            assert best.answers(0).tolist() == [1, 1]
 
 
-def test_a_curve_worked_out_by_hand() -> None:
-    # the answers turn to the unseen pair above biases 2, 0, -1 and 1, so (unseen, seen) goes
-    # (0, 1), (.5, 1), (.5, .5), (1, .5), (1, 0)
-    scores = [[3, 1], [1, 1], [1, 2], [2, 1]]
-    problem = Problem(scores, [0, 0, 1, 1], [True, True, False, False], [True, False], [True, True])
-    found = curve(best_of(problem))
-    assert found.unseen.tolist() == [0, 0.5, 0.5, 1, 1]
-    assert found.seen.tolist() == [1, 1, 0.5, 0.5, 0]
-    assert report(found) == close_to(Report(seen=1, unseen=1, harmonic_mean=2 / 3, auc=0.75))
+@pytest.mark.parametrize("kind", ["torch-float32", "torch-bfloat16"])
+def test_scores_may_require_a_gradient(kind: str) -> None:
+    problem = random_problem(np.random.default_rng(3), 8, 5)
+    scores = MAKERS[kind](problem.scores)
+    assert_same(best_of(problem, lambda _: scores.requires_grad_()), best_of(problem, lambda _: scores.detach()))
 
 
-def test_images_that_turn_at_the_same_bias_turn_together() -> None:
-    problem = Problem([[1, 1], [5, 5]], [0, 1], [True, False], [True, False], [True, True])
-    assert report(curve(best_of(problem))) == Report(seen=1, unseen=1, harmonic_mean=0, auc=0.5)
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("value", [99.0, math.nan, math.inf, -math.inf])
+@settings(deadline=None, max_examples=30)
+@given(problem=problems())
+def test_scores_of_pairs_that_are_no_candidates_do_not_matter(library: str, value: float, problem: Problem) -> None:
+    scores = [[s if c else value for s, c in zip(row, problem.candidates, strict=True)] for row in problem.scores]
+    with np.errstate(invalid="ignore"):
+        assert_same(best_of(problem._replace(scores=scores), LIBRARIES[library]), best_of(problem))
 
 
-def test_without_unseen_candidates_no_bias_changes_an_answer() -> None:
-    problem = Problem([[1, 9], [1, 9]], [0, 1], [True, False], [True, False], [True, False])
-    found = curve(best_of(problem))
-    assert set(found.seen) == {1}
-    assert set(found.unseen) == {0}
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_finite_scores_whose_sum_is_not_are_taken_without_a_warning(library: str) -> None:
+    scores = [[60000.0, 60000.0, -60000.0], [-60000.0, -60000.0, 0.0]]
+    problem = Problem(scores, [0, 2], [True, False, False], [True] * 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_best(best_of(problem, MAKERS[f"{library}-float16"]), problem)
 
 
-def test_without_seen_candidates_no_bias_is_low_enough() -> None:
-    problem = Problem([[9, 1], [9, 1]], [0, 1], [True, False], [True, False], [False, True])
-    found = curve(best_of(problem))
-    assert set(found.seen) == {0}
-    assert set(found.unseen) == {1}
+def test_everything_may_be_given_as_tensors() -> None:
+    problem = random_problem(np.random.default_rng(4), 12, 6)
+    primitives = [(pair // 2, pair % 2) for pair in range(6)]
+    tensors = (torch.tensor(part) for part in (problem.targets, problem.seen, problem.candidates))
+    report = czsl_report(torch.tensor(problem.scores), *tensors, primitives=torch.tensor(primitives))
+    arrays = (np.array(part) for part in (problem.targets, problem.seen, problem.candidates))
+    other = czsl_report(np.array(problem.scores, dtype=np.float32), *arrays, primitives=np.array(primitives))
+    assert numbers_of(report) == numbers_of(other)
+    assert (report.state, report.object) == (other.state, other.object)
 
 
-def test_scores_of_low_precision_are_told_apart_exactly() -> None:
-    scores = np.array([[1, 1 - 2**-11], [1 - 2**-11, 1]], dtype=np.float16)  # neighbours below 1
-    everything = np.array([True, True])
-    best = best_pairs(scores, np.array([0, 1]), np.array([True, False]), np.array([True, False]), everything)
-    assert best.seen_score.dtype == best.unseen_score.dtype == np.float64
-    assert report(curve(best)) == Report(1, 1, 1, 1)
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+def test_positions_may_be_integers_of_any_width(library: str, integer: type) -> None:
+    problem = Problem([[2, 1, 3, 1], [1, 2, 3, 4], [3, 3, 1, 1]], [0, 1, 2], [True, True, False, False], [True] * 4)
+    evaluator = evaluator_of(problem)
+    images, pairs = np.arange(3, dtype=integer), np.arange(4, dtype=integer)
+    evaluator.update(LIBRARIES[library](problem.scores), images, pairs)
+    assert_best(evaluator.best(), problem)
 
 
-@pytest.mark.parametrize("kind", [True, False])
-def test_all_wrong_scores_give_zeros_and_no_nan(kind: bool) -> None:
-    problem = Problem([[1, 2], [1, 2]], [-1, -1], [True, False], [kind, not kind], [True, True])
-    with np.errstate(all="raise"):
-        assert report(curve(best_of(problem))) == Report(0, 0, 0, 0)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_positions_may_be_lists_even_empty_ones(library: str) -> None:
+    scores, evaluator = LIBRARIES[library](TOLD_APART.scores), evaluator_of(TOLD_APART)
+    evaluator.update(scores, images=[0, 1], pairs=[0, 1])
+    evaluator.update(scores[:0], images=[], pairs=[0, 1])
+    evaluator.update(scores[:, :0], images=[0, 1], pairs=[])
+    assert_best(evaluator.best(), TOLD_APART)
 
 
+def test_what_was_found_stays_when_more_is_fed() -> None:
+    evaluator = evaluator_of(TOLD_APART)
+    evaluator.update(np.zeros((2, 2)))
+    before = evaluator.best()
+    evaluator.update(np.ones((2, 2)))
+    assert before.seen_score.tolist() == [0, 0]
+    assert evaluator.best().seen_score.tolist() == [1, 1]
+
+
+def test_a_report_is_that_of_an_evaluator_fed_at_once() -> None:
+    problem = random_problem(np.random.default_rng(6), 30, 6)._replace(candidates=[True, True, True, True, True, False])
+    problem = problem._replace(targets=[min(target, 4) for target in problem.targets])
+    scores = np.array(problem.scores)
+    for sweep in czsl.SWEEPS:
+        report = czsl_report(scores, problem.targets, problem.seen, problem.candidates, sweep=sweep)
+        expected = dense_numbers(problem.with_exact(scores)) if sweep == "dense" else field_sweep(problem).numbers
+        assert numbers_of(report) == close(expected)
+
+
+# errors
+
+
+def update_of(scores: Any, library: str, candidates: list[bool] | None = None, **where: Any) -> None:
+    evaluator = Evaluator(np.zeros(12, dtype=int), np.array([True, False, True]), candidates and np.array(candidates))
+    evaluator.update(LIBRARIES[library](scores), **where)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
-def test_the_first_row_with_a_wrong_score_is_named(wrong: float) -> None:
-    scores = np.zeros((6, 3))
-    scores[2, 2] = scores[3, 0] = scores[5, 0] = wrong
-    flags = np.array([True, False, True])
-    with pytest.raises(ValueError, match=r"row 2 is the first of 3 "):
-        best_pairs(scores, np.zeros(6, dtype=int), np.ones(6, dtype=bool), flags, flags)
+def test_the_first_image_with_a_wrong_score_is_named(library: str, wrong: float) -> None:
+    scores = np.zeros((12, 3))
+    scores[4, 2] = scores[5, 0] = scores[5, 1] = scores[9, 0] = wrong
+    with pytest.raises(ValueError, match="image 4 is the first of 3 with scores that are NaN or infinite"):
+        update_of(scores.tolist(), library)
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
-def test_a_wrong_score_of_a_pair_that_is_no_candidate_does_not_matter(wrong: float) -> None:
-    flags = np.array([True, False])
-    best = best_pairs(np.array([[2.0, wrong]]), np.array([0]), np.array([True]), flags, flags)
-    assert (best.seen_score[0], best.seen_right[0], best.unseen_score[0]) == (2, True, -math.inf)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_in_a_block_the_first_image_with_a_wrong_score_is_named_by_its_position_among_all(library: str) -> None:
+    scores = [[0, 0], [math.nan, 0], [0, 0], [0, math.inf]]
+    with pytest.raises(ValueError, match="image 6 is the first of 2 with"):
+        update_of(scores, library, images=np.array([11, 8, 3, 6]), pairs=np.array([2, 0]))
 
 
-@pytest.mark.parametrize(("kind", "counted"), [(True, "2 of seen pairs, 0 of"), (False, "0 of seen pairs, 2 of")])
-def test_accuracies_need_images_of_both_kinds(kind: bool, counted: str) -> None:
-    problem = Problem([[1, 2], [1, 2]], [-1, -1], [kind, kind], [True, False], [True, True])
-    with pytest.raises(ValueError, match=counted):
-        curve(best_of(problem))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_infinities_that_cancel_out_are_found() -> None:
+    with pytest.raises(ValueError, match="image 1 is the first of 1 with"):
+        update_of([[0, 0], [math.inf, -math.inf]], "numpy", images=np.array([0, 1]), pairs=np.array([0, 1]))
 
 
-def test_images_without_any_candidate_have_no_curve() -> None:
-    problem = Problem([[1, 2], [1, 2]], [0, 1], [True, False], [True, False], [True, True])
-    best = best_of(problem)
-    nothing = np.full(2, -np.inf)
-    with pytest.raises(FloatingPointError):
-        curve(replace(best, seen_score=nothing, unseen_score=nothing))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_wrong_score_is_found_beside_one_that_does_not_matter() -> None:
+    scores = [[0, math.nan, 0], [0, math.nan, math.nan]]
+    with pytest.raises(ValueError, match="image 1 is the first of 1 with"):
+        update_of(scores, "torch", [True, False, True], images=np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        ([0, 2, 1, 3], "image 1 is the first of 1 whose true pair cannot be answered: 2 is no candidate"),
+        ([0, 1, 4, 2], "image 2 is the first of 2 whose true pair cannot be answered: 4 is none of the 4 pairs"),
+        ([-1, 1, 2, 9], "image 0 is the first of 3 whose true pair cannot be answered: -1 is none of the 4 pairs"),
+    ],
+)
+def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(targets: list[int], message: str) -> None:
+    candidates = np.array([True, True, False, True])
+    with pytest.raises(ValueError, match=message):
+        Evaluator(np.array(targets), np.array([True, False, True, False]), candidates)
+
+
+@pytest.mark.parametrize("pairs", [0, 3])
+def test_without_any_candidate_no_true_pair_can_be_answered(pairs: int) -> None:
+    with pytest.raises(ValueError, match="image 0 is the first of 2 "):
+        Evaluator(np.array([0, 0]), np.ones(pairs, dtype=bool), np.zeros(pairs, dtype=bool))
+
+
+WRONG_SHAPES: list[tuple[tuple[int, ...], dict[str, Any], str]] = [
+    ((11, 3), {}, r"\(11, 3\), not \(12, 3\)"),
+    ((12, 2), {}, r"\(12, 2\), not \(12, 3\)"),
+    ((3, 12), {}, r"\(3, 12\), not \(12, 3\)"),
+    ((12,), {}, r"\(12,\), not \(12, 3\)"),
+    ((12, 3, 1), {}, r"\(12, 3, 1\), not \(12, 3\)"),
+    ((12, 3), {"images": np.arange(5)}, r"\(12, 3\), not \(5, 3\)"),
+    ((12, 3), {"pairs": np.arange(2)}, r"\(12, 3\), not \(12, 2\)"),
+]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(("shape", "where", "message"), WRONG_SHAPES)
+def test_scores_of_another_shape_than_images_and_pairs_say_are_refused(
+    library: str, shape: tuple[int, ...], where: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"scores are {message}"):
+        update_of(np.zeros(shape).tolist(), library, **where)
+
+
+@pytest.mark.parametrize(("seen", "candidates"), [((3,), (2,)), ((3, 1), (3, 1)), ((), ())])
+def test_seen_and_candidates_have_one_flag_for_each_pair(seen: tuple[int, ...], candidates: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="seen and candidates are "):
+        Evaluator(np.array([0]), np.ones(seen, dtype=bool), np.ones(candidates, dtype=bool))
+
+
+def test_the_examples_in_the_documentation_are_right() -> None:
+    found = doctest.testmod(czsl)
+    assert found.attempted >= 7
+    assert found.failed == 0

@@ -48,9 +48,10 @@ def work(tmp_path: Path) -> Workspace:
 
 def save_lineage(work: Workspace, runs: list[Run]) -> None:
     keys = [f"runs/{run.folder}" for run in runs]
-    cell = {"row": "CSP", "column": "shapes-pairs AUC", "text": "1.0", "made_from": keys, "missing": []}
+    named = {"row": "CSP", "column": "shapes-pairs AUC", "made_from": keys, "missing": []}
+    cells = [{**named, "view": "exact", "text": "1.0"}, {**named, "view": "field", "text": "0.9"}]
     records = {key: {"digest": run.digest, "recipe": run.document} for key, run in zip(keys, runs, strict=True)}
-    write_json(work.reports / "msci/table-2.lineage.json", {"cells": [cell], "records": records})
+    write_json(work.reports / "msci/table-2.lineage.json", {"cells": cells, "records": records})
 
 
 def stale(work: Workspace) -> list[str]:
@@ -93,6 +94,14 @@ def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
     with pytest.raises(TraceError, match=r"rows \(nearest: 'CSP'\): CSP") as error:
         trace(work, work.reports / "msci/table-2.csv", "CPS", "shapes-pairs AUC")
     assert "columns: shapes-pairs AUC" in str(error.value)
+
+
+def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspace) -> None:
+    asked = (work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC")
+    assert trace(*asked).cell["text"] == trace(*asked, "exact").cell["text"] == "1.0"
+    assert trace(*asked, "field").cell["text"] == "0.9"
+    with pytest.raises(TraceError, match=r"views \(nearest: 'field'\): exact, field"):
+        trace(*asked, "feild")
 
 
 def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:

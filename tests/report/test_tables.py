@@ -60,6 +60,28 @@ def test_equal_printed_values_share_a_mark() -> None:
     assert "<u>2.0</u>" in text
 
 
+def test_each_view_is_a_part_of_its_own_with_its_own_marks() -> None:
+    ways = [
+        replace(cell("a", 1), view="exact"),
+        replace(cell("b", 2), view="exact"),
+        replace(cell("a", 5), view="field"),
+    ]
+    both = replace(table(*ways, cell("a", 9, "reported")), views={"exact": "All biases", "field": "Some biases"})
+    exact, field = to_markdown(both).split("## Reported")[0].split("## Some biases")
+    assert "## All biases" in exact
+    assert "| b | **2.0** |" in exact
+    assert "| a | **5.0** (printed: 9.0) |" in field
+    assert "--view exact|field" in to_markdown(both)
+    assert to_latex(both).count(r"\begin{tabular}") == 3
+    rows = list(csv.DictReader(io.StringIO(to_csv(both))))
+    assert [(row["row"], row["source"], row["view"]) for row in rows] == [
+        ("a", "measured", "exact"),
+        ("b", "measured", "exact"),
+        ("a", "measured", "field"),
+        ("a", "reported", ""),
+    ]
+
+
 def test_csv_holds_every_cell_with_its_full_value() -> None:
     cells = [replace(cell("a, b", 1.23456), spread=0.5), replace(cell("x", 2, "reported"), correct="3", flag="wrong")]
     rows = list(csv.DictReader(io.StringIO(to_csv(table(*cells)))))

@@ -19,7 +19,7 @@ from recompose.data.pairs import PairData
 from recompose.data.shapes.corpus import write_corpus
 from recompose.digest import sha256_file
 from recompose.files import fresh_folder, write_json
-from recompose.params import Downloaded, ShapesPairs
+from recompose.params import Archive, Downloaded, ShapesPairs
 from recompose.plan import Recipe, module_of
 from recompose.progress import say
 
@@ -79,17 +79,29 @@ def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> 
     archives.mkdir(parents=True, exist_ok=True)
     unpacked = fresh_folder(archives / f"{root.name}.unpacked")
     for number, archive in enumerate(section.archives):
-        with FileLock(archives / f"{archive.file}.lock"):  # data sets share archives, and may be acquired side by side
-            try:
-                download(archive.urls, archives / archive.file, sha256=archive.sha256)
-            except DownloadError as error:
-                raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {LAYOUT}.") from None
+        try:
+            path = bring_archive(archive, data)
+        except DownloadError as error:
+            raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {LAYOUT}.") from None
         say(f"{archive.file}: unpacking")
-        extract(archives / archive.file, unpacked / str(number))
+        extract(path, unpacked / str(number))
     partial = fresh_folder(root.with_name(root.name + ".partial"))
     module.arrange(unpacked, partial)
     partial.rename(root)
     shutil.rmtree(unpacked)
+
+
+def bring_archive(archive: Archive, data: Path) -> Path:
+    """Download a published file into ``data/archives`` where it is not there yet; gives its path.
+
+    Raises:
+        DownloadError: no mirror delivers it, or what is there has another digest.
+    """
+    path = data / "archives" / archive.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f"{path.name}.lock")):  # archives are shared, and wanted side by side
+        download(archive.urls, path, sha256=archive.sha256)
+    return path
 
 
 def content(root: Path, pairs: PairData) -> dict[str, str]:

@@ -75,6 +75,19 @@ class PairData:
         seen = set(self.pairs_of["train"])
         return np.array([pair in seen for pair in pairs])
 
+    def indices(self, pairs: Iterable[Pair]) -> np.ndarray:
+        """Pairs as the indices [pairs, 2] of their states and objects."""
+        states = {name: index for index, name in enumerate(self.states)}
+        objects = {name: index for index, name in enumerate(self.objects)}
+        return np.array([(states[state], objects[name]) for state, name in pairs], dtype=np.int64).reshape(-1, 2)
+
+    @cached_property
+    def seen_matrix(self) -> np.ndarray:
+        """Which states [states, objects] training shows with which objects."""
+        matrix = np.zeros((len(self.states), len(self.objects)), dtype=bool)
+        matrix[tuple(self.indices(self.pairs_of["train"]).T)] = True
+        return matrix
+
     def closed_world(self, split: str) -> np.ndarray:
         """Which of ``pairs`` [pairs] can be an answer in a split: its own and those of training."""
         candidates = {*self.pairs_of["train"], *self.pairs_of[split]}

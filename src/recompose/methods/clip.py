@@ -4,7 +4,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.methods.parts.pair_method import PairMethod, readable
+from recompose.backbones.words import readable
+from recompose.methods.parts.pair_method import PairMethod
 
 
 class CLIP(PairMethod):

@@ -1,126 +1,378 @@
-"""Seen and unseen accuracy of compositional zero-shot learning over all calibration biases.
+"""Seen and unseen accuracy of compositional zero-shot learning over calibration biases, exactly and in little memory.
 
-A bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each image at
-one bias of its own: the difference of the two scores. So five numbers per image give the whole curve, exactly, and they
-can be gathered block by block, however many pairs there are.
+A bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
+image's at one bias of its own: the difference of the two scores. So the best seen and the best unseen pair of each image, with
+their scores, give every number of the field, and they can be gathered block by block, however many pairs there are.
 
-Ties are settled once: among equal scores the pair that comes first wins; between a seen and an unseen pair the seen one does.
+Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the lowest index
+wins, and between the best seen and the best unseen pair the seen one does.
+
+Scores are torch tensors, on any device, or NumPy arrays: they are reduced where they are, through the array API standard, and only
+a few numbers per image leave the device. Nothing here imports torch.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
+from array_api_compat import array_namespace, device
+
+Sweep = Literal["dense", "field"]
+NONE = -1  # the index of a pair where there is none
+
+# of the evaluator that the field shares (CSP, DFSP, Troika and MSCI carry copies of it)
+FIELD_LARGEST = 1e3  # the bias at which everything counts as answered by unseen pairs
+FIELD_OFFSET = 1e-4  # how far below an image's turn its bias is put
+FIELD_STEPS = 20  # about how many of the turns are visited
 
 
 @dataclass(frozen=True)
 class Best:
-    """For each image [images]: its best seen and best unseen pair."""
+    """The best seen and the best unseen pair of each image [images], as NumPy arrays."""
 
-    seen_score: np.ndarray  # float64, -inf where no seen pair was a candidate
-    seen_right: np.ndarray  # bool: the best seen pair is the true one
+    seen_score: np.ndarray  # float64, -inf where no seen pair is a candidate
+    seen_pair: np.ndarray  # int64, -1 where there is none
     unseen_score: np.ndarray
-    unseen_right: np.ndarray
-    is_seen: np.ndarray  # bool: the true pair is a seen one
+    unseen_pair: np.ndarray
+    target: np.ndarray  # int64, the true pair
+    is_seen: np.ndarray  # bool, whether that is a seen one
 
-    def merge(self, later: "Best") -> "Best":
-        """The best of two blocks of pairs for the same images, ``later`` holding the pairs that come later."""
-        seen, unseen = later.seen_score > self.seen_score, later.unseen_score > self.unseen_score
-        return Best(
-            seen_score=np.where(seen, later.seen_score, self.seen_score),
-            seen_right=np.where(seen, later.seen_right, self.seen_right),
-            unseen_score=np.where(unseen, later.unseen_score, self.unseen_score),
-            unseen_right=np.where(unseen, later.unseen_right, self.unseen_right),
-            is_seen=self.is_seen,
-        )
+    @property
+    def seen_right(self) -> np.ndarray:
+        """Whether [images] the best seen pair is the true one."""
+        return self.seen_pair == self.target
+
+    @property
+    def unseen_right(self) -> np.ndarray:
+        """Whether [images] the best unseen pair is the true one."""
+        return self.unseen_pair == self.target
+
+    @property
+    def turn(self) -> np.ndarray:
+        """The bias [images] above which the unseen pair is answered; +inf where there is none, -inf where there is no seen one.
+
+        Raises:
+            ValueError: an image has neither.
+        """
+        empty = (self.seen_pair == NONE) & (self.unseen_pair == NONE)
+        if empty.any():
+            raise ValueError(f"image {int(empty.argmax())} is the first of {int(empty.sum())} without any score")
+        return self.seen_score - self.unseen_score
+
+    def answers(self, bias: float) -> np.ndarray:
+        """The pair [images] that is answered at a bias."""
+        return np.where(self.turn < bias, self.unseen_pair, self.seen_pair)
+
+    def without_unseen(self) -> "Best":
+        """The same with no unseen pair admitted."""
+        nothing = np.full(len(self.target), -np.inf), np.full(len(self.target), NONE)
+        return replace(self, unseen_score=nothing[0], unseen_pair=nothing[1])
+
+    def merge(self, other: "Best") -> "Best":
+        """The best of two sets of blocks, for the same images."""
+        better: dict[str, np.ndarray] = {}
+        for kind in ("seen", "unseen"):
+            mine, theirs = getattr(self, f"{kind}_score"), getattr(other, f"{kind}_score")
+            my_pair, their_pair = getattr(self, f"{kind}_pair"), getattr(other, f"{kind}_pair")
+            take = (theirs > mine) | ((theirs == mine) & (their_pair < my_pair))
+            better[f"{kind}_score"] = np.where(take, theirs, mine)
+            better[f"{kind}_pair"] = np.where(take, their_pair, my_pair)
+        return replace(self, **better)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Accuracies [points] from the lowest bias, where every answer is a seen pair, to the highest."""
+    """Accuracies [points], as fractions, by rising bias; NaN where there is no image to count.
 
+    In the dense sweep each point holds from just above its bias to the next point's; the first one's bias is -inf.
+    """
+
+    bias: np.ndarray
     seen: np.ndarray
     unseen: np.ndarray
 
 
 @dataclass(frozen=True)
 class Report:
-    """The field's four numbers, as fractions."""
+    """The field's numbers, as fractions. Without images of seen or of unseen pairs what depends on them is NaN."""
 
-    seen: float  # S, at the lowest bias
-    unseen: float  # U, at the highest
-    harmonic_mean: float  # H, the best over all biases
+    seen: float  # S, the best seen accuracy
+    unseen: float  # U, the best unseen accuracy
+    harmonic_mean: float  # H, the best over the biases of the sweep
     auc: float  # area under the curve of seen over unseen accuracy
+    curve: Curve
+    state: float | None = None  # share of images whose state is answered right at bias 0
+    object: float | None = None  # the same of objects
 
 
-def best_pairs(
-    scores: np.ndarray, targets: np.ndarray, target_seen: np.ndarray, seen: np.ndarray, candidates: np.ndarray
-) -> Best:
-    """The best seen and unseen pair of each image within a block of pairs.
+class Running:
+    """The best pair of each image among those fed so far; its arrays lie where the scores do.
 
     Args:
-        scores: [images, pairs], finite, higher is likelier.
-        targets: [images], the index of the true pair in this block, -1 where it is not in it.
-        target_seen: [images] bool, whether the true pair is seen.
-        seen: [pairs] bool.
-        candidates: [pairs] bool, pairs that may be answered.
+        images: how many there are.
+        like: scores, or anything else of their array library on their device.
+    """
+
+    def __init__(self, images: int, like: Any) -> None:
+        xp = array_namespace(like)
+        self.score = xp.full((images,), -np.inf, dtype=xp.float64, device=device(like))
+        self.pair = xp.full((images,), NONE, dtype=xp.int64, device=device(like))
+
+    def take(self, scores: Any, images: Any, pairs: Any) -> None:
+        """Take the better of what is known and of these scores [images, pairs]; all on one device."""
+        xp = array_namespace(scores)
+        top = xp.max(scores, axis=1)
+        rows = xp.nonzero(top >= xp.take(self.score, images))[0]
+        if not rows.shape[0]:
+            return
+        # most blocks change few images: the pair is looked for in those alone
+        top, images = xp.take(top, rows), xp.take(images, rows)
+        ties = xp.take(scores, rows, axis=0) == top[:, None]
+        winner = xp.min(xp.where(ties, pairs[None, :], np.iinfo(np.int64).max), axis=1)
+        top = xp.astype(top, xp.float64)
+        old_pair = xp.take(self.pair, images)
+        better = (top > xp.take(self.score, images)) | (winner < old_pair)
+        self.score[images] = top
+        self.pair[images] = xp.where(better, winner, old_pair)
+
+    def beating(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The entries of these scores [images, pairs] that beat what is known: their images, pairs and scores [entries]."""
+        xp = array_namespace(scores)
+        rows = xp.nonzero(xp.max(scores, axis=1) >= xp.take(self.score, images))[0]
+        scores, images = xp.take(scores, rows, axis=0), xp.take(images, rows)
+        known, known_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
+        row, column = xp.nonzero((scores > known) | ((scores == known) & (pairs[None, :] < known_pair)))
+        found = xp.take(images, row), xp.take(pairs, column), xp.astype(scores[row, column], xp.float64)
+        return to_host(found[0]), to_host(found[1]), to_host(found[2])
+
+
+class Evaluator:
+    """Gathers each image's best pairs from blocks of scores, in any order, without ever holding a matrix of scores.
+
+    Args:
+        targets: [images], the index of each image's true pair.
+        seen: [pairs] bool, the pairs of training.
+        candidates: [pairs] bool, pairs that may be answered; all where not given.
 
     Raises:
-        ValueError: a score of a candidate is NaN or infinite.
+        ValueError: a target is no pair, or no candidate; the message names the first such image.
+
+    Example:
+        >>> evaluator = Evaluator(targets=np.array([0, 2]), seen=np.array([True, True, False]))
+        >>> evaluator.update(np.array([[0.9], [0.3]]), pairs=np.array([2]))
+        >>> evaluator.update(np.array([[1.0, 0.2], [0.4, 0.1]]), pairs=np.array([0, 1]))
+        >>> evaluator.best().turn.round(2).tolist()
+        [0.1, 0.1]
     """
-    _check_finite(scores, candidates)
-    seen_score, seen_right = _best(scores, targets, np.flatnonzero(seen & candidates))
-    unseen_score, unseen_right = _best(scores, targets, np.flatnonzero(~seen & candidates))
-    return Best(seen_score, seen_right, unseen_score, unseen_right, np.asarray(target_seen, dtype=bool))
+
+    def __init__(self, targets: Any, seen: Any, candidates: Any | None = None) -> None:
+        self._seen = to_host(seen).astype(bool)
+        self._candidates = np.ones_like(self._seen) if candidates is None else to_host(candidates).astype(bool)
+        self._targets = positions(targets)
+        if self._candidates.shape != self._seen.shape or self._seen.ndim != 1:
+            shapes = f"{self._seen.shape} and {self._candidates.shape}"
+            raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
+        _check_targets(self._targets, self._candidates)
+        self._kinds: dict[bool, Running] = {}
+
+    def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
+        """Take a block of scores [block's images, block's pairs], higher is likelier.
+
+        Args:
+            scores: floating point of any width; those of pairs that are no candidates do not matter.
+            images: [block's images], their positions; all in order where not given.
+            pairs: [block's pairs], their indices; all in order where not given.
+
+        Raises:
+            ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first such image.
+        """
+        images = np.arange(len(self._targets)) if images is None else positions(images)
+        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs)
+        if tuple(scores.shape) != (len(images), len(pairs)):
+            raise ValueError(
+                f"scores are {tuple(scores.shape)}, not {(len(images), len(pairs))} as images and pairs say"
+            )
+        if not len(images):
+            return
+        scores = without_gradient(scores)
+        check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
+        xp = array_namespace(scores)
+        if not self._kinds:
+            self._kinds = {kind: Running(len(self._targets), scores) for kind in (True, False)}
+        rows = xp.asarray(images, device=device(scores))
+        for kind, found in self._kinds.items():
+            columns = np.flatnonzero(self._candidates[pairs] & (self._seen[pairs] == kind))
+            if len(columns):
+                found.take(take_columns(scores, columns), rows, xp.asarray(pairs[columns], device=device(scores)))
+
+    def best(self) -> Best:
+        """What was found so far; an image without scores has none."""
+        found: dict[str, np.ndarray] = {}
+        for name, kind in (("seen", True), ("unseen", False)):
+            running = self._kinds.get(kind) or Running(len(self._targets), np.empty(0))
+            found[f"{name}_score"] = to_host(running.score).copy()
+            found[f"{name}_pair"] = to_host(running.pair).copy()
+        return Best(**found, target=self._targets, is_seen=self._seen[self._targets])
 
 
-def _check_finite(scores: np.ndarray, candidates: np.ndarray) -> None:
-    wrong = ~np.isfinite(scores[:, candidates]).all(axis=1)
-    if wrong.any():
+def to_host(array: Any) -> np.ndarray:
+    """A NumPy array of a tensor on any device, or of anything like an array."""
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def without_gradient(scores: Any) -> Any:
+    """Scores of which nothing has to be remembered for a backward pass."""
+    return scores.detach() if hasattr(scores, "detach") else scores
+
+
+def positions(array: Any) -> np.ndarray:
+    """Positions or indices as int64, whatever integers they come as.
+
+    Raises:
+        ValueError: they are no integers.
+    """
+    array = to_host(array)
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"positions and indices are integers, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
+    inside = (targets >= 0) & (targets < len(candidates))
+    fine = inside & candidates[np.where(inside, targets, 0)] if len(candidates) else inside
+    if not fine.all():
+        image = int((~fine).argmax())
+        why = "is no candidate" if inside[image] else f"is none of the {len(candidates)} pairs"
         raise ValueError(
-            f"row {int(wrong.argmax())} is the first of {int(wrong.sum())} with scores that are not finite"
+            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be answered: {targets[image]} {why}"
         )
 
 
-def _best(scores: np.ndarray, targets: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if not len(columns):
-        return np.full(len(scores), -np.inf), np.zeros(len(scores), dtype=bool)
-    among = scores[:, columns]
-    winner = among.argmax(axis=1)
-    return among[np.arange(len(scores)), winner].astype(np.float64), columns[winner] == targets
-
-
-def curve(best: Best) -> Curve:
-    """The accuracies at every bias at which a prediction changes.
+def check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
+    """Make sure that the scores [images, pairs] at these columns are finite.
 
     Raises:
-        ValueError: without images of seen pairs, or without images of unseen pairs, one of the accuracies is undefined.
+        ValueError: some are NaN or infinite; the message names the first such image.
     """
-    images_seen, images_unseen = int(best.is_seen.sum()), int((~best.is_seen).sum())
-    if not images_seen or not images_unseen:
-        raise ValueError(f"accuracies need images of both: {images_seen} of seen pairs, {images_unseen} of unseen ones")
-    with np.errstate(invalid="raise"):
-        turn = best.seen_score - best.unseen_score  # the answer is the unseen pair at biases above
-    steps, place = np.unique(turn, return_inverse=True)
-    lost = np.bincount(place, weights=best.is_seen & best.seen_right, minlength=len(steps))
-    won = np.bincount(place, weights=~best.is_seen & best.unseen_right, minlength=len(steps))
-    never = np.isposinf(steps)  # no unseen candidate: no bias changes these
-    always = np.isneginf(steps)  # no seen candidate: no bias is low enough
-    kept = lost.sum() - np.cumsum(np.where(never, 0, lost))
-    gained = np.cumsum(np.where(never, 0, won))
-    first_kept, first_gained = lost.sum() - lost[always].sum(), won[always].sum()
-    return Curve(
-        seen=np.concatenate([[first_kept], kept]) / images_seen,
-        unseen=np.concatenate([[first_gained], gained]) / images_unseen,
-    )
+    xp = array_namespace(scores)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.all(xp.isfinite(xp.sum(scores, axis=1)))):
+            return  # a sum with NaN or infinity in it is never finite, and this is the fastest look
+    wrong = to_host(~xp.all(xp.isfinite(take_columns(scores, columns)), axis=1))
+    if wrong.any():
+        first = int(images[wrong].min())
+        raise ValueError(f"image {first} is the first of {int(wrong.sum())} with scores that are NaN or infinite")
 
 
-def report(points: Curve) -> Report:
-    """S, U, HM and AUC of a curve."""
-    total = points.seen + points.unseen
-    harmonic = np.divide(2 * points.seen * points.unseen, total, out=np.zeros_like(total), where=total > 0)
+def take_columns(scores: Any, columns: np.ndarray) -> Any:
+    """These columns of scores: without a copy where they stand side by side."""
+    if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
+        return scores[:, int(columns[0]) : int(columns[-1]) + 1]
+    xp = array_namespace(scores)
+    return xp.take(scores, xp.asarray(columns, device=device(scores)), axis=1)
+
+
+def dense_curve(best: Best) -> Curve:
+    """The accuracies at every bias at which a prediction changes, and below the first of them."""
+    turn = best.turn
+    lost, won = best.is_seen & best.seen_right, ~best.is_seen & best.unseen_right
+    finite = np.isfinite(turn)
+    steps, place = np.unique(turn[finite], return_inverse=True)
+    lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
+    won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
+    # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
+    seen = lost[~np.isneginf(turn)].sum() - np.append(0, np.cumsum(lost_at))
+    unseen = won[np.isneginf(turn)].sum() + np.append(0, np.cumsum(won_at))
+    return Curve(np.append(-np.inf, steps), _share(seen, best.is_seen.sum()), _share(unseen, (~best.is_seen).sum()))
+
+
+def field_curve(best: Best) -> Curve:
+    """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
+
+    These are the turns, less 1e-4, of every n-th image that an unseen pair answers rightly at a bias of 1000, n such that there are about 20, and
+    1000 itself. It therefore understates AUC and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its
+    biases mean little, while nothing is lost here to rounding, since the bias is never added to a score.
+    """
+    turn = best.turn
+    right = ~best.is_seen & best.unseen_right & (turn < FIELD_LARGEST)
+    biases = np.sort(turn[right] - FIELD_OFFSET)
+    biases = np.append(biases[:: max(len(biases) // FIELD_STEPS, 1)], FIELD_LARGEST)
+    answered = turn[:, None] < biases  # [images, points]: by the unseen pair
+    seen = (~answered & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
+    unseen = (answered & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
+    return Curve(biases, _share(seen, best.is_seen.sum()), _share(unseen, (~best.is_seen).sum()))
+
+
+SWEEPS: dict[Sweep, Callable[[Best], Curve]] = {"dense": dense_curve, "field": field_curve}
+
+
+def _share(counts: np.ndarray, of: int) -> np.ndarray:
+    return counts / of if of else np.full(len(counts), np.nan)
+
+
+def harmonic_means(curve: Curve) -> np.ndarray:
+    """The harmonic mean [points] of both accuracies; 0 where both are."""
+    total = curve.seen + curve.unseen
+    return np.divide(2 * curve.seen * curve.unseen, total, out=np.zeros_like(total), where=total != 0)
+
+
+def _area(curve: Curve) -> float:
+    undefined = np.isnan(curve.seen + curve.unseen).any()
+    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))
+
+
+def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> Report:
+    """The numbers that follow from each image's best pairs.
+
+    Args:
+        best: what an ``Evaluator`` gathered.
+        sweep: ``dense`` visits every bias at which a prediction changes; ``field`` those of the field's shared evaluator, for numbers
+            to be put beside printed ones.
+        primitives: [pairs, 2], each pair's state and object; where given, their accuracies are reported, too.
+    """
+    curve = SWEEPS[sweep](best)
+    right = (None, None)
+    if primitives is not None:
+        right = tuple((primitives[best.answers(0.0)] == primitives[best.target]).mean(axis=0).tolist())
     return Report(
-        seen=float(points.seen[0]),
-        unseen=float(points.unseen[-1]),
-        harmonic_mean=float(harmonic.max()),
-        auc=float(np.trapezoid(points.seen, points.unseen)),
+        seen=float(curve.seen.max()),
+        unseen=float(curve.unseen.max()),
+        harmonic_mean=float(harmonic_means(curve).max()),
+        auc=_area(curve),
+        curve=curve,
+        state=right[0],
+        object=right[1],
     )
+
+
+def czsl_report(
+    scores: Any,
+    targets: Any,
+    seen: Any,
+    candidates: Any | None = None,
+    sweep: Sweep = "dense",
+    primitives: Any | None = None,
+) -> Report:
+    """Seen, unseen, harmonic mean and AUC of a whole matrix of scores.
+
+    Args:
+        scores: [images, pairs], floating point, higher is likelier.
+        targets: [images], the index of each image's true pair.
+        seen: [pairs] bool, the pairs of training.
+        candidates: [pairs] bool, pairs that may be answered; all where not given.
+        sweep: ``dense``, exact, or ``field``, as the field's shared evaluator samples.
+        primitives: [pairs, 2], each pair's state and object: asks for their accuracies at bias 0.
+
+    Raises:
+        ValueError: shapes do not fit, a target is no candidate, or a candidate's score is NaN or infinite.
+
+    Example:
+        >>> scores = np.array([[3.0, 1.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])
+        >>> report = czsl_report(scores, targets=np.array([0, 0, 1, 1]), seen=np.array([True, False]))
+        >>> report.seen, report.unseen, report.auc
+        (1.0, 1.0, 0.75)
+    """
+    evaluator = Evaluator(targets, seen, candidates)
+    evaluator.update(scores)
+    return report_of(evaluator.best(), sweep, None if primitives is None else to_host(primitives))

@@ -1,102 +1,215 @@
-"""A data set's splits in the closed and the open world: which pairs can be answers, and how a method is put to the test."""
+"""A data set's validation and test images in the closed and the open world, and how a method is put to the test in them.
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields
+What is kept of a test is what every number follows from: each image's best pairs, and in the open world its best unseen pair at
+every threshold of feasibility.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from recompose.data.pairs import Pair, PairData
-from recompose.metrics.czsl import Best, best_pairs, curve, report
+from recompose.metrics.czsl import SWEEPS, Best, Evaluator, harmonic_means, report_of
+from recompose.metrics.feasibility import Ladder, LadderBuilder, as_released, best_threshold, released_threshold
+from recompose.metrics.groups import frequency_groups, group_accuracies
+from recompose.progress import bar
 
-WORLDS = ("closed", "open")
+FILE = "scores.safetensors"
+WORLDS = (
+    "closed",  # the pairs of training and of the split
+    "open",  # every state with every object
+    "feasible",  # of these the seen and the feasible ones, by the threshold with the best AUC on validation
+    "feasible-released",  # the same as the released code does it, defects included
+)
 TESTED = ("val", "test")
 IMAGE_BLOCK = 512
 PAIR_BLOCK = 4096
+BEST = tuple(field.name for field in fields(Best))
+RUNG = ("image", "pair", "score")
+NUMBERS = ("seen", "unseen", "harmonic_mean", "auc")
 
-# texts of a block of pairs, once; then the scores [images, pairs] of the images at these rows of the data set
-Scorer = Callable[[list[Pair]], Callable[[np.ndarray], np.ndarray]]
+# texts of a block of pairs, once; then the scores [images, pairs], on any device, of the images at these rows of the data set
+Scorer = Callable[[list[Pair]], Callable[[np.ndarray], Any]]
+
+
+class Sink(Protocol):
+    """What gathers blocks of scores."""
+
+    def update(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
+        """Take scores [block's images, block's pairs] of these images of a split and these pairs of a world."""
 
 
 @dataclass(frozen=True)
 class World:
-    """The images of a split and the pairs that they are told from."""
+    """The pairs that images are told from, and the images of validation and test."""
 
-    rows: np.ndarray  # [images], positions in the data set
     pairs: list[Pair]
-    targets: np.ndarray  # [images], indices in pairs
     seen: np.ndarray  # [pairs] bool
-    candidates: np.ndarray  # [pairs] bool
+    shown: np.ndarray  # [pairs], images of training
+    primitives: np.ndarray  # [pairs, 2], the indices of state and object
+    rows: dict[str, np.ndarray]  # split -> [images], positions in the data set
+    targets: dict[str, np.ndarray]  # split -> [images], indices in pairs
+    candidates: dict[str, np.ndarray]  # split -> [pairs] bool
 
     @classmethod
-    def of(cls, data: PairData, split: str, name: str) -> "World":
-        """The closed world: pairs of training and of this split. The open world: every state with every object."""
-        pairs = data.pairs if name == "closed" else data.all_pairs
-        candidates = data.closed_world(split) if name == "closed" else np.ones(len(pairs), dtype=bool)
-        return cls(data.rows(split), pairs, data.targets(split, pairs), data.is_seen(pairs), candidates)
+    def closed(cls, data: PairData) -> "World":
+        """The pairs of all splits; candidates are those of training and of the images' own split."""
+        return cls._of(data, data.pairs, {split: data.closed_world(split) for split in TESTED})
 
-    def block(self, scores: np.ndarray, images: slice | np.ndarray, pairs: slice) -> Best:
-        """The best pairs of some images (positions in the split) among some pairs, from their scores [images, pairs]."""
-        targets = self.targets[images]
-        within = (targets >= pairs.start) & (targets < pairs.stop)
-        return best_pairs(
-            scores,
-            np.where(within, targets - pairs.start, -1),
-            self.seen[targets],
-            self.seen[pairs],
-            self.candidates[pairs],
+    @classmethod
+    def open(cls, data: PairData) -> "World":
+        """Every state with every object, all of them candidates."""
+        pairs = data.all_pairs
+        return cls._of(data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in TESTED})
+
+    @classmethod
+    def _of(cls, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
+        return cls(
+            pairs,
+            data.is_seen(pairs),
+            np.bincount(data.targets("train", pairs), minlength=len(pairs)),
+            data.indices(pairs),
+            {split: data.rows(split) for split in TESTED},
+            {split: data.targets(split, pairs) for split in TESTED},
+            candidates,
+        )
+
+    def evaluator(self, split: str) -> Evaluator:
+        """An evaluator of the images of a split."""
+        return Evaluator(self.targets[split], self.seen, self.candidates[split])
+
+    def feed(self, scorer: Scorer, sinks: Mapping[str, Sink], order: np.ndarray, title: str) -> None:
+        """Feed each split's sink with the scores of its images and all pairs, in this order [pairs], block by block."""
+        for pairs in bar(_blocks(order, PAIR_BLOCK), title, "blocks of pairs"):
+            score = scorer([self.pairs[pair] for pair in pairs])
+            for split, sink in sinks.items():
+                for images in _blocks(np.arange(len(self.rows[split])), IMAGE_BLOCK):
+                    sink.update(score(self.rows[split][images]), images, pairs)
+
+
+def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
+    return [positions[start : start + size] for start in range(0, len(positions), size)]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is kept of a test, and all that its numbers follow from."""
+
+    bests: dict[tuple[str, str], Best]  # of (split, "closed" or "open")
+    ladders: dict[str, Ladder]  # of each split in the open world; none where no feasibility was given
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """The worlds in which there are numbers."""
+        return WORLDS if self.ladders else WORLDS[:2]
+
+    @cached_property
+    def thresholds(self) -> dict[str, float]:
+        """The threshold of feasibility of each calibrated world, chosen on validation."""
+        if not self.ladders:
+            return {}
+        return {
+            "feasible": best_threshold(self.ladders["val"]),
+            "feasible-released": released_threshold(self.ladders["val"]),
+        }
+
+    def best(self, split: str, world: str) -> Best:
+        """The best pairs of a split's images in a world."""
+        if world == "feasible":
+            return self.ladders[split].at(self.thresholds[world])
+        if world == "feasible-released":
+            return as_released(self.ladders[split], self.thresholds[world])
+        return self.bests[split, world]
+
+    def write(self, path: Path) -> None:
+        """Write a safetensors file."""
+        tensors = {
+            f"{split}/{world}/{name}": getattr(best, name)
+            for (split, world), best in self.bests.items()
+            for name in BEST
+        }
+        for split, ladder in self.ladders.items():
+            tensors |= {f"{split}/ladder/{name}": getattr(ladder, name) for name in RUNG}
+            tensors["feasibility"] = ladder.feasibility
+        save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, path)
+
+    @classmethod
+    def read(cls, path: Path) -> "Scores":
+        """Read what ``write`` wrote."""
+        tensors = load_file(path)
+        bests = {
+            (split, world): Best(*(tensors[f"{split}/{world}/{name}"] for name in BEST))
+            for split in TESTED
+            for world in WORLDS[:2]
+        }
+        if "feasibility" not in tensors:
+            return cls(bests, {})
+        rungs = {split: {name: tensors[f"{split}/ladder/{name}"] for name in RUNG} for split in TESTED}
+        return cls(
+            bests,
+            {
+                split: Ladder(bests[split, "open"].without_unseen(), **rungs[split], feasibility=tensors["feasibility"])
+                for split in TESTED
+            },
         )
 
 
-def _blocks(length: int, size: int) -> Iterator[slice]:
-    return (slice(start, min(start + size, length)) for start in range(0, length, size))
+def evaluate(data: PairData, scorer: Scorer, feasibility: np.ndarray | None = None) -> Scores:
+    """Test a method on validation and test images in the closed and the open world.
 
-
-def joined(parts: list[Best]) -> Best:
-    """The images of several parts, one after another."""
-    return Best(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Best)))
-
-
-def best_of_world(world: World, scorer: Scorer) -> Best:
-    """Each image's best pairs, computed block by block: never all scores at once."""
-    best: Best | None = None
-    for pairs in _blocks(len(world.pairs), PAIR_BLOCK):
-        score = scorer(world.pairs[pairs])
-        images = _blocks(len(world.rows), IMAGE_BLOCK)
-        found = joined([world.block(score(world.rows[block]), block, pairs) for block in images])
-        best = found if best is None else best.merge(found)
-    assert best is not None
-    return best
-
-
-def evaluate(data: PairData, scorer: Scorer, folder: Path) -> None:
-    """Test a method on validation and test images in both worlds; writes ``scores.safetensors``.
-
-    It holds each image's best pairs, from which ``measured`` computes every number.
+    Args:
+        data: the data set.
+        scorer: the method.
+        feasibility: [states, objects]; without it there is no calibration.
     """
-    bests = {
-        f"{split}/{world}": best_of_world(World.of(data, split, world), scorer) for split in TESTED for world in WORLDS
+    closed, everything = World.closed(data), World.open(data)
+    bests: dict[tuple[str, str], Best] = {}
+    evaluators = {split: closed.evaluator(split) for split in TESTED}
+    # seen pairs first: columns of one kind then stand side by side, and need not be copied
+    closed.feed(scorer, evaluators, np.argsort(~closed.seen, kind="stable"), "closed world")
+    bests |= {(split, "closed"): evaluator.best() for split, evaluator in evaluators.items()}
+    if feasibility is None:
+        evaluators = {split: everything.evaluator(split) for split in TESTED}
+        everything.feed(scorer, evaluators, np.argsort(~everything.seen, kind="stable"), "open world")
+        bests |= {(split, "open"): evaluator.best() for split, evaluator in evaluators.items()}
+        return Scores(bests, {})
+    builders = {
+        split: LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel()) for split in TESTED
     }
-    tensors = {
-        f"{key}/{field.name}": np.ascontiguousarray(getattr(best, field.name))
-        for key, best in bests.items()
-        for field in fields(Best)
-    }
-    save_file(tensors, folder / "scores.safetensors")
+    everything.feed(scorer, builders, np.lexsort((-feasibility.ravel(), ~everything.seen)), "open world")
+    bests |= {(split, "open"): builder.best() for split, builder in builders.items()}
+    return Scores(bests, {split: builder.ladder() for split, builder in builders.items()})
 
 
-def read_bests(path: Path) -> dict[str, Best]:
-    """What ``evaluate`` wrote: the best pairs under ``<split>/<world>``."""
-    tensors = load_file(path)
+def measured(data: PairData, scores: Scores) -> dict[str, Any]:
+    """The numbers of each split and world, as fractions, under ``<split>/<world>``."""
+    worlds = {"closed": World.closed(data), "open": World.open(data)}
     return {
-        f"{split}/{world}": Best(*(tensors[f"{split}/{world}/{field.name}"] for field in fields(Best)))
+        f"{split}/{name}": _numbers(scores.best(split, name), worlds.get(name, worlds["open"]))
+        | ({"threshold": scores.thresholds[name]} if name in scores.thresholds else {})
         for split in TESTED
-        for world in WORLDS
+        for name in scores.worlds
     }
 
 
-def measured(bests: dict[str, Best]) -> dict[str, Any]:
-    """The numbers of each split and world, as fractions."""
-    return {key: asdict(report(curve(best))) for key, best in bests.items()}
+def _numbers(best: Best, world: World) -> dict[str, Any]:
+    """Both sweeps' numbers; of single answers, at bias 0 and where the harmonic mean is best, accuracies by part and by frequency."""
+    reports = {sweep: report_of(best, sweep, world.primitives) for sweep in SWEEPS}
+    curve = reports["dense"].curve
+    # a curve's point holds from just above its bias
+    balanced = float(np.nextafter(curve.bias[harmonic_means(curve).argmax()], np.inf))
+    groups = frequency_groups(world.shown, world.seen)
+    return {
+        **{sweep: {name: getattr(report, name) for name in NUMBERS} for sweep, report in reports.items()},
+        "state": reports["dense"].state,
+        "object": reports["dense"].object,
+        "groups": {
+            name: group_accuracies(best.answers(bias), best.target, groups)
+            for name, bias in (("unbiased", 0.0), ("balanced", balanced))
+        },
+    }

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
@@ -28,15 +28,34 @@ class Flag(Section):
     why: str
 
 
+class View(Section):
+    """One way to measure the accuracies of a table."""
+
+    heading: str
+    world: Literal["closed", "open", "feasible", "feasible-released"]
+    sweep: Literal["dense", "field"] = "dense"
+
+
 class Artifact(Section):
     """A table or a figure."""
 
     kind: Literal["statistics", "accuracy", "curves"]
     caption: str
     note: str = ""
-    world: Literal["closed", "open"] = "closed"
     measured: dict[str, str] = {}  # row -> method
+    views: dict[str, View] = {}  # of accuracies and curves; the first one is the one to look at
     flags: list[Flag] = []
+
+    @model_validator(mode="after")
+    def _accuracies_have_views(self) -> "Artifact":
+        if (self.kind == "statistics") == bool(self.views):
+            raise ValueError("accuracies and curves need at least one view, statistics have none")
+        return self
+
+    @property
+    def world(self) -> str:
+        """The world of the first view."""
+        return next(iter(self.views.values())).world
 
 
 class Paper(Section):

@@ -58,6 +58,7 @@ def write_lineage(path: Path, work: Workspace, cells: list[Cell]) -> None:
             {
                 "row": cell.row,
                 "column": cell.column,
+                "view": cell.view,
                 "text": cell.text,
                 "value": cell.value,
                 "spread": cell.spread,

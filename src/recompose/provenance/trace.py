@@ -23,8 +23,10 @@ class Traced:
     stale: list[str]
 
 
-def trace(work: Workspace, path: Path, row: str, column: str) -> Traced:
+def trace(work: Workspace, path: Path, row: str, column: str, view: str | None = None) -> Traced:
     """Trace the measured cell of this row and column of an artifact, given by any of its files.
+
+    Of a table that measures in several views the first one is meant where none is given.
 
     Raises:
         TraceError: the artifact has no lineage, or no such measured cell.
@@ -33,17 +35,18 @@ def trace(work: Workspace, path: Path, row: str, column: str) -> Traced:
         lineage = read_lineage(path)
     except FileNotFoundError as error:
         raise TraceError(str(error)) from None
-    found = [cell for cell in lineage["cells"] if (cell["row"], cell["column"]) == (row, column)]
+    wanted = {"row": row, "column": column} | ({"view": view} if view else {})
+    found = [cell for cell in lineage["cells"] if wanted.items() <= cell.items()]
     if not found:
-        raise TraceError(_no_such_cell(path, lineage["cells"], row, column))
+        raise TraceError(_no_such_cell(path, lineage["cells"], wanted))
     cell = found[0]
     records = {key: lineage["records"][key] for key in cell["made_from"]}
     return Traced(cell, records, list(_stale(work.plan, records, cell)))
 
 
-def _no_such_cell(path: Path, cells: list[dict[str, Any]], row: str, column: str) -> str:
-    lines = [f"{path} has no measured cell in row '{row}' and column '{column}'."]
-    for name, given in (("row", row), ("column", column)):
+def _no_such_cell(path: Path, cells: list[dict[str, Any]], wanted: dict[str, str]) -> str:
+    lines = [f"{path} has no measured cell in {' and '.join(f'{name} {given!r}' for name, given in wanted.items())}."]
+    for name, given in wanted.items():
         known = list(dict.fromkeys(cell[name] for cell in cells))
         nearest = get_close_matches(given, known, n=1, cutoff=0.3)
         hint = f" (nearest: '{nearest[0]}')" if nearest and given not in known else ""

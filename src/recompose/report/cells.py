@@ -18,6 +18,12 @@ class Cell:
     expected: tuple[str, ...] = ()  # the same, for all that the plan wants: more where seeds are missing
     correct: str = ""  # where the printed value is wrong
     flag: str = ""  # and why
+    view: str = ""  # of a table that measures in several ways
+
+    @property
+    def part(self) -> str:
+        """The part of its table that it stands in."""
+        return self.view or self.source
 
 
 @dataclass(frozen=True)
@@ -32,15 +38,27 @@ class Table:
     about: dict[str, dict[str, str]] = field(default_factory=dict)  # reported row -> category, citation, venue
     notes: list[str] = field(default_factory=list)
     watermarks: list[str] = field(default_factory=list)
+    views: dict[str, str] = field(default_factory=dict)  # view -> heading
 
-    def of(self, source: str) -> list[Cell]:
-        """The cells of one source."""
-        return [cell for cell in self.cells if cell.source == source]
+    @property
+    def parts(self) -> dict[str, str]:
+        """The parts that it has, in order, with their headings: what was measured in each view, and what was reported."""
+        headings = {**(self.views or {"measured": "Measured here"}), "reported": "Reported by the paper"}
+        return {part: heading for part, heading in headings.items() if self.of(part)}
 
-    def rows(self, source: str) -> list[str]:
-        """The rows of one source, in order."""
-        return list(dict.fromkeys(cell.row for cell in self.of(source)))
+    @property
+    def measured(self) -> list[Cell]:
+        """The measured cells of all views."""
+        return [cell for cell in self.cells if cell.source == "measured"]
 
-    def columns(self, source: str) -> list[str]:
-        """The columns of one source, in order."""
-        return list(dict.fromkeys(cell.column for cell in self.of(source)))
+    def of(self, part: str) -> list[Cell]:
+        """The cells of a part."""
+        return [cell for cell in self.cells if cell.part == part]
+
+    def rows(self, part: str) -> list[str]:
+        """The rows of a part, in order."""
+        return list(dict.fromkeys(cell.row for cell in self.of(part)))
+
+    def columns(self, part: str) -> list[str]:
+        """The columns of a part, in order."""
+        return list(dict.fromkeys(cell.column for cell in self.of(part)))

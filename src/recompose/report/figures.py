@@ -10,12 +10,11 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 
 from recompose.files import write_atomically
-from recompose.metrics.czsl import curve
-from recompose.metrics.worlds import read_bests
 from recompose.papers.declaration import Artifact
 from recompose.plan import Run
 from recompose.provenance.lineage import key_of
 from recompose.report.cells import Cell
+from recompose.report.numbers import read_curve
 from recompose.workspace import Workspace
 
 GRID = 101  # points of unseen accuracy at which curves are drawn
@@ -45,7 +44,7 @@ def curves_of(work: Workspace, artifact: Artifact) -> pd.DataFrame:
 
 
 def _curve_of(work: Workspace, run: Run, world: str) -> pd.DataFrame:
-    points = curve(read_bests(work.runs.file(run, "scores.safetensors"))[f"test/{world}"])
+    points = read_curve(work, run, world)
     grid = np.linspace(0, points.unseen[-1], GRID)
     return pd.DataFrame({"unseen": 100 * grid, "seen": 100 * _highest(points.unseen, points.seen, grid)})
 

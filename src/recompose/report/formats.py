@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from recompose.papers.declaration import METRICS
 from recompose.report.cells import Cell, Table
 
-CSV_COLUMNS = ("row", "column", "source", "text", "value", "spread", "n", "correct", "flag")
-HEADINGS = {"measured": "Measured here", "reported": "Reported by the paper"}
+CSV_COLUMNS = ("row", "column", "source", "view", "text", "value", "spread", "n", "correct", "flag")
 
 
 @dataclass(frozen=True)
@@ -67,33 +66,37 @@ def to_markdown(table: Table) -> str:
     """The measured and the reported part, with marks for best and second best of each."""
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
     parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
-    parts += [f"## {HEADINGS[source]}\n\n{_markdown_grid(table, source)}" for source in _sources(table)]
+    parts += [
+        f"## {escape_markdown(heading)}\n\n{_markdown_grid(table, part)}" for part, heading in table.parts.items()
+    ]
     parts += [escape_markdown(note) for note in _notes(table)]
     file = f"reports/{table.paper}/{table.name}.csv"
-    parts.append(f"Which runs made a value: `recompose trace {file} --row ROW --column COLUMN`")
+    view = f" --view {'|'.join(table.views)}" if table.views else ""
+    parts.append(f"Which runs made a value: `recompose trace {file} --row ROW --column COLUMN{view}`")
     return "\n\n".join(parts) + "\n"
 
 
 def measured_part(table: Table) -> str:
-    """The measured values alone, in Markdown, with what is said of their spread."""
-    return f"{_markdown_grid(table, 'measured')}\n\n{_spread_note(table.of('measured'))}"
+    """The measured values of the first view, in Markdown, with what is said of their spread."""
+    part, heading = next(iter(table.parts.items()))
+    return f"{escape_markdown(heading)}:\n\n{_markdown_grid(table, part)}\n\n{_spread_note(table.of(part))}"
 
 
-def _markdown_grid(table: Table, source: str) -> str:
-    header, rows = _grid(table, source, MARKDOWN)
-    numbers = len(table.columns(source))
+def _markdown_grid(table: Table, part: str) -> str:
+    header, rows = _grid(table, part, MARKDOWN)
+    numbers = len(table.columns(part))
     rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
 
 
 def to_latex(table: Table) -> str:
-    """A ``table`` environment with a ``tabular`` for each source; needs the package booktabs."""
+    """A ``table`` environment with a ``tabular`` for each part; needs the package booktabs."""
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(table.caption)}}}"]
-    for source in _sources(table):
-        header, rows = _grid(table, source, LATEX)
-        numbers = len(table.columns(source))
+    for part, heading in table.parts.items():
+        header, rows = _grid(table, part, LATEX)
+        numbers = len(table.columns(part))
         lines += [
-            rf"\textit{{{HEADINGS[source]}}}\\",
+            rf"\textit{{{escape_latex(heading)}}}\\",
             rf"\begin{{tabular}}{{{'l' * (len(header) - numbers)}{'r' * numbers}}}",
             r"\toprule",
             " & ".join(header) + r" \\",
@@ -106,21 +109,17 @@ def to_latex(table: Table) -> str:
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
-def _sources(table: Table) -> list[str]:
-    return [source for source in HEADINGS if table.of(source)]
-
-
-def _grid(table: Table, source: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of one source, escaped, with the columns that describe the rows in front."""
-    cells = table.of(source)
+def _grid(table: Table, part: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a part, escaped, with the columns that describe the rows in front."""
+    cells = table.of(part)
     ranks = _ranks(cells)
-    reported = {(cell.row, cell.column): cell.text for cell in table.of("reported")} if source == "measured" else {}
+    reported = {} if part == "reported" else {(cell.row, cell.column): cell.text for cell in table.of("reported")}
     flags = [cell for cell in cells if cell.flag]
     found = {(cell.row, cell.column): cell for cell in cells}
-    about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if source == "reported" else []
-    columns = table.columns(source)
+    about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if part == "reported" else []
+    columns = table.columns(part)
     rows = []
-    for row in table.rows(source):
+    for row in table.rows(part):
         texts = []
         for column in columns:
             cell = found[row, column]
@@ -151,7 +150,7 @@ def _notes(table: Table) -> list[str]:
         f"[{number}] {cell.row}, {cell.column}: printed {cell.text}, correct {cell.correct}: {cell.flag}"
         for number, cell in enumerate(flags, start=1)
     ]
-    return [note for note in (_spread_note(table.of("measured")), *table.notes, *footnotes) if note]
+    return [note for note in (_spread_note(table.measured), *table.notes, *footnotes) if note]
 
 
 def _spread_note(cells: Iterable[Cell]) -> str:

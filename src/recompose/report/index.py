@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from recompose.files import write_json, write_text
-from recompose.metrics.czsl import curve
-from recompose.metrics.worlds import WORLDS, read_bests
 from recompose.papers.declaration import METRICS, Paper
 from recompose.plan import Run
 from recompose.report.formats import escape_markdown, measured_part
-from recompose.report.tables import build_table, read_metrics
+from recompose.report.numbers import read_curve, read_metrics
+from recompose.report.tables import build_table
 from recompose.workspace import Workspace
 
 
@@ -24,11 +23,12 @@ def write_metrics(work: Workspace) -> None:
             measured = [read_metrics(work, run) for run in runs]
             if measured:
                 numbers.setdefault(dataset, {})[method] = {
-                    world: {
-                        column: round(100 * mean(values[f"test/{world}"][metric] for values in measured), 4)
+                    key.removeprefix("test/"): {
+                        column: round(100 * mean(values[key]["dense"][metric] for values in measured), 4)
                         for column, metric in METRICS.items()
                     }
-                    for world in WORLDS
+                    for key in measured[0]
+                    if key.startswith("test/")
                 }
     write_json(work.reports / "metrics.json", numbers)
 
@@ -56,7 +56,7 @@ def _mean_curve(work: Workspace, runs: list[Run]) -> np.ndarray:
     grid = np.linspace(0, 1, 101)
     seen = []
     for run in runs:
-        points = curve(read_bests(work.runs.file(run, "scores.safetensors"))["test/closed"])
+        points = read_curve(work, run, "closed")
         place = np.searchsorted(points.unseen, grid)
         seen.append(np.append(points.seen, np.nan)[place])
     return 100 * np.mean(seen, axis=0)

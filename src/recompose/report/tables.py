@@ -1,14 +1,15 @@
 """Tables: what a paper printed beside what the runs here gave."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from statistics import mean, stdev
-from typing import Any
 
 from recompose.files import read_json
 from recompose.papers.declaration import METRICS, Artifact, Paper
 from recompose.plan import Run
 from recompose.provenance.lineage import key_of, watermarks
 from recompose.report.cells import Cell, Table
+from recompose.report.numbers import read_metrics
 from recompose.workspace import Workspace
 
 TABLE_1 = {  # column -> name in the statistics of a data set
@@ -39,6 +40,7 @@ def build_table(work: Workspace, paper: Paper, name: str) -> Table:
         about={row["row"]: {key: row[key] for key in ABOUT if key in row} for row in rows},
         notes=[artifact.note] if artifact.note else [],
         watermarks=watermarks(work, cells),
+        views={name: view.heading for name, view in artifact.views.items()},
     )
 
 
@@ -75,16 +77,14 @@ def _accuracy(work: Workspace, paper: Paper, artifact: Artifact) -> Iterator[Cel
         for dataset in work.plan.datasets:
             runs = work.plan.runs_of(method, dataset)
             complete = [run for run in runs if work.runs.is_complete(run)]
-            measured = [read_metrics(work, run)[f"test/{artifact.world}"] for run in complete]
-            for column, metric in METRICS.items():
-                values = [100 * numbers[metric] for numbers in measured]
-                yield _measured(row, f"{dataset} {column}", values, complete, runs)
-
-
-def read_metrics(work: Workspace, run: Run) -> dict[str, Any]:
-    """A run's numbers, from a file whose digest was checked."""
-    metrics: dict[str, Any] = read_json(work.runs.file(run, "metrics.json"))
-    return metrics
+            measured = [read_metrics(work, run) for run in complete]
+            for name, view in artifact.views.items():
+                key = f"test/{view.world}"
+                if not all(key in numbers for numbers in measured):
+                    continue  # chance knows no feasibility
+                for column, metric in METRICS.items():
+                    values = [100 * numbers[key][view.sweep][metric] for numbers in measured]
+                    yield replace(_measured(row, f"{dataset} {column}", values, complete, runs), view=name)
 
 
 def _measured(row: str, column: str, values: list[float], complete: list[Run], planned: list[Run]) -> Cell:

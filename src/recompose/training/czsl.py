@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,12 @@ from torch.utils.data import TensorDataset
 from recompose.data.pairs import Pair, PairData
 from recompose.files import SCRATCH, write_atomically
 from recompose.methods.parts.pair_method import PairMethod
-from recompose.metrics.czsl import Best, curve, report
-from recompose.metrics.worlds import World, joined
+from recompose.metrics.czsl import Best, report_of
+from recompose.metrics.worlds import Scorer, World
 from recompose.training.loop import Data, Hardware, Training, fit
 
 CHECKPOINT = "checkpoint.safetensors"
 SELECTION = "val_auc"
-
-
-def indices(data: PairData, pairs: list[Pair]) -> Tensor:
-    """Pairs as the indices [pairs, 2] of their states and objects."""
-    states = {name: index for index, name in enumerate(data.states)}
-    objects = {name: index for index, name in enumerate(data.objects)}
-    return torch.tensor([(states[state], objects[name]) for state, name in pairs])
 
 
 def embeddings_of(split: str, data: PairData, features: np.ndarray) -> Tensor:
@@ -37,7 +31,11 @@ def embeddings_of(split: str, data: PairData, features: np.ndarray) -> Tensor:
 
 
 class PairTraining(Training):
-    """A method trained on the pairs of training, validated in the closed world."""
+    """A method trained on the pairs of training, validated in the closed world.
+
+    Raises:
+        ValueError: validation shows no seen or no unseen pair, so its AUC cannot select.
+    """
 
     train_pairs: Tensor
     val_pairs: Tensor
@@ -46,10 +44,13 @@ class PairTraining(Training):
         super().__init__()
         self.method = method
         self.lr, self.weight_decay = lr, weight_decay
-        self._world = World.of(data, "val", "closed")
-        self._found: list[Best] = []
-        self.register_buffer("train_pairs", indices(data, data.pairs_of["train"]), persistent=False)
-        self.register_buffer("val_pairs", indices(data, self._world.pairs), persistent=False)
+        self._world = World.closed(data)
+        shown = self._world.seen[self._world.targets["val"]]
+        if shown.all() or not shown.any():
+            raise ValueError("validation needs images of seen and of unseen pairs, for its AUC to select an epoch")
+        train_pairs = data.indices(data.pairs_of["train"])
+        self.register_buffer("train_pairs", torch.from_numpy(train_pairs), persistent=False)
+        self.register_buffer("val_pairs", torch.from_numpy(self._world.primitives), persistent=False)
 
     def training_step(self, batch: list[Tensor], _: int) -> Tensor:
         """The method's loss on image embeddings [batch, E] and labels [batch], indices among the pairs of training."""
@@ -61,27 +62,24 @@ class PairTraining(Training):
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
         self._texts = self.method.encode_pairs(self.val_pairs)
+        self._evaluator = self._world.evaluator("val")
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
         """The best pairs of image embeddings [batch, E] at these positions [batch] of the split."""
         images, positions = batch
-        scores = self.method.score(images, self._texts).float().cpu().numpy()
-        everything = slice(0, len(self._world.pairs))
-        self._found.append(self._world.block(scores, positions.cpu().numpy(), everything))
+        self._evaluator.update(self.method.score(images, self._texts), positions)
 
     def on_validation_epoch_end(self) -> None:
         """The AUC over the images of all processes."""
-        best = self._gathered()
-        self._found.clear()
-        self.log(SELECTION, torch.tensor(report(curve(best)).auc), sync_dist=True)
+        self.log(SELECTION, torch.tensor(report_of(self._gathered()).auc), sync_dist=True)
 
     def _gathered(self) -> Best:
-        mine = joined(self._found)
+        mine = self._evaluator.best()
         if self.trainer.world_size == 1:
             return mine
         parts: list[Any] = [None] * self.trainer.world_size
         torch.distributed.all_gather_object(parts, mine)
-        return joined(parts)
+        return reduce(Best.merge, parts)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam with its coupled weight decay, at a constant rate."""
@@ -163,18 +161,17 @@ def train(
     return True
 
 
-def scorer_of(method: PairMethod, data: PairData, features: np.ndarray, device: torch.device) -> Any:
+def scorer_of(method: PairMethod, data: PairData, features: np.ndarray, device: torch.device) -> Scorer:
     """The method as a scorer for ``recompose.metrics.worlds``: the texts of a block of pairs are encoded once."""
     method.eval().to(device)
 
     @torch.no_grad()
-    def scorer(pairs: list[Pair]) -> Callable[[np.ndarray], np.ndarray]:
-        texts = method.encode_pairs(indices(data, pairs).to(device))
+    def scorer(pairs: list[Pair]) -> Callable[[np.ndarray], Tensor]:
+        texts = method.encode_pairs(torch.from_numpy(data.indices(pairs)).to(device))
 
         @torch.no_grad()
-        def score(rows: np.ndarray) -> np.ndarray:
-            images = torch.from_numpy(np.asarray(features[rows])).to(device)
-            return method.score(images, texts).float().cpu().numpy()
+        def score(rows: np.ndarray) -> Tensor:
+            return method.score(torch.from_numpy(np.asarray(features[rows])).to(device), texts)
 
         return score
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.backbones.words import readable
 
 
 class PairMethod(nn.Module, ABC):
@@ -40,11 +41,6 @@ class PairMethod(nn.Module, ABC):
     def loss(self, images: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """The cross-entropy over ``pairs`` [pairs, 2] of image embeddings [images, E] with labels ``targets`` [images]."""
         return cross_entropy(self.score(images, self.encode_pairs(pairs)), targets)
-
-
-def readable(name: str) -> str:
-    """A state or object as a prompt says it: lower case, no dots (as CSP at 660fcff does)."""
-    return name.replace(".", " ").lower()
 
 
 @torch.no_grad()

@@ -1,0 +1,81 @@
+"""GloVe's word vectors, read from the archive or the text file that its authors publish."""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+MEMBER = "glove.6B.300d.txt"
+WIDTH = 300
+LONGEST_LINE = 1 << 16  # bytes; the real ones have fewer than 4,000
+
+
+class WordVectorsError(RuntimeError):
+    """The word vectors are not what they should be: the message names file, place and remedy."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a state or an object: "Shoes.Clogs.and.Mules" has four."""
+    return re.findall(r"[^\W_]+", name.lower())
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    if path.suffix != ".zip":
+        with path.open("rb") as file:
+            yield file
+        return
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(MEMBER) as member:
+            yield member
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
+        raise WordVectorsError(
+            f"{path} is no zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
+        ) from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
+    """Line number, word and the rest of each line."""
+    with _opened(path) as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise WordVectorsError(f"{path}, line {number} is longer than any of GloVe's: this is another file.")
+            word, _, rest = line.partition(b" ")
+            yield number, word.decode("utf-8", "replace"), rest
+
+
+def _vector(rest: bytes, place: str) -> np.ndarray:
+    try:
+        vector = np.array(rest.split(), dtype=np.float64)
+    except ValueError:
+        vector = np.empty(0)
+    if len(vector) != WIDTH or not np.isfinite(vector).all():
+        raise WordVectorsError(
+            f"{place} does not hold {WIDTH} numbers: this is another file than {MEMBER}, or a damaged one."
+        )
+    return vector
+
+
+def read_glove(path: Path, names: list[str]) -> np.ndarray:
+    """A vector [names, 300] of each name: the mean of those of its words that GloVe knows.
+
+    Args:
+        path: ``glove.6B.zip``, or ``glove.6B.300d.txt`` from it.
+        names: states and objects as data sets spell them.
+
+    Raises:
+        WordVectorsError: the file is not GloVe, or knows no word of a name.
+    """
+    wanted = {word for name in names for word in words_of(name)}
+    vectors = {word: _vector(rest, f"{path}, line {number},") for number, word, rest in _lines(path) if word in wanted}
+    unknown = [name for name in names if not any(word in vectors for word in words_of(name))]
+    if unknown:
+        raise WordVectorsError(f"{path} has no vector for any word of: {', '.join(map(repr, unknown))}")
+    return np.stack([np.mean([vectors[word] for word in words_of(name) if word in vectors], axis=0) for name in names])

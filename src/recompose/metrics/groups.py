@@ -1,0 +1,36 @@
+"""Accuracy by how often training showed a pair: the groups of Duplex's Tables 12 and 13."""
+
+import numpy as np
+
+GROUPS = ("head", "medium", "tail", "unseen")
+SHARES = (0.2, 0.5)  # of the seen pairs, from the most frequent one: where medium and where tail begins
+
+
+def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """The group [pairs] of each pair, as an index in ``GROUPS``.
+
+    Head is the most frequent fifth of the seen pairs, medium the next three tenths, tail the other half. Cuts are rounded to whole
+    pairs, and among equally frequent pairs the ones with lower indices come first: Duplex says neither.
+
+    Args:
+        shown: [pairs], images of training.
+        seen: [pairs] bool.
+    """
+    falling = np.lexsort((np.arange(len(shown)), -shown, ~seen))
+    count = int(seen.sum())
+    begins = [*(round(share * count) for share in SHARES), count]
+    groups = np.empty(len(shown), dtype=np.int64)
+    groups[falling] = np.searchsorted(begins, np.arange(len(shown)), side="right")
+    return groups
+
+
+def group_accuracies(answers: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
+    """The share of right answers among the images of each group; groups without images are left out.
+
+    Args:
+        answers: [images], the pairs that were answered.
+        targets: [images], the true ones.
+        groups: [pairs], indices in ``GROUPS``.
+    """
+    right, group = answers == targets, groups[targets]
+    return {name: float(right[group == index].mean()) for index, name in enumerate(GROUPS) if (group == index).any()}
