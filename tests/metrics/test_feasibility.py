@@ -245,6 +245,24 @@ def test_a_rung_beats_all_that_come_before_it() -> None:
     assert len(rungs) < 30 * 10  # about the logarithm of the number of pairs for each image
 
 
+def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, counts, beating = random_calibrated(16, 10, 2000, 10, 500), [], module.Running.beating
+
+    def counting(self: Any, *chunk: Any) -> Any:
+        found = beating(self, *chunk)
+        counts.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(module.Running, "beating", counting)
+    builder, scores = builder_of(given), NUMPY(given.problem.scores)
+    order = np.array(falling_order(given, np.random.default_rng(0)))
+    for pairs in np.split(order, 10):
+        builder.update(scores[:, pairs], np.arange(10), pairs)
+    assert len(counts) < 25  # chunks grow with what came before
+    assert sum(counts) < 10 * 25  # about one entry an image in each
+    assert_best(builder.ladder().at(0.25), given.at(0.25))
+
+
 @settings(deadline=None, max_examples=60)
 @given(calibrated(), seeds)
 def test_the_order_of_blocks_does_not_change_what_a_ladder_says(given: Calibrated, seed: int) -> None:

@@ -351,7 +351,7 @@ def test_a_pair_of_the_other_split_distracts_in_the_open_world_only(data: PairDa
 
 
 def test_an_infeasible_pair_distracts_where_nothing_is_excluded_only(data: PairData) -> None:
-    # green cats and red everything else aside, the one unseen pair that is as feasible as the true ones is none
+    # of unseen pairs green cats, which are liked best, are less feasible than the true ones, blue cats and green dogs
     feasibility = np.array([[0.5, 0.9], [-0.8, 0.5], [0.9, 0.9]])
     scores = evaluate(data, always_the_label(data, liked=(GREEN_CAT,)), feasibility)
     found = measured(data, scores)
