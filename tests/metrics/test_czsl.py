@@ -604,3 +604,12 @@ def test_the_examples_in_the_documentation_are_right() -> None:
     found = doctest.testmod(czsl)
     assert found.attempted >= 7
     assert found.failed == 0
+
+
+@pytest.mark.parametrize("wrong", [-1, 2])
+def test_positions_outside_are_refused(wrong: int) -> None:
+    evaluator = Evaluator([0, 1], [True, False])
+    with pytest.raises(ValueError, match=f"{wrong} is no position among 2"):
+        evaluator.update(np.zeros((1, 2)), images=[wrong])
+    with pytest.raises(ValueError, match=f"{wrong} is no position among 2"):
+        evaluator.update(np.zeros((2, 1)), pairs=[wrong])

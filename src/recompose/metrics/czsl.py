@@ -1,7 +1,7 @@
 """Seen and unseen accuracy of compositional zero-shot learning over calibration biases, exactly and in little memory.
 
 A bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
-image's at one bias of its own: the difference of the two scores. So the best seen and the best unseen pair of each image, with
+image's at one bias of its own: the difference of the two scores, taken in double precision. So the best seen and the best unseen pair of each image, with
 their scores, give every number of the field, and they can be gathered block by block, however many pairs there are.
 
 Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the lowest index
@@ -169,7 +169,7 @@ class Evaluator:
     def __init__(self, targets: Any, seen: Any, candidates: Any | None = None) -> None:
         self._seen = to_host(seen).astype(bool)
         self._candidates = np.ones_like(self._seen) if candidates is None else to_host(candidates).astype(bool)
-        self._targets = positions(targets)
+        self._targets = integers(targets)
         if self._candidates.shape != self._seen.shape or self._seen.ndim != 1:
             shapes = f"{self._seen.shape} and {self._candidates.shape}"
             raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
@@ -181,14 +181,14 @@ class Evaluator:
 
         Args:
             scores: floating point of any width; those of pairs that are no candidates do not matter.
-            images: [block's images], their positions; all in order where not given.
+            images: [block's images], their positions, each once; all in order where not given.
             pairs: [block's pairs], their indices; all in order where not given.
 
         Raises:
             ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first such image.
         """
-        images = np.arange(len(self._targets)) if images is None else positions(images)
-        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs)
+        images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets))
+        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
         if tuple(scores.shape) != (len(images), len(pairs)):
             raise ValueError(
                 f"scores are {tuple(scores.shape)}, not {(len(images), len(pairs))} as images and pairs say"
@@ -226,8 +226,8 @@ def without_gradient(scores: Any) -> Any:
     return scores.detach() if hasattr(scores, "detach") else scores
 
 
-def positions(array: Any) -> np.ndarray:
-    """Positions or indices as int64, whatever integers they come as.
+def integers(array: Any) -> np.ndarray:
+    """Integers of any width as int64.
 
     Raises:
         ValueError: they are no integers.
@@ -236,6 +236,19 @@ def positions(array: Any) -> np.ndarray:
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"positions and indices are integers, not {array.dtype}")
     return array.astype(np.int64)
+
+
+def positions(array: Any, length: int) -> np.ndarray:
+    """Positions among so many things.
+
+    Raises:
+        ValueError: they are no integers, or one is outside.
+    """
+    found = integers(array)
+    outside = found[(found < 0) | (found >= length)]
+    if len(outside):
+        raise ValueError(f"{int(outside[0])} is no position among {length}")
+    return found
 
 
 def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
@@ -282,7 +295,7 @@ def dense_curve(best: Best) -> Curve:
     lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
     won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
     # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
-    seen = lost[~np.isneginf(turn)].sum() - np.append(0, np.cumsum(lost_at))
+    seen = lost.sum() - np.append(0, np.cumsum(lost_at))
     unseen = won[np.isneginf(turn)].sum() + np.append(0, np.cumsum(won_at))
     return Curve(np.append(-np.inf, steps), _share(seen, best.is_seen.sum()), _share(unseen, (~best.is_seen).sum()))
 

@@ -24,6 +24,8 @@ RELEASED_THRESHOLDS = 50
 def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """How feasible each state is with each object [states, objects], from -1 to 1; 1 where training showed the pair.
 
+    NaN where a vector is zero: it has no direction.
+
     The mean of two cosines: of the object and the nearest object seen with the state, and of the state and the nearest
     state seen with the object; -1 in place of one that does not exist (as in CSP at 660fcff, which takes GloVe vectors).
 
@@ -105,7 +107,8 @@ class LadderBuilder:
         Raises:
             ValueError: also where unseen pairs do not come in the order of falling feasibility.
         """
-        scores, images, pairs = without_gradient(scores), positions(images), positions(pairs)
+        scores, images = without_gradient(scores), positions(images, len(self._fed))
+        pairs = positions(pairs, len(self._seen))
         columns = np.flatnonzero(~self._seen[pairs])
         unseen = pairs[columns]
         if len(unseen) and len(images):
