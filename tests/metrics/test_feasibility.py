@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.metrics import feasibility as module
-from recompose.metrics.czsl import SWEEPS, report_of
+from recompose.metrics.czsl import SWEEPS, Running, report_of
 from recompose.metrics.feasibility import (
     Ladder,
     LadderBuilder,
@@ -246,14 +246,14 @@ def test_a_rung_beats_all_that_come_before_it() -> None:
 
 
 def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, counts, beating = random_calibrated(16, 10, 2000, 10, 500), [], module.Running.beating
+    given, counts, climb = random_calibrated(16, 10, 2000, 10, 500), [], Running.climb
 
     def counting(self: Any, *chunk: Any) -> Any:
-        found = beating(self, *chunk)
+        found = climb(self, *chunk)
         counts.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(module.Running, "beating", counting)
+    monkeypatch.setattr(Running, "climb", counting)
     builder, scores = builder_of(given), NUMPY(given.problem.scores)
     order = np.array(falling_order(given, np.random.default_rng(0)))
     for pairs in np.split(order, 10):

@@ -121,30 +121,35 @@ class Running:
 
     def take(self, scores: Any, images: Any, pairs: Any) -> None:
         """Take the better of what is known and of these scores [images, pairs]; all on one device."""
-        xp = array_namespace(scores)
-        top = xp.max(scores, axis=1)
-        rows = xp.nonzero(top >= xp.take(self.score, images))[0]
-        if not rows.shape[0]:
-            return
-        # most blocks change few images: the pair is looked for in those alone
-        top, images = xp.take(top, rows), xp.take(images, rows)
-        ties = xp.take(scores, rows, axis=0) == top[:, None]
-        winner = xp.min(xp.where(ties, pairs[None, :], np.iinfo(np.int64).max), axis=1)
-        top = xp.astype(top, xp.float64)
-        old_pair = xp.take(self.pair, images)
-        better = (top > xp.take(self.score, images)) | (winner < old_pair)
-        self.score[images] = top
-        self.pair[images] = xp.where(better, winner, old_pair)
+        self._keep(*self._contenders(scores, images), pairs)
 
-    def beating(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The entries of these scores [images, pairs] that beat what is known: their images, pairs and scores [entries]."""
+    def climb(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take scores, and give all entries that beat what was known before: their images, pairs and scores [entries]."""
         xp = array_namespace(scores)
-        rows = xp.nonzero(xp.max(scores, axis=1) >= xp.take(self.score, images))[0]
-        scores, images = xp.take(scores, rows, axis=0), xp.take(images, rows)
+        scores, images, top = self._contenders(scores, images)
         known, known_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
         row, column = xp.nonzero((scores > known) | ((scores == known) & (pairs[None, :] < known_pair)))
         found = xp.take(images, row), xp.take(pairs, column), xp.astype(scores[row, column], xp.float64)
+        self._keep(scores, images, top, pairs)
         return to_host(found[0]), to_host(found[1]), to_host(found[2])
+
+    def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
+        """The rows whose best score reaches what is known, their images and these scores: of most blocks they are few."""
+        xp = array_namespace(scores)
+        top = xp.max(scores, axis=1)
+        rows = xp.nonzero(top >= xp.take(self.score, images))[0]
+        return xp.take(scores, rows, axis=0), xp.take(images, rows), xp.take(top, rows)
+
+    def _keep(self, scores: Any, images: Any, top: Any, pairs: Any) -> None:
+        """Keep the best of contenders' scores, and of equal ones the pair with the lowest index."""
+        if not images.shape[0]:
+            return
+        xp = array_namespace(scores)
+        winner = xp.min(xp.where(scores == top[:, None], pairs[None, :], np.iinfo(np.int64).max), axis=1)
+        top, old_pair = xp.astype(top, xp.float64), xp.take(self.pair, images)
+        better = (top > xp.take(self.score, images)) | (winner < old_pair)
+        self.score[images] = top
+        self.pair[images] = xp.where(better, winner, old_pair)
 
 
 class Evaluator:
@@ -174,7 +179,7 @@ class Evaluator:
             shapes = f"{self._seen.shape} and {self._candidates.shape}"
             raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
         _check_targets(self._targets, self._candidates)
-        self._kinds: dict[bool, Running] = {}
+        self._found: dict[bool, Running] = {}  # of seen and of unseen pairs, once there are scores
 
     def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
         """Take a block of scores [block's images, block's pairs], higher is likelier.
@@ -190,27 +195,29 @@ class Evaluator:
         images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets))
         pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
         if tuple(scores.shape) != (len(images), len(pairs)):
-            raise ValueError(
-                f"scores are {tuple(scores.shape)}, not {(len(images), len(pairs))} as images and pairs say"
-            )
+            expected = (len(images), len(pairs))
+            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs say")
         if not len(images):
             return
-        scores = without_gradient(scores)
-        check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
-        xp = array_namespace(scores)
-        if not self._kinds:
-            self._kinds = {kind: Running(len(self._targets), scores) for kind in (True, False)}
-        rows = xp.asarray(images, device=device(scores))
-        for kind, found in self._kinds.items():
+        scores = scores.detach() if hasattr(scores, "detach") else scores
+        _check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
+        xp, where = array_namespace(scores), device(scores)
+        self._found = self._found or {kind: Running(len(self._targets), scores) for kind in (True, False)}
+        rows = xp.asarray(images, device=where)
+        for kind in (True, False):
             columns = np.flatnonzero(self._candidates[pairs] & (self._seen[pairs] == kind))
             if len(columns):
-                found.take(take_columns(scores, columns), rows, xp.asarray(pairs[columns], device=device(scores)))
+                self._take(kind, _columns(scores, columns), rows, xp.asarray(pairs[columns], device=where))
+
+    def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
+        """Take the scores [images, pairs] of one kind of pairs."""
+        self._found[kind].take(scores, images, pairs)
 
     def best(self) -> Best:
         """What was found so far; an image without scores has none."""
         found: dict[str, np.ndarray] = {}
         for name, kind in (("seen", True), ("unseen", False)):
-            running = self._kinds.get(kind) or Running(len(self._targets), np.empty(0))
+            running = self._found.get(kind) or Running(len(self._targets), np.empty(0))
             found[f"{name}_score"] = to_host(running.score).copy()
             found[f"{name}_pair"] = to_host(running.pair).copy()
         return Best(**found, target=self._targets, is_seen=self._seen[self._targets])
@@ -219,11 +226,6 @@ class Evaluator:
 def to_host(array: Any) -> np.ndarray:
     """A NumPy array of a tensor on any device, or of anything like an array."""
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
-
-
-def without_gradient(scores: Any) -> Any:
-    """Scores of which nothing has to be remembered for a backward pass."""
-    return scores.detach() if hasattr(scores, "detach") else scores
 
 
 def integers(array: Any) -> np.ndarray:
@@ -262,7 +264,7 @@ def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
         )
 
 
-def check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
+def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
     """Make sure that the scores [images, pairs] at these columns are finite.
 
     Raises:
@@ -272,13 +274,13 @@ def check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.all(xp.isfinite(xp.sum(scores, axis=1)))):
             return  # a sum with NaN or infinity in it is never finite, and this is the fastest look
-    wrong = to_host(~xp.all(xp.isfinite(take_columns(scores, columns)), axis=1))
+    wrong = to_host(~xp.all(xp.isfinite(_columns(scores, columns)), axis=1))
     if wrong.any():
         first = int(images[wrong].min())
         raise ValueError(f"image {first} is the first of {int(wrong.sum())} with scores that are NaN or infinite")
 
 
-def take_columns(scores: Any, columns: np.ndarray) -> Any:
+def _columns(scores: Any, columns: np.ndarray) -> Any:
     """These columns of scores: without a copy where they stand side by side."""
     if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
         return scores[:, int(columns[0]) : int(columns[-1]) + 1]

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
 from sortedcontainers import SortedList
 
-from recompose.metrics.czsl import Best, Evaluator, Running, positions, report_of, take_columns, without_gradient
+from recompose.metrics.czsl import Best, Evaluator, report_of, to_host
 
 RELEASED_THRESHOLDS = 50
 
@@ -77,8 +76,8 @@ class Ladder:
         return replace(self.ground, unseen_score=score, unseen_pair=pair)
 
 
-class LadderBuilder:
-    """Gathers ladders from blocks of scores; unseen pairs have to come in the order of falling feasibility, images in any.
+class LadderBuilder(Evaluator):
+    """An evaluator that also gathers ladders: unseen pairs have to come in the order of falling feasibility, images in any.
 
     Args:
         targets: [images], the index of each image's true pair.
@@ -90,55 +89,36 @@ class LadderBuilder:
     """
 
     def __init__(self, targets: Any, seen: np.ndarray, feasibility: np.ndarray) -> None:
-        self._evaluator = Evaluator(targets, seen)
-        self._seen = seen
+        super().__init__(targets, seen)
         self._feasibility = np.where(seen, np.nan, feasibility)
         undefined = ~seen & np.isnan(feasibility)
         if undefined.any():
             raise ValueError(f"pair {int(undefined.argmax())} is unseen, and its feasibility is NaN")
         self._lowest = np.full(len(targets), np.inf)  # the feasibility of the last unseen pair that each image was fed
         self._fed = np.zeros(len(targets), dtype=np.int64)  # and how many it was fed
-        self._admitted: Running | None = None
         self._climbs: list[tuple[np.ndarray, ...]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
 
-    def update(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
-        """Take a block of scores [block's images, block's pairs], as ``Evaluator.update`` does.
+    def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
+        """Take the scores [images, pairs] of one kind of pairs, of unseen ones also what beats all before it.
+
+        In chunks as long as what came before: each then holds about one rung an image.
 
         Raises:
-            ValueError: also where unseen pairs do not come in the order of falling feasibility.
+            ValueError: unseen pairs do not come in the order of falling feasibility.
         """
-        scores, images = without_gradient(scores), positions(images, len(self._fed))
-        pairs = positions(pairs, len(self._seen))
-        columns = np.flatnonzero(~self._seen[pairs])
-        unseen = pairs[columns]
-        if len(unseen) and len(images):
-            self._check_order(images, self._feasibility[unseen])
-        self._evaluator.update(scores, images, pairs)
-        if len(unseen) and len(images):
-            self._climb(take_columns(scores, columns), images, unseen)
-
-    def _check_order(self, images: np.ndarray, falling: np.ndarray) -> None:
-        if (np.diff(falling) > 0).any() or falling[0] > self._lowest[images].min():
+        if kind:
+            super()._take(kind, scores, images, pairs)
+            return
+        rows, falling = to_host(images), self._feasibility[to_host(pairs)]
+        if (np.diff(falling) > 0).any() or falling[0] > self._lowest[rows].min():
             raise ValueError("unseen pairs have to come in the order of falling feasibility")
-        self._lowest[images] = falling[-1]
-
-    def _climb(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
-        """Keep what beats all before it, in chunks as long as what came before: each then holds about one rung an image."""
-        admitted = self._admitted = self._admitted or Running(len(self._lowest), scores)
-        xp, where = array_namespace(scores), device(scores)
-        rows, columns = xp.asarray(images, device=where), xp.asarray(pairs, device=where)
         start = 0
-        while start < len(pairs):
-            stop = start + max(1, start, int(self._fed[images].min()))
-            chunk = scores[:, start:stop], rows, columns[start:stop]
-            self._climbs.append(admitted.beating(*chunk))
-            admitted.take(*chunk)
+        while start < len(falling):
+            stop = start + max(1, start, int(self._fed[rows].min()))
+            self._climbs.append(self._found[kind].climb(scores[:, start:stop], images, pairs[start:stop]))
             start = stop
-        self._fed[images] += len(pairs)
-
-    def best(self) -> Best:
-        """Each image's best pairs where nothing is excluded."""
-        return self._evaluator.best()
+        self._lowest[rows] = falling[-1]
+        self._fed[rows] += len(falling)
 
     def ladder(self) -> Ladder:
         """The ladders of all images."""
