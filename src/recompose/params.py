@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 DatasetName = Literal["shapes-pairs", "mit-states", "ut-zappos", "cgqa"]
 BackboneName = Literal["shapes-clip", "clip-vit-b-32", "clip-vit-l-14"]
-MethodName = Literal["chance", "clip", "coop", "csp"]
+MethodName = Literal["chance", "clip", "coop", "csp", "c-s-o", "troika", "msci"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -23,6 +23,8 @@ NamePrompt = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{name\}$")]
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Weight = Annotated[float, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, lt=100_000)]
 
 
@@ -72,6 +74,7 @@ class Profile(Section):
     backbone: BackboneName
     methods: Annotated[list[MethodName], Field(min_length=1), Distinct]
     seeds: Annotated[list[Seed], Field(min_length=1), Distinct]
+    variant_seeds: Annotated[list[Seed], Field(min_length=1), Distinct]  # of ablations and sweeps
     runs_per_process: Count
     trainer: Trainer
     override: dict[str, Any] = {}  # dotted key -> value, in place of the sections below
@@ -176,8 +179,8 @@ class Clip(Section):
     prompt: Template
 
 
-class SoftPrompt(Section):
-    """A method that learns token embeddings of the prompt."""
+class Trained(Section):
+    """A method that is trained."""
 
     prompt: Template
     lr: Positive
@@ -188,10 +191,50 @@ class SoftPrompt(Section):
     per_dataset: dict[DatasetName, dict[str, Any]] = {}  # settings that differ there
 
 
-class Csp(SoftPrompt):
+class Csp(Trained):
     """CSP: also drops elements of what it learns."""
 
-    dropout: Annotated[float, Field(ge=0, lt=1)]
+    dropout: Share
+
+
+class ThreePath(Trained):
+    """Three paths from an image to a pair: as a whole, by its state, by its object."""
+
+    augment: bool  # flip, tilt and rotate images of training
+    halve_every: Count  # epochs after which the learning rate is halved
+    attribute_dropout: Share  # of the vectors of states and objects
+    adapter_bottleneck: Count
+    adapter_dropout: Share
+    disentangler_layers: Count
+    disentangler_dropout: Share
+    loss_weights: Annotated[list[Weight], Field(min_length=3, max_length=3)]  # of pair, state and object
+    fusion: Literal["probabilities", "logits"]  # what of a pair as a whole goes into its score
+    closed: Annotated[
+        list[Weight], Field(min_length=2, max_length=2)
+    ]  # its weight there, and that of p(state) p(object)
+    open: Annotated[list[Weight], Field(min_length=2, max_length=2)]  # the same in the open world
+
+
+class Troika(ThreePath):
+    """Troika: texts look at the last layer's tokens."""
+
+    traction_layers: Count
+    heads: Count
+    traction_dropout: Share
+    traction: Positive  # what lambda begins as
+
+
+class Msci(ThreePath):
+    """MSCI: texts look at low, then at high features."""
+
+    aggregated: Count  # N = M, first and last blocks
+    aggregation: Literal["learned", "ends", "mean"]
+    stages: Literal["both", "low", "high"]
+    fusion_of_stages: Literal["dynamic", "last"]
+    heads: Count
+    interaction_dropout: Share
+    pair_head: bool
+    share: Positive  # what lambda 1 and lambda 2 begin as
 
 
 class Methods(Names):
@@ -199,8 +242,11 @@ class Methods(Names):
 
     chance: Chance
     clip: Clip
-    coop: SoftPrompt
+    coop: Trained
     csp: Csp
+    c_s_o: ThreePath
+    troika: Troika
+    msci: Msci
 
 
 class Feasibility(Section):
@@ -227,10 +273,21 @@ class Params(Section):
         profile: Profile = getattr(self.profiles, self.profile)
         return profile
 
-    def settings(self, method: str, dataset: str) -> dict[str, Any]:
-        """The settings of a method on a data set, as plain values."""
-        section = self.methods.of(method).model_dump(by_alias=True)
-        return section | section.pop("per_dataset", {}).get(dataset, {})
+    def settings(self, method: str, dataset: str, changed: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The settings of a method on a data set, as plain values, some of them changed.
+
+        Raises:
+            ParamsError: the changes do not fit into the method's section.
+        """
+        section = self.methods.of(method)
+        whole = section.model_dump(by_alias=True)
+        settings = whole | whole.pop("per_dataset", {}).get(dataset, {}) | (changed or {})
+        try:
+            type(section).model_validate(settings)
+        except ValidationError as error:
+            lines = [f"  {_explain(e, list(type(section).model_fields))}" for e in error.errors()]
+            raise ParamsError("\n".join([f"a variant of {method} does not fit its settings:", *lines])) from None
+        return settings
 
 
 class ParamsError(ValueError):

@@ -188,14 +188,14 @@ class _Inputs:
             self._read["data"] = _pair_data(self.work, self.dataset)
         return self._read["data"]
 
-    @property
-    def features(self) -> Any:
-        from recompose.backbones.features import FILE, read_features
+    def features(self, sees: str) -> Any:
+        """What a method sees of images."""
+        from recompose.backbones.features import read_features
 
-        if "features" not in self._read:
+        if sees not in self._read:
             store, recipe = self.work.store("features"), self.work.plan.features[self.dataset]
-            self._read["features"] = read_features(store.file(recipe, FILE))
-        return self._read["features"]
+            self._read[sees] = read_features(store.file(recipe, f"{sees}.npy"))
+        return self._read[sees]
 
     def found(self, entry: Method) -> dict[str, str]:
         """The digests of what a method's run reads."""
@@ -203,7 +203,8 @@ class _Inputs:
             return _content(self.work, self.dataset)
         record = self.work.store("features").record(self.work.plan.features[self.dataset])
         words = {"glove": sha256_file(self._glove)} if self._glove else {}
-        return {**record["inputs"], "embeddings": record["files"]["embeddings.npy"]["sha256"], **words}
+        seen = _class_of(entry).sees
+        return {**record["inputs"], seen: record["files"][f"{seen}.npy"]["sha256"], **words}
 
     @property
     def feasibility(self) -> Any:
@@ -256,12 +257,13 @@ def _class_of(entry: Method) -> Any:
 def _trained(run: Run, entry: Method, inputs: _Inputs, folder: Path) -> Any:
     from recompose.training.run import trained
 
+    method = _class_of(entry)
     return trained(
-        _class_of(entry),
+        method,
         run.document["settings"],
         inputs.backbone,
         inputs.data,
-        inputs.features,
+        inputs.features(method.sees),
         folder,
         _hardware(inputs.work),
         seed=run.seed,

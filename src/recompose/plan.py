@@ -5,13 +5,14 @@ content; its digest is the content's name on disk.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from recompose.digest import digest, short
 from recompose.methods.catalogue import METHODS
+from recompose.papers.declaration import Variant
 from recompose.params import Params, Released, ShapesPairs
 from recompose.provenance.fingerprint import ROOT, fingerprint
 
@@ -62,8 +63,8 @@ class Run(Recipe):
 
     @property
     def title(self) -> str:
-        """The run as people say it."""
-        return f"{self.method} on {self.dataset}, seed {self.seed}"
+        """The run as people say it: its name is its method's or its variant's."""
+        return f"{self.name} on {self.dataset}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,13 @@ class Plan:
     corpus: Recipe | None  # None: the backbone's weights are published
     backbone: Recipe
     features: dict[str, Recipe]  # of each data set
+    measures: dict[tuple[str, str], tuple[Run, ...]]  # (method or variant, data set) -> by seed; they may share runs
     runs: tuple[Run, ...]
     batches: tuple[Batch, ...]
 
-    def runs_of(self, method: str, dataset: str) -> list[Run]:
-        """The runs of a method on a data set, by seed."""
-        return [run for run in self.runs if (run.method, run.dataset) == (method, dataset)]
+    def runs_of(self, name: str, dataset: str) -> list[Run]:
+        """The runs of a method or a variant on a data set, by seed."""
+        return list(self.measures.get((name, dataset), ()))
 
     def stored(self) -> dict[str, list[Recipe]]:
         """What each store holds of it: kind -> recipes."""
@@ -171,11 +173,13 @@ def _feasibility(params: Params) -> dict[str, Any]:
     return {"vectors": "backbone", "prompt": section.prompt}
 
 
-def _run(method: str, dataset: Recipe, backbone: Recipe, features: Recipe, seed: int, params: Params) -> Run:
-    entry = METHODS[method]
+def _run(
+    name: str, variant: Variant, dataset: Recipe, backbone: Recipe, features: Recipe, seed: int, params: Params
+) -> Run:
+    entry = METHODS[variant.method]
     document: dict[str, Any] = {
-        "method": method,
-        "settings": params.settings(method, dataset.name),
+        "method": variant.method,
+        "settings": params.settings(variant.method, dataset.name, variant.settings),
         "dataset": {"name": dataset.name, "digest": dataset.digest},
         "backbone": None,
         "seed": seed,
@@ -188,7 +192,7 @@ def _run(method: str, dataset: Recipe, backbone: Recipe, features: Recipe, seed:
         document["code"] = fingerprint([entry.module, "recompose.training.run"])
     else:
         document["code"] = fingerprint([entry.module, "recompose.metrics.worlds"])
-    return Run(method, document)
+    return Run(name, document)
 
 
 def _batches(runs: Iterable[Run], size: int) -> Iterable[Batch]:
@@ -200,24 +204,46 @@ def _batches(runs: Iterable[Run], size: int) -> Iterable[Batch]:
             yield Batch(dataset, tuple(members[start : start + size]))
 
 
-def make_plan(params: Params) -> Plan:
-    """What the chosen profile needs."""
+def _measured(params: Params, variants: Mapping[str, Variant]) -> Iterable[tuple[str, Variant, list[int]]]:
+    """The profile's methods, then their variants, each with its seeds."""
+    profile = params.chosen
+    plain = {name: Variant(method=name, settings={}, datasets=list(profile.datasets)) for name in profile.methods}
+    for name, variant in (plain | dict(variants)).items():
+        seeds = profile.seeds if name in plain else profile.variant_seeds
+        if variant.method in plain:
+            yield name, variant, seeds if METHODS[variant.method].needs_seed else [0]
+
+
+def make_plan(params: Params, variants: Mapping[str, Variant]) -> Plan:
+    """What the chosen profile needs, with the variants of its methods that papers declare."""
     profile = params.chosen
     datasets: dict[str, Recipe] = {name: _dataset(name, params) for name in profile.datasets}
     corpus = _corpus(params)
     backbone = _backbone(params, corpus)
     features = {name: _features(dataset, backbone) for name, dataset in datasets.items()}
-    runs = tuple(
-        _run(method, dataset, backbone, features[dataset.name], seed, params)
+    measures = {
+        (name, dataset.name): tuple(
+            _run(name, variant, dataset, backbone, features[dataset.name], seed, params) for seed in seeds
+        )
         for dataset in datasets.values()
-        for method in profile.methods
-        for seed in (profile.seeds if METHODS[method].needs_seed else [0])
-    )
+        for name, variant, seeds in _measured(params, variants)
+        if dataset.name in variant.datasets
+    }
+    runs = _distinct(run for runs in measures.values() for run in runs)
     return Plan(
         datasets=datasets,
         corpus=corpus,
         backbone=backbone,
         features=features,
+        measures=measures,
         runs=runs,
         batches=tuple(_batches(runs, profile.runs_per_process)),
     )
+
+
+def _distinct(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Every run once, under the first name it has."""
+    named: dict[str, Run] = {}
+    for run in runs:
+        named.setdefault(run.digest, run)
+    return tuple(named.values())

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from recompose.papers.declaration import declared_variants
 from recompose.params import Params, load_params
 from recompose.plan import Batch, Plan, Recipe, make_plan
 from recompose.store import Store
@@ -27,13 +28,13 @@ class Workspace:
     @cached_property
     def plan(self) -> Plan:
         """What they need."""
-        return make_plan(self.params)
+        return make_plan(self.params, declared_variants())
 
     @property
     def plans(self) -> list[Plan]:
         """What each profile needs, chosen or not."""
         names = type(self.params.profiles).model_fields
-        return [make_plan(load_params(self.root / "params.yaml", name)) for name in names]
+        return [make_plan(load_params(self.root / "params.yaml", name), declared_variants()) for name in names]
 
     @property
     def data(self) -> Path:

@@ -64,6 +64,21 @@ def test_image_tokens_are_each_block_s_output_in_the_order_asked_for(backbone: B
         torch.testing.assert_close(found, seen[layer])
 
 
+def test_tokens_reach_the_joint_space_as_the_class_token_does(backbone: Backbone, pixels: Tensor) -> None:
+    visual = backbone.model.visual
+    for layer, found in zip([2, 3], backbone.joint_tokens(pixels, [2, 3]), strict=True):
+        (tokens,) = backbone.image_tokens(pixels, [layer])
+        assert found.shape == (5, 1 + 16, 128)
+        for place in (0, 1, 16):
+            torch.testing.assert_close(found[:, place], visual.ln_post(tokens[:, place]) @ visual.proj)
+    torch.testing.assert_close(found[:, 0], backbone.encode_image(pixels))
+
+
+def test_sizes_are_those_of_the_architecture(backbone: Backbone) -> None:
+    assert (backbone.depth, backbone.width, backbone.image_width, backbone.image_size) == (4, 128, 128, (32, 32))
+    assert len(backbone.image_blocks) == 4
+
+
 @pytest.mark.parametrize("layer", [-1, 4])
 def test_a_layer_that_is_not_there_is_an_error(backbone: Backbone, pixels: Tensor, layer: int) -> None:
     with pytest.raises(ValueError, match="not among the 4 blocks"):

@@ -10,7 +10,8 @@ from recompose.backbones.clip import Backbone, build
 from recompose.methods.clip import CLIP
 from recompose.methods.coop import CoOp
 from recompose.methods.csp import CSP
-from recompose.methods.parts.pair_method import PairMethod, mean_token_embeddings
+from recompose.methods.parts.pair_method import TextMethod, cosine_logits, mean_token_embeddings
+from tests.methods.derivations import plain_mean, plain_prompt, words
 
 STATES = ["red", "Faux.Leather", "striped"]
 OBJECTS = ["circle", "Boots.Mid-Calf"]
@@ -24,28 +25,10 @@ def backbone() -> Backbone:
     return build("shapes-clip", "gelu").eval()
 
 
-def words(backbone: Backbone, text: str) -> list[int]:
-    """The token ids of a text, between its start and its end."""
-    ids = backbone.tokens([text])[0].tolist()
-    return ids[1 : ids.index(max(ids))]
-
-
-def plain_text_embedding(backbone: Backbone, vectors: list[Tensor]) -> Tensor:
-    """One prompt of unpadded token embeddings, through the tower's own parts."""
-    model = backbone.model
-    x = torch.stack(vectors) + model.positional_embedding[: len(vectors)]
-    mask = torch.full((len(vectors), len(vectors)), -math.inf).triu(1)
-    x = model.ln_final(model.transformer(x.unsqueeze(0), attn_mask=mask))[0, -1] @ model.text_projection
-    return x / x.norm()
-
-
-def plain_prompt(backbone: Backbone, context: list[Tensor], state: Tensor, name: Tensor) -> Tensor:
-    start, end = backbone.embed_tokens(torch.tensor([49406, 49407]))
-    return plain_text_embedding(backbone, [start, *context, state, name, end])
-
-
-def plain_mean(backbone: Backbone, text: str) -> Tensor:
-    return sum(backbone.embed_tokens(torch.tensor(i)) for i in words(backbone, text)) / len(words(backbone, text))
+def unit_prompt(backbone: Backbone, context: list[Tensor], state: Tensor, name: Tensor) -> Tensor:
+    """The embedding of one prompt, of unit length."""
+    text = plain_prompt(backbone, context, state, name)
+    return text / text.norm()
 
 
 def test_names_are_said_in_lower_case_without_dots(backbone: Backbone) -> None:
@@ -71,7 +54,7 @@ def test_csp_puts_its_vectors_right_before_the_end_of_text(backbone: Backbone) -
         method.primitives.add_(torch.randn(5, 128, generator=torch.Generator().manual_seed(3)))
     context = list(backbone.embed_tokens(torch.tensor(words(backbone, "a photo of"))))
     vectors = method.primitives
-    expected = [plain_prompt(backbone, context, vectors[s], vectors[3 + o]) for s, o in PAIRS.tolist()]
+    expected = [unit_prompt(backbone, context, vectors[s], vectors[3 + o]) for s, o in PAIRS.tolist()]
     torch.testing.assert_close(method.encode_pairs(PAIRS), torch.stack(expected), atol=1e-5, rtol=1e-4)
 
 
@@ -81,7 +64,7 @@ def test_coop_puts_its_context_before_fixed_vectors(backbone: Backbone) -> None:
         method.context.add_(torch.randn(3, 128, generator=torch.Generator().manual_seed(3)))
     states = [plain_mean(backbone, text) for text in ("red", "faux leather", "striped")]
     objects = [plain_mean(backbone, text) for text in ("circle", "boots mid-calf")]
-    expected = [plain_prompt(backbone, list(method.context), states[s], objects[o]) for s, o in PAIRS.tolist()]
+    expected = [unit_prompt(backbone, list(method.context), states[s], objects[o]) for s, o in PAIRS.tolist()]
     torch.testing.assert_close(method.encode_pairs(PAIRS), torch.stack(expected), atol=1e-5, rtol=1e-4)
 
 
@@ -106,7 +89,7 @@ def test_where_names_are_single_tokens_they_start_from_clip(backbone: Backbone) 
     ],
 )
 def test_gradient_reaches_what_is_learned_and_nothing_else(backbone, method, trained, shape) -> None:  # type: ignore[no-untyped-def]
-    model: PairMethod = method(backbone).train()
+    model: TextMethod = method(backbone).train()
     learnable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     assert {name: tuple(p.shape) for name, p in learnable.items()} == {trained: shape}
     images = torch.randn(6, 128, generator=torch.Generator().manual_seed(4))
@@ -125,6 +108,40 @@ def test_the_loss_is_the_mean_negative_log_probability_of_the_true_pair(backbone
         logits = [scale * float(image @ text) / float(image.norm()) for text in texts]
         expected += math.log(sum(math.exp(logit) for logit in logits)) - logits[target]
     assert method.loss(images, torch.tensor(targets), PAIRS).item() == pytest.approx(expected / 3, rel=1e-4)
+
+
+def test_each_block_of_a_world_is_scored_in_turn(backbone: Backbone) -> None:
+    method = CLIP(backbone, STATES, OBJECTS, prompt=PROMPT)
+    images = torch.randn(3, 128, generator=torch.Generator().manual_seed(4))
+    scale, texts = float(backbone.model.logit_scale.exp()), method.encode_pairs(PAIRS)
+    expected = [[scale * float(image @ text) / float(image.norm()) for text in texts] for image in images]
+    scores = list(method.scores(images, method.encode_world([PAIRS[:1], PAIRS[1:]], "open")))
+    assert [tuple(block.shape) for block in scores] == [(3, 1), (3, 3)]
+    torch.testing.assert_close(torch.cat(scores, dim=1), torch.tensor(expected), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_cosines_are_of_each_image_with_each_text_or_with_its_own_texts(own: bool) -> None:
+    generator = torch.Generator().manual_seed(5)
+    images = torch.randn(3, 8, generator=generator) * 4
+    texts = torch.randn(3, 5, 8, generator=generator) if own else torch.randn(5, 8, generator=generator)
+    expected = []
+    for number, image in enumerate(images.tolist()):
+        row = []
+        for text in (texts[number] if own else texts).tolist():
+            product = sum(a * b for a, b in zip(image, text, strict=True))
+            row.append(20 * product / math.hypot(*image) / math.hypot(*text))
+        expected.append(row)
+    torch.testing.assert_close(cosine_logits(torch.tensor(20.0), images, texts), torch.tensor(expected))
+
+
+def test_cosines_are_in_32_bits_where_towers_compute_in_fewer() -> None:
+    images, texts = torch.ones(1, 64), torch.ones(2, 64)
+    texts[1, 0] += 2**-4  # in 16 bits both cosines would be 1
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        (row,) = cosine_logits(torch.tensor(100.0), images, texts)
+    assert row.dtype == torch.float32
+    assert row[0] > row[1]
 
 
 def test_csp_drops_the_same_elements_of_a_state_in_all_its_pairs(backbone: Backbone) -> None:

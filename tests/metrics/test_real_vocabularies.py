@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import cycle, islice
 from pathlib import Path
@@ -81,9 +81,9 @@ def case(request: pytest.FixtureRequest) -> Case:
         seen[data.states.index(state), data.objects.index(name)] = True
     feasibility = calibration.feasibility(*vectors, seen).round(3)
 
-    def scorer(asked: list[Pair]) -> Callable[[np.ndarray], np.ndarray]:
-        columns = np.array([column[pair] for pair in asked])
-        return lambda rows: dense[rows - first][:, columns]
+    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[np.ndarray]]:
+        asked = [np.array([column[pair] for pair in block]) for block in blocks]
+        return lambda rows: (dense[rows - first][:, columns] for columns in asked)
 
     return Case(data, dense, feasibility, evaluate(data, scorer, feasibility))
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -96,14 +96,17 @@ class DenseScores:
             scores[row, self.column[sample.state, sample.object]] += 2
         self.scores: Any = torch.tensor(scores) if library == "torch" else scores
         self.asked: list[tuple[list[Pair], list[list[int]]]] = []
+        self.worlds: list[str] = []
 
-    def __call__(self, pairs: list[Pair]) -> Callable[[np.ndarray], Any]:
-        images: list[list[int]] = []
-        self.asked.append((pairs, images))
+    def __call__(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
+        asked: list[tuple[list[Pair], list[list[int]]]] = [(pairs, []) for pairs in blocks]
+        self.asked += asked
+        self.worlds.append(world)
 
-        def score(rows: np.ndarray) -> Any:
-            images.append(rows.tolist())
-            return self.scores[rows][:, [self.column[pair] for pair in pairs]]
+        def score(rows: np.ndarray) -> Iterator[Any]:
+            for pairs, images in asked:
+                images.append(rows.tolist())
+                yield self.scores[rows][:, [self.column[pair] for pair in pairs]]
 
         return score
 
@@ -111,10 +114,13 @@ class DenseScores:
 def always_the_label(data: PairData, liked: tuple[Pair, ...] = ()) -> worlds.Scorer:
     """Scores the label 1, the liked pairs 2 and all others 0."""
 
-    def scorer(pairs: list[Pair]) -> Callable[[np.ndarray], np.ndarray]:
-        def score(rows: np.ndarray) -> np.ndarray:
+    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], list[np.ndarray]]:
+        def score(rows: np.ndarray) -> list[np.ndarray]:
             labels = [(data.samples[row].state, data.samples[row].object) for row in rows]
-            return np.array([[2.0 if p in liked else float(p == label) for p in pairs] for label in labels])
+            return [
+                np.array([[2.0 if p in liked else float(p == label) for p in pairs] for label in labels])
+                for pairs in blocks
+            ]
 
         return score
 
@@ -267,7 +273,7 @@ def test_blocks_of_any_size_equal_one_dense_pass(
 
 @pytest.mark.parametrize("calibrates", [False, True])
 @pytest.mark.parametrize(("images", "pairs"), EVERY_SIZE)
-def test_texts_of_a_block_of_pairs_are_asked_for_once_for_the_images_of_both_splits(
+def test_texts_of_a_world_are_asked_for_once_for_the_images_of_both_splits(
     larger: PairData,
     feasibility: np.ndarray,
     monkeypatch: pytest.MonkeyPatch,
@@ -280,6 +286,7 @@ def test_texts_of_a_block_of_pairs_are_asked_for_once_for_the_images_of_both_spl
     dense = DenseScores(larger)
     derived = Derived(larger, dense)
     evaluate(larger, dense, feasibility if calibrates else None)
+    assert dense.worlds == ["closed", "open"]
     asked = [pair for block, _ in dense.asked for pair in block]
     assert sorted(asked) == sorted(derived.pairs("closed") + derived.pairs("open"))
     tested = [row for row, sample in enumerate(larger.samples) if sample.split != "train"]

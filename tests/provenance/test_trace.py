@@ -48,7 +48,7 @@ def work(tmp_path: Path) -> Workspace:
 
 def save_lineage(work: Workspace, runs: list[Run]) -> None:
     keys = [f"runs/{run.folder}" for run in runs]
-    named = {"row": "CSP", "column": "shapes-pairs AUC", "made_from": keys, "missing": []}
+    named = {"row": "CSP", "measures": "csp", "column": "shapes-pairs AUC", "made_from": keys, "missing": []}
     cells = [{**named, "view": "exact", "text": "1.0"}, {**named, "view": "field", "text": "0.9"}]
     records = {key: {"digest": run.digest, "recipe": run.document} for key, run in zip(keys, runs, strict=True)}
     write_json(work.reports / "msci/table-2.lineage.json", {"cells": cells, "records": records})
@@ -73,8 +73,8 @@ def test_a_cell_of_the_planned_runs_is_current(work: Workspace) -> None:
     ("old", "new", "reason"),
     [
         ("    dropout: 0.1", "    dropout: 0.4", ["settings.dropout was 0.1 and is 0.4 now"]),
-        ("seeds: [0, 1, 2, 3, 4]", "seeds: [0, 1, 2, 3]", ["seed 4 is not asked for any more"]),
-        ("seeds: [0, 1, 2, 3, 4]", "seeds: [0, 1, 2, 3, 4, 5]", ["seeds are missing: it has 5 of 6 runs"]),
+        ("seeds: [0, 1, 2]", "seeds: [0, 1]", ["seed 2 is not asked for any more"]),
+        ("seeds: [0, 1, 2]", "seeds: [0, 1, 2, 3]", ["seeds are missing: it has 3 of 4 runs"]),
         ("datasets: [shapes-pairs]", "datasets: [mit-states]", ["the current parameters do not ask for it"]),
         ("  clip:\n    prompt: a photo", "  clip:\n    prompt: a picture", []),
     ],

@@ -25,7 +25,7 @@ def test_clip_is_well_above_chance_and_well_below_csp(table: str, view: str) -> 
 @pytest.mark.parametrize(("table", "view"), VIEWS)
 def test_no_accuracy_is_at_its_floor_or_ceiling(table: str, view: str) -> None:
     values = measured(table, view)
-    assert len(values) == 4 * 4
+    assert len(values) == 7 * 4
     assert all(0 < value < 95 for value in values.values())
 
 

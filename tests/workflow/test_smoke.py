@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -52,10 +53,12 @@ def edit_setting(project: Project, method: str, old: str, new: str) -> None:
 
 def test_every_artifact_is_there_and_every_cell_has_its_runs(smoke: Project) -> None:
     names = {path.name for path in (smoke.root / "reports/msci").iterdir()}
-    for table in ("table-1", "table-2", "table-3"):
+    for table in ("table-1", "table-2", "table-3", "table-4"):
         assert {f"{table}.{ending}" for ending in ("csv", "md", "tex", "lineage.json")} <= names
-    assert {f"figure-curves.{ending}" for ending in ("svg", "png", "csv", "lineage.json")} <= names
-    assert methods_of(smoke, set(smoke.runs())) == ["chance", "chance", "clip", "coop", "coop", "csp", "csp"]
+    for figure in ("figure-4", "figure-curves"):
+        assert {f"{figure}.{ending}" for ending in ("svg", "png", "csv", "lineage.json")} <= names
+    trained = {method: 2 for method in ("chance", "coop", "csp", "c-s-o", "troika")}
+    assert Counter(methods_of(smoke, set(smoke.runs()))) == {"clip": 1, "msci": 2 + 8, **trained}
     assert behind(smoke) == set(smoke.runs())
 
 

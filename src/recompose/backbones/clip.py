@@ -68,6 +68,50 @@ class Backbone(nn.Module):
         tokens = {layer: torch.cat(pair, dim=1) for layer, pair in zip(sorted(layers), pairs, strict=True)}
         return [tokens[layer] for layer in layers]
 
+    @property
+    def width(self) -> int:
+        """E, the width of the joint space."""
+        return int(self.model.text_projection.shape[1])
+
+    @property
+    def image_size(self) -> tuple[int, int]:
+        """Height and width of the images that the tower takes, in pixels."""
+        size = self.model.visual.image_size
+        return (size, size) if isinstance(size, int) else tuple(size)
+
+    @property
+    def image_blocks(self) -> nn.ModuleList:
+        """The blocks of the image tower."""
+        return self.model.visual.transformer.resblocks
+
+    @property
+    def image_width(self) -> int:
+        """W, the width of the image tower."""
+        return int(self.model.visual.ln_post.normalized_shape[0])
+
+    def as_bytes(self, pixels: Tensor) -> Tensor:
+        """Preprocessed pixels [images, 3, height, width] as the bytes that they were before normalisation."""
+        mean, std = self._statistics(pixels)
+        return ((pixels * std + mean) * 255).round().to(torch.uint8)
+
+    def from_bytes(self, images: Tensor) -> Tensor:
+        """Preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255: the inverse of ``as_bytes``."""
+        mean, std = self._statistics(images)
+        return (images.float() / 255 - mean) / std
+
+    def _statistics(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        visual = self.model.visual
+        mean, std = (torch.tensor(values, device=like.device) for values in (visual.image_mean, visual.image_std))
+        return mean.view(3, 1, 1), std.view(3, 1, 1)
+
+    def joint_tokens(self, pixels: Tensor, layers: Sequence[int]) -> list[Tensor]:
+        """The output of these blocks in the joint space: each token [images, 1 + patches, E], normed and projected as the class token is.
+
+        The class token of the last block is the image's embedding.
+        """
+        visual = self.model.visual
+        return [visual.ln_post(tokens) @ visual.proj for tokens in self.image_tokens(pixels, layers)]
+
     def encode_text(self, ids: Tensor) -> Tensor:
         """Text embeddings [texts, E], not normalised, of token ids [texts, context]."""
         return self.encode_prompts(self.embed_tokens(ids), end_of_text(ids))

@@ -1,4 +1,4 @@
-"""The feature cache: image embeddings of a frozen tower, made once, memory-mapped, and verified when read."""
+"""The feature cache: image embeddings of a frozen tower, and images as towers see them, made once and memory-mapped."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ from torch.utils.data import DataLoader, Dataset
 from recompose.backbones.clip import Backbone
 from recompose.progress import Pace, say
 
-FILE = "embeddings.npy"
+EMBEDDINGS = "embeddings.npy"  # [images, E], what the frozen tower gives
+PIXELS = "pixels.npy"  # [images, 3, height, width], bytes, resized and cropped: for towers that are adapted
 BLOCK = 256  # images in one pass through the tower
 SAY_EVERY = 40  # blocks
 MAX_WORKERS = 16
@@ -42,25 +43,29 @@ def _workers(device: torch.device) -> int:
 
 @torch.no_grad()
 def write_features(backbone: Backbone, paths: Sequence[Path], folder: Path, device: torch.device) -> None:
-    """Write the embeddings [images, E] of these image files, as the tower gives them in 32 bits, not normalised.
+    """Write the pixels of these image files, and their embeddings as the tower gives them in 32 bits, not normalised.
 
     Raises:
         OSError: a file is no readable image.
     """
     backbone = backbone.to(device)
-    width = backbone.model.text_projection.shape[1]
-    out = np.lib.format.open_memmap(folder / FILE, mode="w+", dtype=np.float32, shape=(len(paths), width))
+    size = backbone.image_size
+    create = np.lib.format.open_memmap
+    embeddings = create(folder / EMBEDDINGS, mode="w+", dtype=np.float32, shape=(len(paths), backbone.width))
+    images = create(folder / PIXELS, mode="w+", dtype=np.uint8, shape=(len(paths), 3, *size))
     pace = Pace(len(paths))
     loader: DataLoader[Any] = DataLoader(_Images(paths, backbone), batch_size=BLOCK, num_workers=_workers(device))
     for number, pixels in enumerate(loader):
-        start = number * BLOCK
-        out[start : start + len(pixels)] = backbone.encode_image(pixels.to(device)).float().cpu().numpy()
+        block = slice(number * BLOCK, number * BLOCK + len(pixels))
+        embeddings[block] = backbone.encode_image(pixels.to(device)).float().cpu().numpy()
+        images[block] = backbone.as_bytes(pixels).numpy()
         if number % SAY_EVERY == SAY_EVERY - 1:
-            say(f"features: {pace.at(start + len(pixels))}")
-    out.flush()
+            say(f"features: {pace.at(block.stop)}")
+    embeddings.flush()
+    images.flush()
 
 
 def read_features(path: Path) -> np.ndarray:
-    """The embeddings [images, E], memory-mapped: give it a path that the store has verified."""
-    embeddings: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    return embeddings
+    """An array of the cache, memory-mapped: give it a path that the store has verified."""
+    array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return array

@@ -5,10 +5,10 @@ from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.backbones.words import readable
-from recompose.methods.parts.pair_method import PairMethod
+from recompose.methods.parts.pair_method import TextMethod
 
 
-class CLIP(PairMethod):
+class CLIP(TextMethod):
     """Nothing is trained: the text of a pair is "a photo of {state} {object}", encoded."""
 
     def __init__(self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str) -> None:

@@ -4,11 +4,11 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.methods.parts.pair_method import PairMethod, mean_token_embeddings
+from recompose.methods.parts.pair_method import TextMethod, mean_token_embeddings
 from recompose.methods.parts.slots import SlottedPrompt
 
 
-class CoOp(PairMethod):
+class CoOp(TextMethod):
     """Trains the vectors of the prompt's first words, shared by all pairs and initialised with their token embeddings."""
 
     primitives: Tensor
@@ -22,5 +22,4 @@ class CoOp(PairMethod):
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:
         states, objects = self.primitives[pairs[:, 0]], self.primitives[pairs[:, 1] + self._objects_from]
-        prompts = self.prompt(self.context, states, objects)
-        return normalize(self.backbone.encode_prompts(prompts, self.prompt.ends(len(pairs))), dim=-1)
+        return normalize(self.prompt.encode(self.backbone, self.context, states, objects), dim=-1)

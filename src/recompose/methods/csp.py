@@ -4,11 +4,11 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.methods.parts.pair_method import PairMethod, mean_token_embeddings
+from recompose.methods.parts.pair_method import TextMethod, mean_token_embeddings
 from recompose.methods.parts.slots import SlottedPrompt
 
 
-class CSP(PairMethod):
+class CSP(TextMethod):
     """Trains one vector per state and per object, initialised with the mean of its name's token embeddings."""
 
     def __init__(
@@ -24,5 +24,4 @@ class CSP(PairMethod):
         # one mask for all: pairs that share a state share what is dropped of it, as in the released code
         primitives = self.dropout(self.primitives)
         states, objects = primitives[pairs[:, 0]], primitives[pairs[:, 1] + self._objects_from]
-        prompts = self.prompt(self.prompt.context, states, objects)
-        return normalize(self.backbone.encode_prompts(prompts, self.prompt.ends(len(pairs))), dim=-1)
+        return normalize(self.prompt.encode(self.backbone, self.prompt.context, states, objects), dim=-1)

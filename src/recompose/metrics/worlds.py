@@ -4,7 +4,7 @@ What is kept of a test is what every number follows from: each image's best pair
 every threshold of feasibility.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -33,8 +33,9 @@ BEST = tuple(field.name for field in fields(Best))
 RUNG = ("image", "pair", "score")
 NUMBERS = ("seen", "unseen", "harmonic_mean", "auc")
 
-# texts of a block of pairs, once; then the scores [images, pairs], on any device, of the images at these rows of the data set
-Scorer = Callable[[list[Pair]], Callable[[np.ndarray], Any]]
+# for the blocks of pairs of a world, "closed" or "open", once; then, for the images at these rows of the data set, their scores [images, pairs] in
+# each block, on any device
+Scorer = Callable[[list[list[Pair]], str], Callable[[np.ndarray], Iterable[Any]]]
 
 
 class Sink(Protocol):
@@ -48,6 +49,7 @@ class Sink(Protocol):
 class World:
     """The pairs that images are told from, and the images of validation and test."""
 
+    name: str  # closed or open
     pairs: list[Pair]
     seen: np.ndarray  # [pairs] bool
     shown: np.ndarray  # [pairs], images of training
@@ -59,17 +61,18 @@ class World:
     @classmethod
     def closed(cls, data: PairData) -> "World":
         """The pairs of all splits; candidates are those of training and of the images' own split."""
-        return cls._of(data, data.pairs, {split: data.closed_world(split) for split in TESTED})
+        return cls._of("closed", data, data.pairs, {split: data.closed_world(split) for split in TESTED})
 
     @classmethod
     def open(cls, data: PairData) -> "World":
         """Every state with every object, all of them candidates."""
         pairs = data.all_pairs
-        return cls._of(data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in TESTED})
+        return cls._of("open", data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in TESTED})
 
     @classmethod
-    def _of(cls, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
+    def _of(cls, name: str, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
         return cls(
+            name,
             pairs,
             data.is_seen(pairs),
             np.bincount(data.targets("train", pairs), minlength=len(pairs)),
@@ -83,13 +86,16 @@ class World:
         """An evaluator of the images of a split."""
         return Evaluator(self.targets[split], self.seen, self.candidates[split])
 
-    def feed(self, scorer: Scorer, sinks: Mapping[str, Sink], order: np.ndarray, title: str) -> None:
+    def feed(self, scorer: Scorer, sinks: Mapping[str, Sink], order: np.ndarray) -> None:
         """Feed each split's sink with the scores of its images and all pairs, in this order [pairs], block by block."""
-        for pairs in bar(_blocks(order, PAIR_BLOCK), title, "blocks of pairs"):
-            score = scorer([self.pairs[pair] for pair in pairs])
-            for split, sink in sinks.items():
-                for images in _blocks(np.arange(len(self.rows[split])), IMAGE_BLOCK):
-                    sink.update(score(self.rows[split][images]), images, pairs)
+        blocks = _blocks(order, PAIR_BLOCK)
+        score = scorer([[self.pairs[pair] for pair in block] for block in blocks], self.name)
+        of_images = [
+            (split, block) for split in sinks for block in _blocks(np.arange(len(self.rows[split])), IMAGE_BLOCK)
+        ]
+        for split, images in bar(of_images, f"{self.name} world", "blocks of images"):
+            for pairs, scores in zip(blocks, score(self.rows[split][images]), strict=True):
+                sinks[split].update(scores, images, pairs)
 
 
 def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
@@ -171,17 +177,17 @@ def evaluate(data: PairData, scorer: Scorer, feasibility: np.ndarray | None = No
     bests: dict[tuple[str, str], Best] = {}
     evaluators = {split: closed.evaluator(split) for split in TESTED}
     # seen pairs first: columns of one kind then stand side by side, and need not be copied
-    closed.feed(scorer, evaluators, np.argsort(~closed.seen, kind="stable"), "closed world")
+    closed.feed(scorer, evaluators, np.argsort(~closed.seen, kind="stable"))
     bests |= {(split, "closed"): evaluator.best() for split, evaluator in evaluators.items()}
     if feasibility is None:
         evaluators = {split: everything.evaluator(split) for split in TESTED}
-        everything.feed(scorer, evaluators, np.argsort(~everything.seen, kind="stable"), "open world")
+        everything.feed(scorer, evaluators, np.argsort(~everything.seen, kind="stable"))
         bests |= {(split, "open"): evaluator.best() for split, evaluator in evaluators.items()}
         return Scores(bests, {})
     builders = {
         split: LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel()) for split in TESTED
     }
-    everything.feed(scorer, builders, np.lexsort((-feasibility.ravel(), ~everything.seen)), "open world")
+    everything.feed(scorer, builders, np.lexsort((-feasibility.ravel(), ~everything.seen)))
     bests |= {(split, "open"): builder.best() for split, builder in builders.items()}
     return Scores(bests, {split: builder.ladder() for split, builder in builders.items()})
 

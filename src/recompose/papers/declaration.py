@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -28,6 +28,14 @@ class Flag(Section):
     why: str
 
 
+class Variant(Section):
+    """A method with some settings changed: the row of an ablation, the point of a sweep."""
+
+    method: str
+    settings: dict[str, Any]
+    datasets: list[str]  # on which the paper shows it, and the drawn ones that stand for them
+
+
 class View(Section):
     """One way to measure the accuracies of a table."""
 
@@ -39,10 +47,11 @@ class View(Section):
 class Artifact(Section):
     """A table or a figure."""
 
-    kind: Literal["statistics", "accuracy", "curves"]
+    kind: Literal["statistics", "accuracy", "curves", "sweep"]
     caption: str
     note: str = ""
-    measured: dict[str, str] = {}  # row -> method
+    x_label: str = ""  # of a sweep, whose rows are numbers
+    measured: dict[str, str] = {}  # row -> method or variant
     views: dict[str, View] = {}  # of accuracies and curves; the first one is the one to look at
     flags: list[Flag] = []
 
@@ -51,6 +60,11 @@ class Artifact(Section):
         if (self.kind == "statistics") == bool(self.views):
             raise ValueError("accuracies and curves need at least one view, statistics have none")
         return self
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is drawn."""
+        return self.kind in ("curves", "sweep")
 
     @property
     def world(self) -> str:
@@ -67,6 +81,7 @@ class Paper(Section):
     venue: str
     track: Literal["czsl"]
     datasets: dict[str, str]
+    variants: dict[str, Variant] = {}
     artifacts: dict[str, Artifact]
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
@@ -81,7 +96,12 @@ def load_paper(name: str) -> Paper:
     return Paper(name=name, **yaml.safe_load(text))
 
 
+def declared_variants() -> dict[str, Variant]:
+    """The variants of all papers."""
+    return {name: variant for paper in PAPERS for name, variant in load_paper(paper).variants.items()}
+
+
 def artifact_files(name: str, artifact: Artifact) -> list[str]:
     """The files of an artifact, without its paper's folder."""
-    endings = ("svg", "png", "csv") if artifact.kind == "curves" else ("csv", "md", "tex")
+    endings = ("svg", "png", "csv") if artifact.is_figure else ("csv", "md", "tex")
     return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]

@@ -59,6 +59,7 @@ def write_lineage(path: Path, work: Workspace, cells: list[Cell]) -> None:
                 "row": cell.row,
                 "column": cell.column,
                 "view": cell.view,
+                "measures": cell.measures,
                 "text": cell.text,
                 "value": cell.value,
                 "spread": cell.spread,

@@ -102,8 +102,8 @@ def show_status(console: Console, work: Workspace, papers: list[Paper]) -> bool:
     """The state of every run the plan asks for, per paper; gives whether none failed or is damaged."""
     states = [(run, state_of(work, run)) for run in work.plan.runs]
     for paper in papers:
-        methods = {method for artifact in paper.artifacts.values() for method in artifact.measured.values()}
-        counts = Counter(state for run, state in states if run.method in methods)
+        names = {name for artifact in paper.artifacts.values() for name in artifact.measured.values()}
+        counts = Counter(state for run, state in states if run.name in names)
         said = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
         console.print(f"[bold]{paper.name}[/bold]: {said}")
     for run, state in states:

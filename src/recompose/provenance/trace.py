@@ -54,13 +54,13 @@ def _no_such_cell(path: Path, cells: list[dict[str, Any]], wanted: dict[str, str
     return "\n".join(lines)
 
 
-def _wanted(plan: Plan, record: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The plan's runs or data sets that stand where the record's run or data set stood: key -> recipe."""
+def _wanted(plan: Plan, measures: str, record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The plan's runs of a method or variant, or data sets, that stand where the record's run or data set stood: key -> recipe."""
     recipe = record["recipe"]
     if "method" not in recipe:
         dataset = plan.datasets.get(recipe["dataset"])
         return {key_of("index", dataset): dataset.document} if dataset else {}
-    runs = plan.runs_of(recipe["method"], recipe["dataset"]["name"])
+    runs = plan.runs_of(measures, recipe["dataset"]["name"])
     return {key_of("runs", run): run.document for run in runs}
 
 
@@ -69,7 +69,7 @@ def _stale(plan: Plan, records: dict[str, dict[str, Any]], cell: dict[str, Any])
     if not records:
         yield "nothing made it yet"
         return
-    wanted = _wanted(plan, next(iter(records.values())))
+    wanted = _wanted(plan, cell["measures"], next(iter(records.values())))
     if not wanted:
         yield "the current parameters do not ask for it"
         return

@@ -20,7 +20,7 @@ def make_artifacts(work: Workspace, paper: Paper) -> None:
     for name, artifact in paper.artifacts.items():
         stem = work.reports / paper.name / name
         say(f"{paper.name}/{name}")
-        if artifact.kind == "curves":
+        if artifact.is_figure:
             _make_figure(work, paper, name, stem)
         else:
             _make_table(work, paper, name, stem)
@@ -35,10 +35,9 @@ def _make_table(work: Workspace, paper: Paper, name: str, stem: Path) -> None:
 
 
 def _make_figure(work: Workspace, paper: Paper, name: str, stem: Path) -> None:
-    from recompose.report.figures import cells_of, curves_of, draw_curves
+    from recompose.report.figures import cells_of, draw
 
     artifact = paper.artifacts[name]
     cells = cells_of(work, artifact)
-    title = f"{paper.name}/{name}: {artifact.caption}"
-    draw_curves(curves_of(work, artifact), title, watermarks(work, cells), stem)
+    draw(work, artifact, f"{paper.name}/{name}: {artifact.caption}", watermarks(work, cells), stem)
     write_lineage(stem.with_suffix(".lineage.json"), work, cells)

@@ -1,5 +1,6 @@
 """Figures: one style for all, as vector, bitmap and the numbers drawn."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from recompose.papers.declaration import Artifact
 from recompose.plan import Run
 from recompose.provenance.lineage import key_of
 from recompose.report.cells import Cell
-from recompose.report.numbers import read_curve
+from recompose.report.numbers import read_curve, read_metrics
 from recompose.workspace import Workspace
 
 GRID = 101  # points of unseen accuracy at which curves are drawn
@@ -31,53 +32,60 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def curves_of(work: Workspace, artifact: Artifact) -> pd.DataFrame:
-    """Seen over unseen accuracy, in percent, of each run at a common grid of unseen accuracies."""
-    parts = [
-        _curve_of(work, run, artifact.world).assign(row=row, dataset=dataset, seed=run.seed)
-        for row, method in artifact.measured.items()
-        for dataset in work.plan.datasets
-        for run in work.plan.runs_of(method, dataset)
-        if work.runs.is_complete(run)
-    ]
-    return pd.concat(parts, ignore_index=True)[["dataset", "row", "seed", "unseen", "seen"]]
+@dataclass(frozen=True)
+class Series:
+    """The runs that a figure shows of a row on a data set: those there are, and those the plan wants."""
+
+    row: str
+    measures: str
+    dataset: str
+    complete: list[Run]
+    planned: list[Run]
 
 
-def _curve_of(work: Workspace, run: Run, world: str) -> pd.DataFrame:
-    points = read_curve(work, run, world)
-    grid = np.linspace(0, points.unseen[-1], GRID)
-    return pd.DataFrame({"unseen": 100 * grid, "seen": 100 * _highest(points.unseen, points.seen, grid)})
-
-
-def _highest(unseen: np.ndarray, seen: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """The best seen accuracy that still gives each unseen accuracy: the curve is a staircase."""
-    return seen[np.searchsorted(unseen, grid, side="left")]
+def _series(work: Workspace, artifact: Artifact) -> list[Series]:
+    found = []
+    for row, name in artifact.measured.items():
+        for dataset in work.plan.datasets:
+            planned = work.plan.runs_of(name, dataset)
+            complete = [run for run in planned if work.runs.is_complete(run)]
+            if planned:
+                found.append(Series(row, name, dataset, complete, planned))
+    return found
 
 
 def cells_of(work: Workspace, artifact: Artifact) -> list[Cell]:
-    """A cell per curve, for lineage."""
-    cells = []
-    for row, method in artifact.measured.items():
-        for dataset in work.plan.datasets:
-            runs = work.plan.runs_of(method, dataset)
-            made = tuple(key_of("runs", run) for run in runs if work.runs.is_complete(run))
-            wanted = tuple(key_of("runs", run) for run in runs)
-            cells.append(
-                Cell(row, f"{dataset} curve", "measured", "curve", n=len(made), made_from=made, expected=wanted)
-            )
-    return cells
+    """A cell per curve or point, for lineage."""
+    what = "curve" if artifact.kind == "curves" else "AUC"
+    return [
+        Cell(
+            series.row,
+            f"{series.dataset} {what}",
+            "measured",
+            what,
+            n=len(series.complete),
+            made_from=tuple(key_of("runs", run) for run in series.complete),
+            expected=tuple(key_of("runs", run) for run in series.planned),
+            measures=series.measures,
+        )
+        for series in _series(work, artifact)
+    ]
 
 
-def draw_curves(points: pd.DataFrame, title: str, watermarks: list[str], stem: Path) -> None:
-    """Draw the curves of each data set with bands over seeds; writes ``.svg``, ``.png`` and ``.csv`` beside ``stem``."""
+def draw(work: Workspace, artifact: Artifact, title: str, watermarks: list[str], stem: Path) -> None:
+    """Draw a figure, a panel for each data set; writes ``.svg``, ``.png`` and, with the numbers drawn, ``.csv`` beside ``stem``."""
+    numbers_of, draw_panel = {"curves": (_curves, _draw_curves), "sweep": (_sweep, _draw_sweep)}[artifact.kind]
+    parts = [numbers_of(work, artifact, series, run) for series in _series(work, artifact) for run in series.complete]
+    points = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["dataset"])
     write_atomically(stem.with_suffix(".csv"), lambda path: points.to_csv(path, index=False, float_format="%.4f"))
     datasets = list(points["dataset"].unique())
     with mpl.rc_context(STYLE), sns.axes_style("ticks"):
-        figure, axes = plt.subplots(
-            1, len(datasets), figsize=(COLUMN_WIDTH * len(datasets), 2.7), squeeze=False, layout="constrained"
-        )
-        for axis, dataset in zip(axes[0], datasets, strict=True):
-            _draw_dataset(axis, points[points["dataset"] == dataset], dataset)
+        size = (COLUMN_WIDTH * max(1, len(datasets)), 2.7)
+        figure, axes = plt.subplots(1, max(1, len(datasets)), figsize=size, squeeze=False, layout="constrained")
+        for axis, dataset in zip(axes[0], datasets, strict=False):
+            draw_panel(axis, points[points["dataset"] == dataset], dataset)
+            axis.set_xlabel(artifact.x_label or axis.get_xlabel())
+            sns.despine(ax=axis)
         if watermarks:
             figure.text(0.5, 0.5, "\n".join(watermarks), ha="center", color="firebrick", alpha=0.6, wrap=True)
         for ending, metadata in (("svg", {"Date": None, "Title": title}), ("png", {"Title": title})):
@@ -88,7 +96,38 @@ def draw_curves(points: pd.DataFrame, title: str, watermarks: list[str], stem: P
         plt.close(figure)
 
 
-def _draw_dataset(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
+def _curves(work: Workspace, artifact: Artifact, series: Series, run: Run) -> pd.DataFrame:
+    """Seen over unseen accuracy, in percent, of a run at a grid of unseen accuracies."""
+    points = read_curve(work, run, artifact.world)
+    grid = np.linspace(0, points.unseen[-1], GRID)
+    seen = _highest(points.unseen, points.seen, grid)
+    frame = pd.DataFrame({"unseen": 100 * grid, "seen": 100 * seen})
+    return frame.assign(dataset=series.dataset, row=series.row, seed=run.seed)[
+        ["dataset", "row", "seed", "unseen", "seen"]
+    ]
+
+
+def _highest(unseen: np.ndarray, seen: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """The best seen accuracy that still gives each unseen accuracy: the curve is a staircase."""
+    return seen[np.searchsorted(unseen, grid, side="left")]
+
+
+def _sweep(work: Workspace, artifact: Artifact, series: Series, run: Run) -> pd.DataFrame:
+    """The AUC of a run, in percent, at the number that its row is called."""
+    auc = 100 * read_metrics(work, run)[f"test/{artifact.world}"]["dense"]["auc"]
+    return pd.DataFrame({"dataset": [series.dataset], "x": [float(series.row)], "seed": [run.seed], "auc": [auc]})
+
+
+def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
+    """Mean AUC at each number, with the standard deviation over seeds where there are several."""
+    by_x = points.groupby("x")["auc"]
+    spread = by_x.std().fillna(0)
+    axis.errorbar(by_x.mean().index, by_x.mean(), yerr=spread, marker="o", markersize=3.5, linewidth=1.2, capsize=2)
+    axis.set(ylabel="AUC (%)", xticks=sorted(points["x"].unique()))
+    axis.set_title(f"{dataset}, n = {points['seed'].nunique()}")
+
+
+def _draw_curves(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
     """A line for each row: both accuracies are averaged over seeds at equal shares of the way along each seed's curve."""
     points = points.assign(step=points.groupby(["row", "seed"]).cumcount())
     rows = list(points["row"].unique())
@@ -112,5 +151,4 @@ def _draw_dataset(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
         "bbox_to_anchor": (0.5, 1.0),
         "borderaxespad": 0.2,
     }  # curves cross the whole frame
-    axis.legend(ncols=len(rows), columnspacing=1.2, handlelength=1.2, **above)
-    sns.despine(ax=axis)
+    axis.legend(ncols=min(len(rows), 4), columnspacing=1.2, handlelength=1.2, **above)

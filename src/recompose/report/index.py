@@ -86,16 +86,15 @@ def write_index(work: Workspace, papers: list[Paper]) -> None:
             "",
         ]
         for name, artifact in paper.artifacts.items():
-            figure = artifact.kind == "curves"
-            endings = ("svg", "png", "csv") if figure else ("md", "csv", "tex")
+            endings = ("svg", "png", "csv") if artifact.is_figure else ("md", "csv", "tex")
             links = " ".join(f"[{ending}]({paper.name}/{name}.{ending})" for ending in endings)
             lines.append(
                 f"- **{name}** {escape_markdown(artifact.caption)} {links} [lineage]({paper.name}/{name}.lineage.json)"
             )
         for name, artifact in paper.artifacts.items():
-            if artifact.kind == "accuracy":
-                lines += ["", f"### {name}, measured", "", measured_part(build_table(work, paper, name))]
-            if artifact.kind == "curves":
+            if artifact.kind == "accuracy" and (table := build_table(work, paper, name)).measured:
+                lines += ["", f"### {name}, measured", "", measured_part(table)]
+            if artifact.is_figure:
                 lines += ["", f"### {name}"]
                 lines += ["", f"![{escape_markdown(artifact.caption)}]({paper.name}/{name}.png)"]
     write_text(work.reports / "README.md", "\n".join(lines) + "\n")

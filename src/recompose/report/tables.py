@@ -76,6 +76,8 @@ def _accuracy(work: Workspace, paper: Paper, artifact: Artifact) -> Iterator[Cel
     for row, method in artifact.measured.items():
         for dataset in work.plan.datasets:
             runs = work.plan.runs_of(method, dataset)
+            if not runs:
+                continue  # the profile does not ask for it there
             complete = [run for run in runs if work.runs.is_complete(run)]
             measured = [read_metrics(work, run) for run in complete]
             for name, view in artifact.views.items():
@@ -84,7 +86,9 @@ def _accuracy(work: Workspace, paper: Paper, artifact: Artifact) -> Iterator[Cel
                     continue  # chance knows no feasibility
                 for column, metric in METRICS.items():
                     values = [100 * numbers[key][view.sweep][metric] for numbers in measured]
-                    yield replace(_measured(row, f"{dataset} {column}", values, complete, runs), view=name)
+                    yield replace(
+                        _measured(row, f"{dataset} {column}", values, complete, runs), view=name, measures=method
+                    )
 
 
 def _measured(row: str, column: str, values: list[float], complete: list[Run], planned: list[Run]) -> Cell:

@@ -1,7 +1,7 @@
 """Training and testing a method on state-object pairs."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -11,23 +11,32 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
 from safetensors.torch import load_file, save_file
-from torch import Tensor
-from torch.utils.data import TensorDataset
+from torch import Tensor, nn
+from torch.utils.data import Dataset
 
 from recompose.data.pairs import Pair, PairData
 from recompose.files import SCRATCH, write_atomically
 from recompose.methods.parts.pair_method import PairMethod
 from recompose.metrics.czsl import Best, report_of
 from recompose.metrics.worlds import Scorer, World
+from recompose.training.augmentation import Augmentation
 from recompose.training.loop import Data, Hardware, Training, fit
 
 CHECKPOINT = "checkpoint.safetensors"
 SELECTION = "val_auc"
 
 
-def embeddings_of(split: str, data: PairData, features: np.ndarray) -> Tensor:
-    """The image embeddings [images, E] of a split."""
-    return torch.from_numpy(np.asarray(features[data.rows(split)]))
+class Rows(Dataset[Any]):
+    """What a method sees of the images of a split, and a number [images] for each; a list of positions gives a whole batch."""
+
+    def __init__(self, inputs: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
+        self._inputs, self._rows, self._numbers = inputs, rows, numbers
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, positions: list[int]) -> list[Tensor]:
+        return [torch.from_numpy(self._inputs[self._rows[positions]]), torch.from_numpy(self._numbers[positions])]
 
 
 class PairTraining(Training):
@@ -40,10 +49,20 @@ class PairTraining(Training):
     train_pairs: Tensor
     val_pairs: Tensor
 
-    def __init__(self, method: PairMethod, data: PairData, *, lr: float, weight_decay: float) -> None:
+    def __init__(
+        self,
+        method: PairMethod,
+        data: PairData,
+        *,
+        lr: float,
+        weight_decay: float,
+        halve_every: int | None = None,
+        augment: bool = False,
+    ) -> None:
         super().__init__()
         self.method = method
-        self.lr, self.weight_decay = lr, weight_decay
+        self.augmentation = Augmentation() if augment else nn.Identity()
+        self.lr, self.weight_decay, self.halve_every = lr, weight_decay, halve_every
         self._world = World.closed(data)
         shown = self._world.seen[self._world.targets["val"]]
         if shown.all() or not shown.any():
@@ -53,21 +72,22 @@ class PairTraining(Training):
         self.register_buffer("val_pairs", torch.from_numpy(self._world.primitives), persistent=False)
 
     def training_step(self, batch: list[Tensor], _: int) -> Tensor:
-        """The method's loss on image embeddings [batch, E] and labels [batch], indices among the pairs of training."""
-        images, targets = batch
-        loss = self.method.loss(images, targets, self.train_pairs)
-        self.log("loss", loss, on_step=False, on_epoch=True, batch_size=len(images), sync_dist=True)
+        """The method's loss on what it sees of images, and labels [batch], indices among the pairs of training."""
+        inputs, targets = batch
+        loss = self.method.loss(self.augmentation(inputs), targets, self.train_pairs)
+        self.log("loss", loss, on_step=False, on_epoch=True, batch_size=len(inputs), sync_dist=True)
         return loss
 
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
-        self._texts = self.method.encode_pairs(self.val_pairs)
+        self._texts = self.method.encode_world([self.val_pairs], "closed")
         self._evaluator = self._world.evaluator("val")
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
-        """The best pairs of image embeddings [batch, E] at these positions [batch] of the split."""
-        images, positions = batch
-        self._evaluator.update(self.method.score(images, self._texts), positions)
+        """The best pairs of images at these positions [batch] of the split."""
+        inputs, positions = batch
+        (scores,) = self.method.scores(inputs, self._texts)
+        self._evaluator.update(scores, positions)
 
     def on_validation_epoch_end(self) -> None:
         """The AUC over the images of all processes."""
@@ -81,10 +101,13 @@ class PairTraining(Training):
         torch.distributed.all_gather_object(parts, mine)
         return reduce(Best.merge, parts)
 
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Adam with its coupled weight decay, at a constant rate."""
+    def configure_optimizers(self) -> Any:
+        """Adam with its coupled weight decay, at a rate that is constant, or halved every so many epochs."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        return torch.optim.Adam(trained, lr=self.lr, weight_decay=self.weight_decay)
+        optimizer = torch.optim.Adam(trained, lr=self.lr, weight_decay=self.weight_decay)
+        if self.halve_every is None:
+            return optimizer
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]
 
 
 class KeepBest(Callback):
@@ -126,6 +149,8 @@ def train(
     batch_size: int,
     accumulate: int,
     epochs: int,
+    halve_every: int | None = None,
+    augment: bool = False,
 ) -> bool:
     """Train a method, write its checkpoint of the best validation AUC, and leave the method at it.
 
@@ -134,13 +159,11 @@ def train(
     Returns:
         Whether this is the process that goes on: of several devices' processes only one.
     """
-    module = PairTraining(method, data, lr=lr, weight_decay=weight_decay)
+    module = PairTraining(method, data, lr=lr, weight_decay=weight_decay, halve_every=halve_every, augment=augment)
     train_pairs = data.pairs_of["train"]
-    train_set = TensorDataset(
-        embeddings_of("train", data, features), torch.from_numpy(data.targets("train", train_pairs))
-    )
-    val_images = embeddings_of("val", data, features)
-    val_set = TensorDataset(val_images, torch.arange(len(val_images)))
+    val_rows = data.rows("val")
+    train_set = Rows(features, data.rows("train"), data.targets("train", train_pairs))
+    val_set = Rows(features, val_rows, np.arange(len(val_rows)))
     keep = KeepBest(folder / SCRATCH / CHECKPOINT)
     trainer = fit(
         module,
@@ -162,17 +185,17 @@ def train(
 
 
 def scorer_of(method: PairMethod, data: PairData, features: np.ndarray, device: torch.device) -> Scorer:
-    """The method as a scorer for ``recompose.metrics.worlds``: the texts of a block of pairs are encoded once."""
+    """The method as a scorer for ``recompose.metrics.worlds``: what it knows of a world is computed once."""
     method.eval().to(device)
 
     @torch.no_grad()
-    def scorer(pairs: list[Pair]) -> Callable[[np.ndarray], Tensor]:
-        texts = method.encode_pairs(torch.from_numpy(data.indices(pairs)).to(device))
+    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Tensor]]:
+        known = method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
 
         @torch.no_grad()
-        def score(rows: np.ndarray) -> Tensor:
-            return method.score(torch.from_numpy(np.asarray(features[rows])).to(device), texts)
+        def scores(rows: np.ndarray) -> Iterator[Tensor]:
+            yield from method.scores(torch.from_numpy(features[rows]).to(device), known)
 
-        return score
+        return scores
 
     return scorer

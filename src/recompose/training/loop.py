@@ -3,6 +3,7 @@
 import logging
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, world: in
     """The positions of each batch of an epoch, for process ``rank`` of ``world``.
 
     Each process gets an equal part of each batch, so ``size`` means the same on any number of devices. The last, smaller batch is kept;
-    only samples in it that cannot be shared equally are left out of this epoch.
+    only samples in it that cannot be shared equally are left out of this epoch. One that would leave a process with a single sample, of which batch
+    normalisation can make nothing, is joined to the batch before.
 
     Raises:
         ValueError: a batch cannot be shared equally.
@@ -61,7 +63,10 @@ def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, world: in
         )
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
     usable = length - length % world
-    return [order[start : min(start + size, usable)][rank::world] for start in range(0, usable, size)]
+    starts = list(range(0, usable, size))
+    if len(starts) > 1 and usable - starts[-1] < 2 * world:
+        starts.pop()
+    return [order[start:stop][rank::world] for start, stop in pairwise([*starts, usable])]
 
 
 class Data(pl.LightningDataModule):

@@ -17,7 +17,7 @@ from recompose.training.czsl import scorer_of, train
 from recompose.training.loop import Hardware
 
 # the settings of a method that belong to its training; the others are its own
-TRAINING = {"lr", "weight_decay", "batch_size", "accumulate", "epochs"}
+TRAINING = {"lr", "weight_decay", "batch_size", "accumulate", "epochs", "halve_every", "augment"}
 
 
 def trained(

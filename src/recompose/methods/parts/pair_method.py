@@ -1,6 +1,8 @@
-"""What all methods share that compare an image with the texts of state-object pairs."""
+"""What all methods share that tell state-object pairs from images."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +13,13 @@ from recompose.backbones.words import readable
 
 
 class PairMethod(nn.Module, ABC):
-    """A frozen image tower, texts of pairs, and scores: cosines times CLIP's factor.
+    """A method on a frozen backbone: what it makes of images and of pairs, their scores, and its loss.
 
-    E is the width of the joint space. A pair is given by the index of its state and the index of its object.
+    A pair is given by the index of its state and the index of its object. E is the width of the joint space. The pairs of a world come in
+    blocks, so that nothing ever holds the scores of all of them.
     """
+
+    sees: ClassVar[Literal["embeddings", "pixels"]] = "embeddings"  # of the images: those of the frozen tower, or bytes
 
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()
@@ -27,20 +32,64 @@ class PairMethod(nn.Module, ABC):
         return self
 
     @abstractmethod
+    def encode_images(self, inputs: Tensor) -> Any:
+        """What the method knows of images, from what it sees of them: embeddings [images, E], or bytes [images, 3, height, width]."""
+
+    @abstractmethod
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Any]:
+        """What the method knows of a world, closed or open, for each of its blocks of pairs [pairs, 2]."""
+
+    def survey(self, images: Any, world: list[Any]) -> Any:
+        """What is known of images with regard to the whole world, once before they are scored block by block."""
+        return images
+
+    @abstractmethod
+    def score(self, images: Any, block: Any) -> Tensor:
+        """Scores [images, pairs], in 32 bits, of surveyed images and a block of the world."""
+
+    @abstractmethod
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """The loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs`` [pairs, 2]."""
+
+    def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
+        """The scores [images, pairs] of images in each block of a world."""
+        images = self.survey(self.encode_images(inputs), world)
+        return (self.score(images, block) for block in world)
+
+
+class TextMethod(PairMethod):
+    """Scores are cosines between an image's embedding and the text of a pair, times CLIP's factor."""
+
+    def encode_images(self, inputs: Tensor) -> Tensor:
+        """The embeddings themselves."""
+        return inputs
+
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Tensor]:
+        """The texts [pairs, E] of each block."""
+        return [self.encode_pairs(pairs) for pairs in blocks]
+
+    @abstractmethod
     def encode_pairs(self, pairs: Tensor) -> Tensor:
         """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
 
-    def score(self, images: Tensor, texts: Tensor) -> Tensor:
-        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs, E].
+    def score(self, images: Tensor, block: Tensor) -> Tensor:
+        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs, E]."""
+        return cosine_logits(self.backbone.logit_scale, images, block)
 
-        In 32 bits also where towers compute in fewer: cosines times 100 in 16 bits would tie pairs that differ.
-        """
-        with torch.autocast(images.device.type, enabled=False):
-            return self.backbone.logit_scale.float() * normalize(images.float(), dim=-1) @ texts.float().T
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """The cross-entropy over pairs."""
+        return cross_entropy(self.score(inputs, self.encode_pairs(pairs)), targets)
 
-    def loss(self, images: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The cross-entropy over ``pairs`` [pairs, 2] of image embeddings [images, E] with labels ``targets`` [images]."""
-        return cross_entropy(self.score(images, self.encode_pairs(pairs)), targets)
+
+def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
+    """Cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images, texts, E] seen by each image.
+
+    In 32 bits also where towers compute in fewer: cosines times 100 in 16 bits would tie pairs that differ.
+    """
+    with torch.autocast(images.device.type, enabled=False):
+        images, texts = normalize(images.float(), dim=-1), normalize(texts.float(), dim=-1)
+        cosines = images @ texts.T if texts.dim() == 2 else torch.einsum("ie,ite->it", images, texts)
+        return scale.float() * cosines
 
 
 @torch.no_grad()

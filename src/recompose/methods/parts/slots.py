@@ -1,4 +1,4 @@
-"""A prompt with two slots at its end, one for the state's and one for the object's token embedding."""
+"""A prompt that ends in slots for words, such as the state's and the object's token embeddings."""
 
 import torch
 from torch import Tensor, nn
@@ -19,19 +19,20 @@ class SlottedPrompt(nn.Module):
     def __init__(self, backbone: Backbone, template: str) -> None:
         super().__init__()
         ids = backbone.tokens([template.format(state="X", object="X")])[0]
-        self.end_position = int(end_of_text(ids))
         with torch.no_grad():
-            embeddings = backbone.embed_tokens(ids[: self.end_position + 1])
+            embeddings = backbone.embed_tokens(ids[: int(end_of_text(ids)) + 1])
         self.register_buffer("start", embeddings[:1].clone(), persistent=False)
         self.register_buffer("end", embeddings[-1:].clone(), persistent=False)
         self.register_buffer("context", embeddings[1:-3].clone(), persistent=False)
 
-    def forward(self, context: Tensor, states: Tensor, objects: Tensor) -> Tensor:
-        """Prompts [pairs, length, D] from a context [words, D] and the slots' contents [pairs, D]."""
-        count = len(states)
-        around = [part.expand(count, *part.shape) for part in (self.start, context, self.end)]
-        return torch.cat([*around[:2], states.unsqueeze(1), objects.unsqueeze(1), around[2]], dim=1)
+    def encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
+        """Text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D] of the slots."""
+        prompts = self(context, *words)
+        end = torch.full((len(prompts),), prompts.shape[1] - 1, device=prompts.device)
+        return backbone.encode_prompts(prompts, end)
 
-    def ends(self, count: int) -> Tensor:
-        """The position of the end of text [count] in each prompt."""
-        return torch.full((count,), self.end_position, device=self.start.device)
+    def forward(self, context: Tensor, *words: Tensor) -> Tensor:
+        """Prompts [texts, tokens, D], from the start to the end of text."""
+        count = len(words[0])
+        start, context, end = (part.expand(count, *part.shape) for part in (self.start, context, self.end))
+        return torch.cat([start, context, *(word.unsqueeze(1) for word in words), end], dim=1)

@@ -1,0 +1,299 @@
+"""What towers, prompts and interactions compute, written out with plain tensor operations and loops."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import torch
+from torch import Tensor, nn
+
+from recompose.backbones.clip import Backbone, build
+
+STATES = ["red", "Faux.Leather", "striped"]
+OBJECTS = ["circle", "Boots.Mid-Calf"]
+PAIRS = [[0, 0], [2, 1], [1, 1], [0, 1], [2, 0]]
+BLOCKS = [torch.tensor(PAIRS[:2]), torch.tensor(PAIRS[2:3]), torch.tensor(PAIRS[3:])]  # the same pairs
+THREE_PATHS: dict[str, Any] = {
+    "prompt": "a photo of {state} {object}",
+    "attribute_dropout": 0.0,
+    "adapter_bottleneck": 8,
+    "adapter_dropout": 0.0,
+    "disentangler_layers": 1,
+    "disentangler_dropout": 0.0,
+    "loss_weights": [1.0, 0.5, 0.25],
+    "fusion": "probabilities",
+    "closed": [0.1, 0.9],
+    "open": [0.3, 0.7],
+}
+UNEVEN = {  # a tower of each width, so that none can stand for another
+    "embed_dim": 32,
+    "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 4, "width": 48, "head_width": 16},
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 64, "heads": 4, "layers": 2},
+}
+
+
+def small_backbone(architecture: str, folder: Path) -> Backbone:
+    """A backbone with random weights of the small architecture, or of one whose widths all differ."""
+    if architecture == "uneven-clip":
+        (folder / "uneven-clip.json").write_text(json.dumps(UNEVEN))
+        open_clip.add_model_config(folder)
+    torch.manual_seed(0)
+    return build(architecture, "gelu").eval()
+
+
+def drawn_images(count: int) -> Tensor:
+    """Bytes [images, 3, 32, 32]."""
+    return torch.randint(0, 256, (count, 3, 32, 32), generator=torch.Generator().manual_seed(3), dtype=torch.uint8)
+
+
+@torch.no_grad()
+def unsettle(module: nn.Module, seed: int = 7, size: float = 0.1) -> None:
+    """Move all that trains, and running statistics, away from where they begin: zeros and ones would hide what they do."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in module.parameters():
+        if parameter.requires_grad:
+            parameter.add_(torch.randn(parameter.shape, generator=generator) * size)
+    for part in module.modules():
+        if isinstance(part, nn.BatchNorm1d):
+            part.running_mean.add_(torch.randn(part.running_mean.shape, generator=generator) * size)
+            part.running_var.mul_(torch.rand(part.running_var.shape, generator=generator) + 0.5)
+
+
+# images
+
+
+def plain_pixels(images: Tensor) -> Tensor:
+    """What the tower takes, of images [images, 3, height, width] in bytes."""
+    rows = []
+    for channel, (mean, std) in enumerate(
+        zip(open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD, strict=True)
+    ):
+        rows.append((images[:, channel].double() / 255 - mean) / std)
+    return torch.stack(rows, dim=1).float()
+
+
+def plain_linear(linear: Any, x: Tensor) -> Tensor:
+    found = torch.einsum("...i,oi->...o", x, linear.weight)
+    return found if linear.bias is None else found + linear.bias
+
+
+def plain_norm(norm: Any, x: Tensor) -> Tensor:
+    """Layer normalisation."""
+    centred = x - x.mean(dim=-1, keepdim=True)
+    variance = (centred**2).mean(dim=-1, keepdim=True)
+    return centred / (variance + 1e-5).sqrt() * norm.weight + norm.bias
+
+
+def plain_weights(logits: Tensor) -> Tensor:
+    """Softmax over the last dimension."""
+    powers = (logits - logits.amax(dim=-1, keepdim=True)).exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def plain_adapter(adapter: Any, x: Tensor) -> Tensor:
+    return 0.1 * plain_linear(adapter.up, plain_linear(adapter.down, x).clamp(min=0))
+
+
+def _self_attention(attention: Any, x: Tensor) -> Tensor:
+    """open_clip's multi-head attention, head by head."""
+    width = x.shape[-1]
+    size = width // attention.num_heads
+    weight, bias = attention.in_proj_weight, attention.in_proj_bias
+    found = []
+    for head in range(attention.num_heads):
+        q, k, v = (
+            x @ weight[part * width + head * size : part * width + (head + 1) * size].T
+            + bias[part * width + head * size : part * width + (head + 1) * size]
+            for part in range(3)
+        )
+        found.append(plain_weights(q @ k.transpose(1, 2) / math.sqrt(size)) @ v)
+    return plain_linear(attention.out_proj, torch.cat(found, dim=-1))
+
+
+def plain_tower(backbone: Backbone, pixels: Tensor, adapters: Any = None) -> list[Tensor]:
+    """Each block's output [images, 1 + patches, width], with an adapter of each branch's input beside each sub-layer."""
+    visual = backbone.model.visual
+    size = visual.conv1.kernel_size[0]
+    patches = nn.functional.unfold(pixels, size, stride=size).transpose(1, 2) @ visual.conv1.weight.flatten(1).T
+    first = visual.class_embedding.expand(len(pixels), 1, -1)
+    x = plain_norm(visual.ln_pre, torch.cat([first, patches], dim=1) + visual.positional_embedding)
+    outputs = []
+    for number, block in enumerate(visual.transformer.resblocks):
+        branch = _self_attention(block.attn, plain_norm(block.ln_1, x))
+        x = x + branch + (plain_adapter(adapters.attention[number], x) if adapters else 0)
+        hidden = plain_linear(block.mlp.c_fc, plain_norm(block.ln_2, x))
+        branch = plain_linear(block.mlp.c_proj, hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2)
+        x = x + branch + (plain_adapter(adapters.feed_forward[number], x) if adapters else 0)
+        outputs.append(x)
+    return outputs
+
+
+def plain_joint(backbone: Backbone, tokens: Tensor) -> Tensor:
+    """Tokens in the joint space."""
+    visual = backbone.model.visual
+    return torch.einsum("itw,we->ite", plain_norm(visual.ln_post, tokens), visual.proj)
+
+
+def plain_layers(method: Any, images: Tensor) -> list[Tensor]:
+    """Each block's output [images, 1 + patches, E] in the joint space, of images in bytes, by a method's adapted tower."""
+    return [
+        plain_joint(method.backbone, x) for x in plain_tower(method.backbone, plain_pixels(images), method.adapters)
+    ]
+
+
+def plain_disentangled(head: Any, x: Tensor, training: bool) -> Tensor:
+    """Linear map, batch normalisation and ReLU, as often as the head has them, dropout left out."""
+    steps = list(head)
+    for linear, norm in zip(steps[0::4], steps[1::4], strict=True):
+        x = plain_linear(linear, x)
+        mean = x.mean(dim=0) if training else norm.running_mean
+        variance = ((x - mean) ** 2).mean(dim=0) if training else norm.running_var
+        x = ((x - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
+    return x
+
+
+# texts
+
+
+def words(backbone: Backbone, text: str) -> list[int]:
+    """The token ids of a text, between its start and its end."""
+    ids = backbone.tokens([text])[0].tolist()
+    return ids[1 : ids.index(max(ids))]
+
+
+def plain_text(backbone: Backbone, vectors: list[Tensor]) -> Tensor:
+    """The embedding [E] of one prompt of unpadded token embeddings, through the tower's own parts."""
+    model = backbone.model
+    x = torch.stack(vectors) + model.positional_embedding[: len(vectors)]
+    mask = torch.full((len(vectors), len(vectors)), -math.inf).triu(1)
+    return model.ln_final(model.transformer(x.unsqueeze(0), attn_mask=mask))[0, -1] @ model.text_projection
+
+
+def plain_prompt(backbone: Backbone, context: list[Tensor], *contents: Tensor) -> Tensor:
+    """The embedding [E] of a context with words [D] behind it."""
+    start, end = backbone.embed_tokens(torch.tensor([49406, 49407]))
+    return plain_text(backbone, [start, *context, *contents, end])
+
+
+def plain_mean(backbone: Backbone, text: str) -> Tensor:
+    """The mean of a text's token embeddings."""
+    return sum(backbone.embed_tokens(torch.tensor(i)) for i in words(backbone, text)) / len(words(backbone, text))
+
+
+def plain_texts(method: Any, states: int, pairs: list[list[int]]) -> dict[str, Tensor]:
+    """The texts of these pairs and of all states and objects, one prompt at a time, with a method's contexts and vectors."""
+    vectors = method.prompts.primitives
+    contents = {
+        "pair": [(vectors[s], vectors[states + o]) for s, o in pairs],
+        "state": [(vector,) for vector in vectors[:states]],
+        "object": [(vector,) for vector in vectors[states:]],
+    }
+    return {
+        path: torch.stack(
+            [plain_prompt(method.backbone, list(method.prompts.contexts[path]), *each) for each in prompts]
+        )
+        for path, prompts in contents.items()
+    }
+
+
+# texts that look at images
+
+
+def plain_interaction(interaction: Any, texts: Tensor, tokens: Tensor) -> Tensor:
+    """One text [E] after it looked at one image's tokens [tokens, E], head by head, dropout left out."""
+    attention = interaction.attention
+    size = len(texts) // attention.heads
+    q, k, v = (
+        plain_linear(part, x)
+        for part, x in ((attention.query, texts), (attention.key, tokens), (attention.value, tokens))
+    )
+    found = []
+    for head in range(attention.heads):
+        columns = slice(head * size, (head + 1) * size)
+        weights = plain_weights(k[:, columns] @ q[columns] / math.sqrt(size))
+        found.append(weights @ v[:, columns])
+    texts = texts + plain_linear(attention.out, torch.cat(found))
+    norm, up, _, _, down, _ = interaction.feed_forward
+    hidden = plain_linear(up, plain_norm(norm, texts))
+    return texts + plain_linear(down, hidden / (1 + (-1.702 * hidden).exp()))
+
+
+# scores
+
+
+def plain_logits(backbone: Backbone, views: Tensor, texts: Tensor) -> Tensor:
+    """Cosines [images, texts] times CLIP's factor, of texts [texts, E], or [images, texts, E] as each image sees them."""
+    scale = math.exp(float(backbone.model.logit_scale))
+    rows = []
+    for number, view in enumerate(views.detach()):
+        seen = texts.detach() if texts.dim() == 2 else texts[number].detach()
+        rows.append([scale * float(view @ text) / float(view.norm() * text.norm()) for text in seen])
+    return torch.tensor(rows)
+
+
+def plain_paths(
+    method: Any,
+    images: Tensor,
+    pairs: list[list[int]],
+    *,
+    look: Callable[[Tensor, list[Tensor]], Tensor] | None = None,
+    training: bool = False,
+) -> dict[str, Tensor]:
+    """The logits [images, texts] of the paths pair, state and object, of images in bytes.
+
+    Args:
+        look: what becomes of a text [E] that looks at the blocks' outputs [tokens, E] of an image.
+    """
+    layers = plain_layers(method, images)
+    embedding = layers[-1][:, 0]
+    views = {
+        "pair": embedding,
+        "state": plain_disentangled(method.of_state, embedding, training),
+        "object": plain_disentangled(method.of_object, embedding, training),
+    }
+    if isinstance(getattr(method, "of_pair", None), nn.Sequential):
+        views["pair"] = plain_disentangled(method.of_pair, embedding, training)
+    texts = plain_texts(method, len(STATES), pairs)
+    if look is not None:
+        texts = {
+            path: torch.stack(
+                [
+                    torch.stack([look(text, [layer[number] for layer in layers]) for text in prompts])
+                    for number in range(len(images))
+                ]
+            )
+            for path, prompts in texts.items()
+        }
+    return {path: plain_logits(method.backbone, view, texts[path]) for path, view in views.items()}
+
+
+def plain_fused(logits: dict[str, Tensor], pairs: list[list[int]], fusion: str, weights: tuple[float, float]) -> Tensor:
+    """The scores [images, pairs] of all pairs of a world (MSCI, Eqs. 10 to 12 and 17), from the logits of each path."""
+    rows = []
+    for whole, states, objects in zip(*(logits[path].tolist() for path in ("pair", "state", "object")), strict=True):
+        of_pairs, of_states, of_objects = (
+            [math.exp(logit) / sum(math.exp(other) for other in path) for logit in path]
+            for path in (whole, states, objects)
+        )
+        first = of_pairs if fusion == "probabilities" else whole
+        rows.append(
+            [
+                weights[0] * first[n] + weights[1] * of_states[state] * of_objects[name]
+                for n, (state, name) in enumerate(pairs)
+            ]
+        )
+    return torch.tensor(rows)
+
+
+def plain_loss(logits: dict[str, Tensor], targets: list[int], pairs: list[list[int]], weights: list[float]) -> float:
+    """The weighted cross-entropies of pair, state and object (MSCI, Eqs. 13 to 16)."""
+    total = 0.0
+    for number, target in enumerate(targets):
+        state, name = pairs[target]
+        for weight, path, label in zip(weights, ("pair", "state", "object"), (target, state, name), strict=True):
+            row = logits[path][number].tolist()
+            total -= weight * math.log(math.exp(row[label]) / sum(math.exp(logit) for logit in row))
+    return total / len(targets)
