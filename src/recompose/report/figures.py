@@ -1,6 +1,7 @@
 """Figures: one style for all, as vector, bitmap and the numbers drawn."""
 
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from recompose.workspace import Workspace
 
 GRID = 101  # points of unseen accuracy at which curves are drawn
 COLUMN_WIDTH = 3.4  # inches: one column of a paper
+LEGEND_COLUMNS = 4
 
 mpl.use("Agg")
 STYLE: dict[Any, Any] = {
@@ -145,10 +147,11 @@ def _draw_curves(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
             linewidth=0,
         )
     axis.set(xlabel="unseen accuracy (%)", ylabel="seen accuracy (%)", xlim=(0, None), ylim=(0, None))
-    axis.set_title(dataset, pad=18)
+    columns = min(len(rows), LEGEND_COLUMNS)
+    axis.set_title(dataset, pad=5 + 13 * ceil(len(rows) / columns))  # above the legend
     above: Any = {
         "loc": "lower center",
         "bbox_to_anchor": (0.5, 1.0),
         "borderaxespad": 0.2,
     }  # curves cross the whole frame
-    axis.legend(ncols=min(len(rows), 4), columnspacing=1.2, handlelength=1.2, **above)
+    axis.legend(ncols=columns, columnspacing=1.2, handlelength=1.2, **above)
