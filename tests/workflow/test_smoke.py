@@ -38,9 +38,10 @@ def methods_of(project: Project, names: set[str]) -> list[str]:
 
 
 def behind(project: Project) -> set[str]:
-    """The runs behind the cells of Table 2."""
-    lineage = json.loads((project.root / "reports/msci/table-2.lineage.json").read_text())
-    return {key.removeprefix("runs/") for cell in lineage["cells"] for key in cell["made_from"]}
+    """The runs behind the cells of all artifacts."""
+    lineages = [json.loads(path.read_text()) for path in project.root.glob("reports/*/*.lineage.json")]
+    keys = {key for lineage in lineages for cell in lineage["cells"] for key in cell["made_from"]}
+    return {key.removeprefix("runs/") for key in keys if key.startswith("runs/")}
 
 
 def edit_setting(project: Project, method: str, old: str, new: str) -> None:
