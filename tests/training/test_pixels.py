@@ -162,3 +162,17 @@ def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: 
     assert {id(p) for group in optimizer.param_groups for p in group["params"]} == {
         id(p) for p in module.parameters() if p.requires_grad
     }
+
+
+def test_augmented_training_is_determined_by_its_seed_and_sees_other_images(backbone, data, pixels, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    files = []
+    for name, augment in (("a", True), ("b", True), ("plain", False)):
+        run(backbone, data, pixels, tmp_path / name, epochs=1, augment=augment)
+        files.append((tmp_path / name / CHECKPOINT).read_bytes())
+    assert files[0] == files[1]
+    assert files[0] != files[2]
+
+
+def test_a_last_batch_of_one_image_is_joined_to_the_one_before(backbone, data, pixels, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    method = run(backbone, data, pixels, tmp_path, epochs=1, batch_size=59)  # of 60 images
+    assert torch.isfinite(method.of_state[1].running_var).all()

@@ -1,0 +1,46 @@
+"""Augmentation: drawn for each image, determined by the seed, and never beyond what an image holds."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from recompose.training.augmentation import Augmentation
+
+
+@pytest.fixture
+def images() -> Tensor:
+    """200 times the same picture: bright on the left, dark on the right."""
+    picture = torch.linspace(250, 50, 16).round().to(torch.uint8).expand(3, 16, 16)
+    return picture.expand(200, 3, 16, 16).contiguous()
+
+
+def augmented(images: Tensor, seed: int) -> Tensor:
+    torch.manual_seed(seed)
+    return Augmentation()(images)
+
+
+def test_the_seed_determines_what_is_drawn(images: Tensor) -> None:
+    assert torch.equal(augmented(images, 1), augmented(images, 1))
+    assert not torch.equal(augmented(images, 1), augmented(images, 2))
+
+
+def test_each_image_is_drawn_for_itself_and_about_half_are_flipped(images: Tensor) -> None:
+    found = augmented(images, 3)
+    assert found.shape == images.shape
+    assert len({tuple(image.flatten().tolist()) for image in found}) == len(images)
+    centre = found[:, 0, 6:10]  # away from what came in at the edges
+    flipped = (centre[:, :, 4:8].mean(dim=(1, 2)) < centre[:, :, 8:12].mean(dim=(1, 2))).sum()
+    assert 70 < int(flipped) < 130
+
+
+def test_colours_stay_in_their_range(images: Tensor) -> None:
+    found = augmented(images, 4)
+    assert found.dtype == torch.float32
+    assert float(found.min()) >= 0
+    assert float(found.max()) <= 250 + 1e-3
+
+
+def test_what_comes_in_is_left_alone(images: Tensor) -> None:
+    before = images.clone()
+    augmented(images, 5)
+    assert torch.equal(images, before)
