@@ -48,7 +48,7 @@ def work(tmp_path: Path) -> Workspace:
 
 def save_lineage(work: Workspace, runs: list[Run]) -> None:
     keys = [f"runs/{run.folder}" for run in runs]
-    named = {"row": "CSP", "measures": "csp", "column": "shapes-pairs AUC", "made_from": keys, "missing": []}
+    named = {"row": "CSP", "measures": ["csp"], "column": "shapes-pairs AUC", "made_from": keys, "missing": []}
     cells = [{**named, "view": "exact", "text": "1.0"}, {**named, "view": "field", "text": "0.9"}]
     records = {key: {"digest": run.digest, "recipe": run.document} for key, run in zip(keys, runs, strict=True)}
     write_json(work.reports / "msci/table-2.lineage.json", {"cells": cells, "records": records})

@@ -228,7 +228,7 @@ def test_costs_are_in_the_units_of_their_columns() -> None:
         "d AUC": "12.0",
         "d H": "30.0",
     }
-    assert {cell.measures for cell in found.values()} == {"m"}
+    assert {cell.measures for cell in found.values()} == {("m",)}
 
 
 @pytest.mark.usefixtures("readers")
@@ -351,7 +351,7 @@ def test_settings_are_those_that_runs_had_on_each_data_set() -> None:
         ("Number of epochs", "e"): ("20", 20, 1),
     }
     cell = found["Learning rate", "d", ""]
-    assert (cell.made_from, len(cell.expected), cell.measures) == ((key("m", "d", 0),), 2, "m")
+    assert (cell.made_from, len(cell.expected), cell.measures) == ((key("m", "d", 0),), 2, ("m",))
 
 
 def by_seed(*values: Any) -> dict[int, Any]:

@@ -1,13 +1,31 @@
 """Lineage: of every cell the runs that made it, of every run what determined it and how it went."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recompose.digest import digest
+from recompose.digest import digest, sha256_file
 from recompose.files import read_json, write_json
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
 from recompose.workspace import Workspace
+
+SUFFIX = ".lineage.json"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a reader has to know before trusting an artifact: a state, why, and the keys of what is concerned."""
+
+    state: str  # incomplete, mixed, or uncommitted
+    why: str
+    keys: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The mark as people read it."""
+        return f"{self.state}: {self.why}"
 
 
 def key_of(kind: str, recipe: Recipe) -> str:
@@ -20,7 +38,7 @@ def _recipes(work: Workspace) -> dict[str, tuple[str, Recipe]]:
     return runs | {key_of("index", recipe): ("index", recipe) for recipe in work.plan.datasets.values()}
 
 
-def records_of(work: Workspace, cells: list[Cell]) -> dict[str, Any]:
+def records_of(work: Workspace, cells: Iterable[Cell]) -> dict[str, Any]:
     """The records of everything that cells were made from."""
     recipes = _recipes(work)
     keys = sorted({key for cell in cells for key in cell.made_from})
@@ -28,38 +46,58 @@ def records_of(work: Workspace, cells: list[Cell]) -> dict[str, Any]:
 
 
 def watermarks(work: Workspace, cells: list[Cell]) -> list[str]:
-    """What a reader has to know before trusting a table: missing seeds, mixed code, changed sources."""
+    """The marks of an artifact of these cells, in words."""
     records = records_of(work, cells)
-    missing = sorted({key for cell in cells for key in cell.expected} - set(records))
-    marks = [f"incomplete: {len(missing)} runs are missing ({', '.join(missing)})"] if missing else []
-    versions: dict[str, set[str]] = {}
-    for record in records.values():
+    missing = {key for cell in cells for key in cell.expected} - set(records)
+    return [mark.text for mark in marks(records, missing)]
+
+
+def marks(records: dict[str, Any], missing: Iterable[str]) -> Iterator[Mark]:
+    """What speaks against an artifact that was made from these records: missing seeds, mixed code, changed sources."""
+    if lacking := tuple(sorted(missing)):
+        yield Mark("incomplete", f"{len(lacking)} runs are missing ({', '.join(lacking)})", lacking)
+    versions: dict[str, dict[str, list[str]]] = {}
+    for key, record in records.items():
         for module, version in record["recipe"].get("code", {}).items():
-            versions.setdefault(module, set()).add(version)
-    mixed = sorted(module for module, found in versions.items() if len(found) > 1)
+            versions.setdefault(module, {}).setdefault(version, []).append(key)
+    mixed = {module: found for module, found in versions.items() if len(found) > 1}
     if mixed:
-        marks.append(f"mixed code: runs differ in {', '.join(mixed)}")
-    dirty = [key for key, record in records.items() if record["made"]["dirty"] is not False]
+        yield Mark("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _fewest(mixed.values()))
+    dirty = tuple(key for key, record in records.items() if record["made"]["dirty"] is not False)
     if dirty:
-        marks.append(
-            f"uncommitted sources: {len(dirty)} of {len(records)} were made from a changed or unknown working tree"
-        )
-    made = {name: {digest(record["made"][name]) for record in records.values()} for name in ("device", "packages")}
-    return marks + [
-        f"mixed {name}: not all of it was made with the same" for name, kinds in made.items() if len(kinds) > 1
-    ]
+        why = f"{len(dirty)} of {len(records)} were made from a changed or unknown working tree"
+        yield Mark("uncommitted", why, dirty)
+    for name in ("device", "packages"):
+        found: dict[str, list[str]] = {}
+        for key, record in records.items():
+            found.setdefault(digest(record["made"][name]), []).append(key)
+        if len(found) > 1:
+            yield Mark("mixed", f"not all of it was made with the same {name}", _fewest([found]))
 
 
-def write_lineage(path: Path, work: Workspace, cells: list[Cell]) -> None:
-    """Write the lineage of an artifact's measured cells, with all that is needed to tell of it without the results."""
+def _fewest(groups: Iterable[dict[str, list[str]]]) -> tuple[str, ...]:
+    """Of each group of keys by version, all but the largest."""
+    odd = (key for versions in groups for keys in sorted(versions.values(), key=len)[:-1] for key in keys)
+    return tuple(sorted(set(odd)))
+
+
+def lineage_of(work: Workspace, cells: list[Cell]) -> dict[str, Any]:
+    """The lineage of an artifact's measured cells, with all that is needed to tell of it without the results.
+
+    ``measures`` says, for each method or variant and data set, which runs the plan asked for; of those that were missing ``wanted`` has the recipe.
+    """
     measured = [cell for cell in cells if cell.source == "measured"]
-    document = {
+    records = records_of(work, measured)
+    names = sorted({name for cell in measured for name in cell.measures})
+    planned = {(name, dataset): work.plan.runs_of(name, dataset) for name in names for dataset in work.plan.datasets}
+    missing = [run for runs in planned.values() for run in runs if not work.runs.is_complete(run)]
+    return {
         "cells": [
             {
                 "row": cell.row,
                 "column": cell.column,
                 "view": cell.view,
-                "measures": cell.measures,
+                "measures": list(cell.measures),
                 "text": cell.text,
                 "value": cell.value,
                 "spread": cell.spread,
@@ -72,9 +110,21 @@ def write_lineage(path: Path, work: Workspace, cells: list[Cell]) -> None:
             }
             for cell in measured
         ],
-        "records": records_of(work, measured),
+        "measures": [
+            {"name": name, "dataset": dataset, "runs": [key_of("runs", run) for run in runs]}
+            for (name, dataset), runs in planned.items()
+            if runs
+        ],
+        "records": records,
+        "wanted": {key_of("runs", run): run.document for run in missing},
     }
-    write_json(path, document)
+
+
+def write_lineage(stem: Path, work: Workspace, cells: list[Cell], files: Iterable[Path]) -> None:
+    """Write the lineage of an artifact beside its files, with the digests that these have as they are written."""
+    document = lineage_of(work, cells)
+    document["files"] = {path.name: sha256_file(path) for path in files}
+    write_json(stem.with_name(stem.name + SUFFIX), document)
 
 
 def read_lineage(path: Path) -> dict[str, Any]:
@@ -83,7 +133,7 @@ def read_lineage(path: Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError: there is no lineage beside that file.
     """
-    lineage = path.with_name(path.name.split(".")[0] + ".lineage.json")
+    lineage = path.with_name(path.name.split(".")[0] + SUFFIX)
     if not lineage.exists():
         raise FileNotFoundError(f"{lineage} is missing: {path.name} is no artifact, or was not made here")
     document: dict[str, Any] = read_json(lineage)

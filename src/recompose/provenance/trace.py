@@ -1,5 +1,6 @@
 """Trace: from one cell of an artifact to the runs that made it, and whether it still holds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -41,7 +42,7 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
         raise TraceError(_no_such_cell(path, lineage["cells"], wanted))
     cell = found[0]
     records = {key: lineage["records"][key] for key in cell["made_from"]}
-    return Traced(cell, records, list(_stale(work.plan, records, cell)))
+    return Traced(cell, records, reasons(work.plan, records, cell))
 
 
 def _no_such_cell(path: Path, cells: list[dict[str, Any]], wanted: dict[str, str]) -> str:
@@ -54,39 +55,39 @@ def _no_such_cell(path: Path, cells: list[dict[str, Any]], wanted: dict[str, str
     return "\n".join(lines)
 
 
-def _wanted(plan: Plan, measures: str, record: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The plan's runs of a method or variant, or data sets, that stand where the record's run or data set stood: key -> recipe."""
-    recipe = record["recipe"]
-    if "method" not in recipe:
-        dataset = plan.datasets.get(recipe["dataset"])
-        return {key_of("index", dataset): dataset.document} if dataset else {}
-    runs = plan.runs_of(measures, recipe["dataset"]["name"])
-    return {key_of("runs", run): run.document for run in runs}
+def _wanted(plan: Plan, measures: list[str], records: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The plan's runs of methods or variants, or data sets, that stand where the records' runs or data sets stood: key -> recipe."""
+    recipes = [record["recipe"] for record in records]
+    indexed = {recipe["dataset"] for recipe in recipes if "method" not in recipe}
+    trained = {recipe["dataset"]["name"] for recipe in recipes if "method" in recipe}
+    datasets = [plan.datasets[name] for name in sorted(indexed & plan.datasets.keys())]
+    runs = [run for name in sorted(trained) for measure in measures for run in plan.runs_of(measure, name)]
+    found = {key_of("index", recipe): recipe.document for recipe in datasets}
+    return found | {key_of("runs", run): run.document for run in runs}
 
 
-def _stale(plan: Plan, records: dict[str, dict[str, Any]], cell: dict[str, Any]) -> Any:
-    """Why the cell is not what the current parameters and code would give, a line for each reason."""
+def reasons(plan: Plan, records: dict[str, dict[str, Any]], cell: dict[str, Any]) -> list[str]:
+    """Why a cell is not what the current parameters and code would give, a line for each reason."""
     if not records:
-        yield "nothing made it yet"
-        return
-    wanted = _wanted(plan, cell["measures"], next(iter(records.values())))
+        return ["nothing made it yet"]
+    wanted = _wanted(plan, cell["measures"], records.values())
     if not wanted:
-        yield "the current parameters do not ask for it"
-        return
-    reasons: dict[str, None] = {}
+        return ["the current parameters do not ask for it"]
+    found: dict[str, None] = {}
     for key, record in records.items():
         if key not in wanted:
-            reasons |= dict.fromkeys(_reasons(record["recipe"], list(wanted.values())))
-    if not reasons and set(wanted) - set(records):
-        reasons[f"seeds are missing: it has {len(records)} of {len(wanted)} runs"] = None
-    yield from reasons
+            found |= dict.fromkeys(_differences(record["recipe"], list(wanted.values())))
+    if not found and set(wanted) - set(records):
+        found[f"seeds are missing: it has {len(records)} of {len(wanted)} runs"] = None
+    return list(found)
 
 
-def _reasons(recipe: dict[str, Any], wanted: list[dict[str, Any]]) -> list[str]:
+def _differences(recipe: dict[str, Any], wanted: list[dict[str, Any]]) -> list[str]:
+    """What differs from the recipe among those wanted that is nearest to it, of the same seed."""
     same_seed = [document for document in wanted if document.get("seed") == recipe.get("seed")]
     if not same_seed:
         return [f"seed {recipe.get('seed')} is not asked for any more"]
-    return list(changes(recipe, same_seed[0]))
+    return min((list(changes(recipe, document)) for document in same_seed), key=len)
 
 
 def changes(old: dict[str, Any], new: dict[str, Any], path: str = "") -> Any:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from recompose.files import write_text
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Paper, artifact_files
 from recompose.progress import say
 from recompose.provenance.lineage import watermarks, write_lineage
+from recompose.report.cells import Cell
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.tables import build_table
 from recompose.workspace import Workspace
@@ -20,21 +21,20 @@ def make_artifacts(work: Workspace, paper: Paper) -> None:
     for name, artifact in paper.artifacts.items():
         stem = work.reports / paper.name / name
         say(f"{paper.name}/{name}")
-        if artifact.is_figure:
-            _make_figure(work, paper, name, stem)
-        else:
-            _make_table(work, paper, name, stem)
+        cells = _make_figure(work, paper, name, stem) if artifact.is_figure else _make_table(work, paper, name, stem)
+        written = [work.reports / paper.name / file for file in artifact_files(name, artifact)[:-1]]
+        write_lineage(stem, work, cells, written)
 
 
-def _make_table(work: Workspace, paper: Paper, name: str, stem: Path) -> None:
+def _make_table(work: Workspace, paper: Paper, name: str, stem: Path) -> list[Cell]:
     table = build_table(work, paper, name)
     write_text(stem.with_suffix(".csv"), to_csv(table))
     write_text(stem.with_suffix(".md"), to_markdown(table))
     write_text(stem.with_suffix(".tex"), to_latex(table))
-    write_lineage(stem.with_suffix(".lineage.json"), work, table.cells)
+    return table.cells
 
 
-def _make_figure(work: Workspace, paper: Paper, name: str, stem: Path) -> None:
+def _make_figure(work: Workspace, paper: Paper, name: str, stem: Path) -> list[Cell]:
     from recompose.report.figures.draw import draw
     from recompose.report.figures.series import cells_of
     from recompose.report.figures.style import Sheet
@@ -42,4 +42,4 @@ def _make_figure(work: Workspace, paper: Paper, name: str, stem: Path) -> None:
     artifact = paper.artifacts[name]
     cells = cells_of(work, artifact)
     draw(work, artifact, Sheet(stem, f"{paper.name}/{name}: {artifact.caption}", watermarks(work, cells)))
-    write_lineage(stem.with_suffix(".lineage.json"), work, cells)
+    return cells

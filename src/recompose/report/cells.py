@@ -19,7 +19,7 @@ class Cell:
     correct: str = ""  # where the printed value is wrong
     flag: str = ""  # and why
     view: str = ""  # of a table that measures in several ways
-    measures: str = ""  # the method or variant whose runs made it
+    measures: tuple[str, ...] = ()  # the methods or variants whose runs made it
 
     @property
     def part(self) -> str:

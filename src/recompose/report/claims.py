@@ -71,11 +71,10 @@ def verdicts(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
     """The cells of a table of claims: of each data set a verdict, with the smallest difference that it needs, its interval and seeds."""
     for row, claim in paper.claims.items():
         for dataset in work.plan.datasets:
-            runs = [run for method in _methods(claim) for run in work.plan.runs_of(method, dataset)]
-            if not runs or not all(work.plan.runs_of(method, dataset) for method in _methods(claim)):
+            if not all(work.plan.runs_of(method, dataset) for method in _methods(claim)):
                 continue  # the profile does not ask for all of it there
             found = [_tested(work, claim, lower, dataset) for lower in claim.lower]
-            yield from _cells(work, row, dataset, found, runs)
+            yield from _cells(work, row, dataset, found, _methods(claim))
 
 
 def _methods(claim: Claim) -> list[str]:
@@ -111,9 +110,10 @@ def _value(work: Workspace, claim: Claim, measure: Measure, run: Run) -> float:
     return group_accuracy(metrics, claim.world, "unbiased", measure.removesuffix(" group"), counts)
 
 
-def _cells(work: Workspace, row: str, dataset: str, found: list[Difference], runs: list[Run]) -> Iterator[Cell]:
+def _cells(work: Workspace, row: str, dataset: str, found: list[Difference], methods: list[str]) -> Iterator[Cell]:
     """Verdict, difference, interval and seeds, of the part of the claim that stands worst."""
     worst = min(found, key=lambda each: (VERDICTS.index(each.verdict), each.low))
+    runs = [run for method in methods for run in work.plan.runs_of(method, dataset)]
     keys = tuple(key_of("runs", run) for run in runs)
     complete = tuple(key for key, run in zip(keys, runs, strict=True) if work.runs.is_complete(run))
     said = {
@@ -133,4 +133,5 @@ def _cells(work: Workspace, row: str, dataset: str, found: list[Difference], run
             n=worst.n,
             made_from=complete,
             expected=keys,
+            measures=tuple(methods),
         )

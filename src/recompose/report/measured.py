@@ -97,7 +97,7 @@ def settings(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
                     len(complete),
                     complete,
                     keys,
-                    measures=artifact.of,
+                    measures=(artifact.of,),
                 )
 
 
@@ -113,7 +113,7 @@ def accuracy(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
             for column, metric in METRICS.items():
                 values = [100 * numbers[key][section.sweep][metric] for numbers in measured]
                 cell = over_seeds(row, f"{dataset} {column}", values, complete, planned)
-                yield replace(cell, view=view, measures=method)
+                yield replace(cell, view=view, measures=(method,))
 
 
 def costs(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
@@ -123,10 +123,10 @@ def costs(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
         for column, (key, unit) in COSTS.items():
             values = [each[key] / unit for each in found if each[key] is not None]
             cell = over_seeds(row, f"{dataset} {column}", values, complete, planned, digits=3)
-            yield replace(cell, measures=method)
+            yield replace(cell, measures=(method,))
         for column in ("AUC", "H"):
             values = [100 * each["test/closed"]["dense"][METRICS[column]] for each in metrics]
-            yield replace(over_seeds(row, f"{dataset} {column}", values, complete, planned), measures=method)
+            yield replace(over_seeds(row, f"{dataset} {column}", values, complete, planned), measures=(method,))
 
 
 def groups(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
@@ -147,7 +147,7 @@ def groups(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
                     cell = over_seeds(
                         row, f"{dataset} {column}", list(of[method].values()), complete, planned, digits=2
                     )
-                    yield replace(cell, view=view, measures=method)
+                    yield replace(cell, view=view, measures=(method,))
                 yield replace(_gain(work, row, dataset, first, second, of), view=view)
 
 
@@ -171,7 +171,7 @@ def _gain(work: Workspace, row: str, dataset: str, first: str, second: str, of: 
     seeds = sorted(of[first].keys() & of[second].keys())
     runs = [run for method in (first, second) for run in work.plan.runs_of(method, dataset) if run.seed in seeds]
     values = [of[second][seed] - of[first][seed] for seed in seeds]
-    return over_seeds(row, f"{dataset} delta", values, runs, runs, digits=2)
+    return replace(over_seeds(row, f"{dataset} delta", values, runs, runs, digits=2), measures=(first, second))
 
 
 def _rows(work: Workspace, measured: dict[str, str]) -> Iterator[tuple[str, str, str, list[Run], list[Run]]]:

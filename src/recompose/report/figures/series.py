@@ -53,7 +53,7 @@ def cells_of(work: Workspace, artifact: Artifact) -> list[Cell]:
             n=len(series.complete),
             made_from=tuple(key_of("runs", run) for run in series.complete),
             expected=tuple(key_of("runs", run) for run in series.planned),
-            measures=series.measures,
+            measures=(series.measures,),
         )
         for series in series_of(work, artifact)
     ]

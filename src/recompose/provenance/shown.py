@@ -1,0 +1,39 @@
+"""What the reports show: every artifact's measured cells, and the records of what is behind them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from recompose.files import read_json
+from recompose.papers.declaration import Paper
+from recompose.provenance.lineage import SUFFIX
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
+
+    lineages: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, reports: Path, papers: list[Paper]) -> "Shown":
+        """What there is in the folder of reports."""
+        paths = {f"{paper.name}/{name}": reports / paper.name / name for paper in papers for name in paper.artifacts}
+        found = {name: path.with_name(path.name + SUFFIX) for name, path in paths.items()}
+        return cls({name: read_json(path) for name, path in found.items() if path.is_file()})
+
+    @cached_property
+    def records(self) -> dict[str, dict[str, Any]]:
+        """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
+        return {key: record for lineage in self.lineages.values() for key, record in lineage["records"].items()}
+
+    def cells(self, artifact: str) -> list[dict[str, Any]]:
+        """The measured cells of an artifact; of a figure, a cell for each of its rows and data sets."""
+        cells: list[dict[str, Any]] = self.lineages[artifact]["cells"]
+        return cells
+
+    def reach(self, key: str) -> dict[str, list[dict[str, Any]]]:
+        """The cells that a run or a data set reaches, by artifact."""
+        found = {name: [cell for cell in self.cells(name) if key in cell["made_from"]] for name in self.lineages}
+        return {name: cells for name, cells in found.items() if cells}
