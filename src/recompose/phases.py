@@ -41,7 +41,7 @@ def acquire(work: Workspace, dataset: str) -> None:
 
 def metadata_path(work: Workspace, dataset: str) -> Path:
     """The metadata among a data set's raw files: while it is there, they are taken to be there."""
-    from recompose.data.compositional import METADATA
+    from recompose.data.layout import METADATA
     from recompose.data.location import data_root
 
     return data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data) / METADATA
@@ -124,7 +124,7 @@ def cache_features(work: Workspace, dataset: str, backbone: str) -> None:
             _limit_threads(work.params.chosen.trainer.threads)
             root = data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data)
             data, found = _pair_data(work, dataset), _content(work, dataset)
-            check_content(root, data, found)
+            check_content(root, data, work.store("index").folder(work.plan.datasets[dataset]))
             paths = [root / sample.path for sample in data.samples]
             write_json(folder / INPUTS, {**found, "weights": _weights(work, backbone)[1]})
             say(f"{dataset}: encoding {len(paths)} images")

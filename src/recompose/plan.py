@@ -42,6 +42,18 @@ class Recipe:
 
 
 @dataclass(frozen=True)
+class Reference(Recipe):
+    """A recipe of which only the name and the digest are known: another one names it."""
+
+    known: str = ""
+
+    @property
+    def digest(self) -> str:
+        """The digest that it was named by."""
+        return self.known
+
+
+@dataclass(frozen=True)
 class Run(Recipe):
     """One training and evaluation of a method on a data set with a backbone and a seed."""
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from recompose.files import read_json
 from recompose.papers.declaration import declared_variants
 from recompose.params import Params, Released, load_params
-from recompose.plan import Batch, Plan, Recipe, make_plan
+from recompose.plan import Batch, Plan, Recipe, Run, make_plan
 from recompose.store import Store
 
 
@@ -59,6 +61,15 @@ class Workspace:
     def runs(self) -> Store:
         """The store of runs."""
         return self.store("runs")
+
+    def metrics_of(self, run: Run) -> dict[str, Any]:
+        """A complete run's numbers, as fractions, under ``<split>/<world>``.
+
+        Raises:
+            DamagedError: the file was changed.
+        """
+        metrics: dict[str, Any] = read_json(self.runs.file(run, "metrics.json"))
+        return metrics
 
     def threads_of(self, backbone: str) -> int:
         """The threads of the process that makes a backbone."""

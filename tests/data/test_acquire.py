@@ -11,8 +11,10 @@ import torch
 from recompose.data import acquire as module
 from recompose.data import cgqa, ut_zappos
 from recompose.data.acquire import acquire
-from recompose.data.compositional import METADATA, DataError
+from recompose.data.compositional import DataError
+from recompose.data.content import changed, content, digests, write_content
 from recompose.data.download import DownloadError
+from recompose.data.layout import METADATA, SPLIT_NAME
 from recompose.data.pairs import PairData, Statistics
 from recompose.params import Archive, Downloaded
 from recompose.plan import Recipe
@@ -94,11 +96,14 @@ def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch
 def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
     put_data_set(tmp_path / "cgqa")
     pairs = cgqa.read(tmp_path / "cgqa")
-    found = module.content(tmp_path / "cgqa", pairs)
-    module.check_content(tmp_path / "cgqa", pairs, found)
+    write_content(tmp_path / "cgqa", pairs, tmp_path)
+    module.check_content(tmp_path / "cgqa", pairs, tmp_path)
     (tmp_path / "cgqa/images/val-red-car.jpg").write_bytes(b"other")
-    with pytest.raises(DataError, match=r"was changed since it was indexed \(images\)"):
-        module.check_content(tmp_path / "cgqa", pairs, found)
+    with pytest.raises(DataError, match=r"was changed since it was indexed: images/val-red-car\.jpg\. Put"):
+        module.check_content(tmp_path / "cgqa", pairs, tmp_path)
+    (tmp_path / "cgqa/images/val-red-car.jpg").unlink()
+    (tmp_path / "cgqa" / SPLIT_NAME / "val_pairs.txt").write_text("")
+    assert changed(tmp_path / "cgqa", pairs, tmp_path) == ["val_pairs.txt", "images/val-red-car.jpg"]
 
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
@@ -113,9 +118,9 @@ def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> No
 def test_the_index_says_what_was_found(tmp_path: Path) -> None:
     put_data_set(tmp_path / "data/cgqa")
     pairs = cgqa.read(tmp_path / "data/cgqa")
-    before = module.content(tmp_path / "data/cgqa", pairs)
+    before = content(tmp_path / "data/cgqa", digests(tmp_path / "data/cgqa", pairs))
     (tmp_path / "data/cgqa/images/val-red-car.jpg").write_bytes(b"other")
-    after = module.content(tmp_path / "data/cgqa", pairs)
+    after = content(tmp_path / "data/cgqa", digests(tmp_path / "data/cgqa", pairs))
     assert {name for name in before if before[name] != after[name]} == {"images"}
     assert set(before) == {METADATA, "train_pairs.txt", "val_pairs.txt", "test_pairs.txt", "images"}
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.data import compositional
-from recompose.data.compositional import METADATA, SPLIT_NAME, DataError, is_inside, read_metadata, read_pairs
+from recompose.data.compositional import DataError, is_inside, read_metadata, read_pairs
+from recompose.data.layout import METADATA, SPLIT_NAME
 from recompose.data.pairs import PairData, Sample, Statistics
 
 pytestmark = pytest.mark.filterwarnings("ignore:Detected pickle protocol:UserWarning")

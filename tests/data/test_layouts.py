@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from recompose.data import cgqa, compositional, mit_states, ut_zappos
-from recompose.data.compositional import METADATA, SPLIT_NAME, DataError
+from recompose.data.compositional import DataError
+from recompose.data.layout import METADATA, SPLIT_NAME
 from recompose.data.pairs import Statistics
 from recompose.data.unpacked import find_folder, move_split
 

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from recompose.data import cgqa, mit_states, ut_zappos
-from recompose.data.compositional import METADATA, SPLIT_NAME, DataError, is_inside, read_pairs
+from recompose.data.compositional import DataError, is_inside, read_pairs
+from recompose.data.layout import METADATA, SPLIT_NAME
 from recompose.data.pairs import SPLITS, Pair, PairData
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):

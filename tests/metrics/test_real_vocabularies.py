@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from recompose.data.compositional import SPLIT_NAME, read_pairs
+from recompose.data.compositional import read_pairs
+from recompose.data.layout import SPLIT_NAME
 from recompose.data.pairs import SPLITS, Pair, PairData, Sample
 from recompose.metrics import feasibility as calibration
 from recompose.metrics.czsl import Best, report_of

@@ -60,7 +60,7 @@ def test_every_artifact_is_there_and_every_cell_has_its_runs(smoke: Project) -> 
         declared = {file for name, artifact in paper.artifacts.items() for file in artifact_files(name, artifact)}
         assert {path.name for path in (smoke.root / "reports" / paper.name).iterdir()} == declared
     twice = {method: 2 for method in ("chance", "coop", "csp", "gipcol", "c-s-o", "troika")}
-    ablated = {"dfsp": 2 + 2, "msci": 2 + 8, "duplex": 2 + 2 * 2 + 10 + 2}
+    ablated = {"dfsp": 2 + 2, "msci": 2 + 9, "duplex": 2 + 2 * 2 + 10 + 2}
     tested = 6 * 2 + 1  # of duplex, from checkpoints
     ablated["duplex"] += tested
     assert Counter(methods_of(smoke, set(smoke.runs()))) == {"clip": 1, **twice, **ablated}

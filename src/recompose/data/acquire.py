@@ -4,7 +4,6 @@ A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacke
 that are downloaded where they are not there. A folder that somebody put there already is taken as it is, and checked all the same.
 """
 
-import hashlib
 import importlib
 import shutil
 from pathlib import Path
@@ -14,17 +13,18 @@ from filelock import FileLock
 
 from recompose.data import compositional
 from recompose.data.archives import extract
+from recompose.data.content import changed, write_content
 from recompose.data.download import DownloadError, download
+from recompose.data.layout import METADATA, SPLIT_NAME
 from recompose.data.location import data_root
 from recompose.data.pairs import PairData
 from recompose.data.shapes.corpus import write_corpus
-from recompose.digest import sha256_file
-from recompose.files import fresh_folder, write_json
+from recompose.files import fresh_folder
 from recompose.params import Archive, Downloaded, ShapesPairs
 from recompose.plan import Recipe, module_of
 from recompose.progress import say
 
-LAYOUT = f"images/, {compositional.METADATA}, {compositional.SPLIT_NAME}/"
+LAYOUT = f"images/, {METADATA}, {SPLIT_NAME}/"
 
 
 def acquire(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path, index: Path) -> None:
@@ -38,7 +38,7 @@ def acquire(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path, index
     pairs = module.read(root, section.images.model_dump()) if isinstance(section, ShapesPairs) else module.read(root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests")
     pairs.write(index)
-    write_json(index / "content.json", content(root, pairs))
+    write_content(root, pairs, index)
 
 
 def bring(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path) -> Path:
@@ -51,7 +51,7 @@ def bring(recipe: Recipe, section: ShapesPairs | Downloaded, data: Path) -> Path
     module = importlib.import_module(module_of(recipe.name))
     if isinstance(section, ShapesPairs):
         _draw(module, section, root)
-    elif not (root / compositional.METADATA).exists():
+    elif not (root / METADATA).exists():
         _unpack(module, section, data, root)
     return root
 
@@ -68,7 +68,7 @@ def _draw(module: ModuleType, section: ShapesPairs, root: Path) -> None:
 def _unpack(module: ModuleType, section: Downloaded, data: Path, root: Path) -> None:
     if root.exists():
         raise compositional.DataError(
-            f"{root} is there but lacks {compositional.METADATA}. Put a whole data set there ({LAYOUT}), "
+            f"{root} is there but lacks {METADATA}. Put a whole data set there ({LAYOUT}), "
             "or remove the folder to have it unpacked from its archives."
         )
     archives = data / "archives"
@@ -100,27 +100,18 @@ def bring_archive(archive: Archive, data: Path) -> Path:
     return path
 
 
-def content(root: Path, pairs: PairData) -> dict[str, str]:
-    """Digests of what was found on disk: of each list, of the metadata, and one over all images."""
-    lists = [root / compositional.METADATA, *sorted((root / compositional.SPLIT_NAME).glob("*_pairs.txt"))]
-    images = hashlib.sha256()
-    for path in sorted({sample.path for sample in pairs.samples}):
-        images.update(f"{path} {sha256_file(root / path)}\n".encode())
-    return {file.name: sha256_file(file) for file in lists} | {"images": images.hexdigest()}
-
-
-def check_content(root: Path, pairs: PairData, found: dict[str, str]) -> None:
+def check_content(root: Path, pairs: PairData, index: Path) -> None:
     """Compare the files on disk with what was found when they were indexed.
 
     Raises:
         DataError: they were changed since.
     """
-    now = content(root, pairs)
-    changed = sorted(name for name in found if now.get(name) != found[name])
-    if changed:
+    files = changed(root, pairs, index)
+    if files:
         raise compositional.DataError(
-            f"{root} was changed since it was indexed ({', '.join(changed)}). Put the files back; a drawn data set is "
-            "drawn anew where its folder is removed."
+            f"{root} was changed since it was indexed: {files[0]}"
+            + (f" and {len(files) - 1} more" if len(files) > 1 else "")
+            + ". Put the files back; a drawn data set is drawn anew where its folder is removed."
         )
 
 

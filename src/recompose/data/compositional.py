@@ -15,10 +15,9 @@ from typing import Any
 
 import torch
 
+from recompose.data.layout import METADATA, SPLIT_NAME
 from recompose.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 
-SPLIT_NAME = "compositional-split-natural"
-METADATA = f"metadata_{SPLIT_NAME}.t7"
 MISSING = "NA"
 
 

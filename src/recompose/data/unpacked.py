@@ -2,7 +2,8 @@
 
 from pathlib import Path, PurePosixPath
 
-from recompose.data.compositional import METADATA, SPLIT_NAME, DataError
+from recompose.data.compositional import DataError
+from recompose.data.layout import METADATA, SPLIT_NAME
 
 
 def find_folder(unpacked: Path, ending: str) -> Path:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from recompose.data import compositional
+from recompose.data.layout import METADATA
 from recompose.data.pairs import Statistics
 from recompose.data.unpacked import find_folder, move_split
 
@@ -24,7 +25,7 @@ def arrange(unpacked: Path, root: Path) -> None:
     """Bring the unpacked archives into the common layout: the metadata's ``_image`` says where upstream has an image."""
     move_split(unpacked, "ut-zap50k", root)
     upstream = find_folder(unpacked, "ut-zap50k-images")
-    metadata = root / compositional.METADATA
+    metadata = root / METADATA
     for number, record in enumerate(compositional.read_metadata(metadata)):
         if not isinstance(record.get("_image"), str):
             raise compositional.DataError(f"{metadata}, record {number}: _image, its place upstream, is missing")

@@ -16,8 +16,7 @@ from recompose.workspace import Workspace
 
 def read_metrics(work: Workspace, run: Run) -> dict[str, Any]:
     """A run's numbers, as fractions, under ``<split>/<world>``."""
-    metrics: dict[str, Any] = read_json(work.runs.file(run, "metrics.json"))
-    return metrics
+    return work.metrics_of(run)
 
 
 def read_costs(work: Workspace, run: Run) -> dict[str, Any]:
