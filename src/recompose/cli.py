@@ -80,16 +80,19 @@ def features(dataset: str, backbone: str, receipt: Receipt = None, expect: Folde
 
 @app.command()
 def train(
-    batch: Annotated[str, typer.Argument(help="A batch of the plan, or the first characters of one run's digest.")],
+    batches: Annotated[
+        list[str], typer.Argument(help="Batches of the plan, or the first characters of single runs' digests.")
+    ],
     receipt: Receipt = None,
 ) -> None:
-    """Train and test the runs of a batch, or one run alone, where they are not complete."""
+    """Train and test the runs of batches, or single runs, where they are not complete."""
     from recompose import phases
 
     work = _workspace()
-    chosen = work.batch(batch)
-    phases.carry_out(work, chosen)
-    _receipt(work, receipt, [work.runs.record_path(run) for run in chosen.runs])
+    chosen = [work.batch(name) for name in batches]
+    for batch in chosen:
+        phases.carry_out(work, batch)
+    _receipt(work, receipt, [work.runs.record_path(run) for batch in chosen for run in batch.runs])
 
 
 @app.command()
@@ -107,14 +110,16 @@ def artifacts(paper: str, receipt: Receipt = None) -> None:
 
 @app.command()
 def report(receipt: Receipt = None) -> None:
-    """Write the index of the reports and the metrics that DVC compares."""
-    from recompose.report.index import write_curves, write_index, write_metrics
+    """Write the report site, the index for code hosts and the metrics that DVC compares."""
+    from recompose.provenance.audit import audit_artifacts
+    from recompose.provenance.lineage import SUFFIX
+    from recompose.report.index import FILES, LINEAGE, write_index
+    from recompose.report.site.build import write_page
 
-    work = _workspace()
-    write_metrics(work)
-    write_curves(work)
-    write_index(work, [load_paper(name) for name in PAPERS])
-    _receipt(work, receipt, [work.reports / name for name in ("README.md", "metrics.json", "curves.csv")])
+    work, papers = _workspace(), [load_paper(name) for name in PAPERS]
+    write_page(work, papers, audit_artifacts(work, papers))
+    write_index(work, papers)
+    _receipt(work, receipt, [work.reports / name for name in (*FILES, f"{LINEAGE}{SUFFIX}")])
 
 
 @app.command()
@@ -154,6 +159,27 @@ def trace(
         print(json.dumps(asdict(traced) | {"state": "stale" if traced.stale else "current"}, indent=2))
     else:
         show_trace(Console(), work, artifact, traced)
+
+
+@app.command()
+def audit(as_json: JSON = False) -> None:
+    """Check that everything the reports show follows from its runs, and that these are the ones asked for now.
+
+    Every number is taken anew from stored scores, every file is compared with its digest, and runs with the current parameters, code and inputs.
+    Ends with an error where something does not hold. Without results/ it checks what can be checked, and says what cannot.
+    """
+    from recompose.provenance.audit import audit as audit_all
+    from recompose.provenance.audit import audit_document
+    from recompose.provenance.show_audit import show_audit
+    from recompose.provenance.shown import Shown
+
+    work, papers = _workspace(), [load_paper(name) for name in PAPERS]
+    found, shown = audit_all(work, papers), Shown.of(work.reports, papers)
+    if as_json:
+        print(json.dumps(audit_document(found, shown), indent=2))
+    else:
+        show_audit(Console(), found, shown)
+    raise typer.Exit(0 if found.report.clean else 1)
 
 
 @store_app.command()

@@ -12,14 +12,15 @@ from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import FOLDER, PAPERS
 from recompose.plan import Batch, Recipe
-from recompose.provenance.fingerprint import fingerprint
+from recompose.provenance.fingerprint import ROOT, fingerprint
 from recompose.store import KINDS
 from recompose.workspace import Workspace
 
 K = TypeVar("K")
 PHASES = ("data", "backbone", "features", "runs", "artifacts", "report")
 ARTIFACTS = "recompose.report.artifacts"
-INDEX = "recompose.report.index"
+INDEX = ("recompose.report.index", "recompose.report.site.build", "recompose.provenance.audit")
+PAGE = ROOT / "report" / "site"  # its templates
 
 
 def write_receipt(path: Path, root: Path, files: Iterable[Path]) -> None:
@@ -57,7 +58,10 @@ class Receipts:
             for name in PAPERS
         }
         papers = {name: recipe.digest for name, recipe in self._papers.items()}
-        self._report = Recipe("report", {"artifacts": papers, "code": fingerprint([INDEX])})
+        notes = {name: content_of(FOLDER / name) for name in PAPERS}
+        self._report = Recipe(
+            "report", {"artifacts": papers, "notes": notes, "page": content_of(PAGE), "code": fingerprint(INDEX)}
+        )
 
     def _recipes(self, phase: str) -> list[str]:
         plan = self._plan
@@ -163,9 +167,13 @@ def _called(recipes: Mapping[K, Recipe], folder: str) -> K:
 
 def declared_content(paper: str) -> dict[str, str]:
     """The digests of the files in which a paper declares its artifacts and reported values."""
-    folder = FOLDER / paper
+    return {name: sha256 for name, sha256 in content_of(FOLDER / paper).items() if not name.endswith(".md")}
+
+
+def content_of(folder: Path) -> dict[str, str]:
+    """The digests of a folder's files that are no code: those that reports are made from."""
     return {
         path.relative_to(folder).as_posix(): sha256_file(path)
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".yaml", ".csv")
+        if path.suffix in (".yaml", ".csv", ".md", ".html", ".css", ".js")
     }

@@ -89,9 +89,9 @@ class Store:
         except FileNotFoundError:
             raise DamagedError(f"{path} is not there: make it with `snakemake --cores all`") from None
         except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-            raise DamagedError(f"{path} is no record ({error}): {self._remedy(recipe)}") from None
+            raise DamagedError(f"{path} is no record ({error}): {self.remedy(recipe)}") from None
         if identity != recipe.digest:
-            raise DamagedError(f"{path} holds another recipe than its folder's name says: {self._remedy(recipe)}")
+            raise DamagedError(f"{path} holds another recipe than its folder's name says: {self.remedy(recipe)}")
         return record
 
     def verify(self, recipe: Recipe) -> dict[str, Any]:
@@ -111,8 +111,10 @@ class Store:
         Raises:
             DamagedError: a file is missing or has another size.
         """
-        for name, entry in self.record(recipe)["files"].items():
-            self._sized(recipe, name, entry)
+        record = self.record(recipe)
+        for name in record["files"]:
+            if fault := self._fault_of_size(recipe, name, record):
+                raise DamagedError(f"{self.folder(recipe) / name} {fault}: {self.remedy(recipe)}")
 
     def file(self, recipe: Recipe, name: str, record: dict[str, Any] | None = None) -> Path:
         """The path of a stored file, after its bytes were checked.
@@ -120,22 +122,27 @@ class Store:
         Raises:
             DamagedError: the file is missing, truncated or changed.
         """
-        entry = (record or self.record(recipe))["files"][name]
-        path = self._sized(recipe, name, entry)
-        if sha256_file(path) != entry["sha256"]:
-            raise DamagedError(f"{path} was changed since it was made: {self._remedy(recipe)}")
-        return path
-
-    def _sized(self, recipe: Recipe, name: str, entry: dict[str, Any]) -> Path:
         path = self.folder(recipe) / name
-        if not path.is_file():
-            raise DamagedError(f"{path} is missing: {self._remedy(recipe)}")
-        size = path.stat().st_size
-        if size != entry["bytes"]:
-            raise DamagedError(f"{path} has {size} bytes instead of {entry['bytes']}: {self._remedy(recipe)}")
+        if fault := self.fault(recipe, name, record or self.record(recipe)):
+            raise DamagedError(f"{path} {fault}: {self.remedy(recipe)}")
         return path
 
-    def _remedy(self, recipe: Recipe) -> str:
+    def fault(self, recipe: Recipe, name: str, record: dict[str, Any]) -> str:
+        """What is wrong with a stored file: that it is missing, truncated or changed; empty where nothing is."""
+        if fault := self._fault_of_size(recipe, name, record):
+            return fault
+        same = sha256_file(self.folder(recipe) / name) == record["files"][name]["sha256"]
+        return "" if same else "was changed since it was made"
+
+    def _fault_of_size(self, recipe: Recipe, name: str, record: dict[str, Any]) -> str:
+        path, expected = self.folder(recipe) / name, record["files"][name]["bytes"]
+        if not path.is_file():
+            return "is missing"
+        size = path.stat().st_size
+        return "" if size == expected else f"has {size} bytes instead of {expected}"
+
+    def remedy(self, recipe: Recipe) -> str:
+        """What to do about a damaged folder."""
         return f"put the file back, or run `recompose store discard {self.kind}/{recipe.folder}` to have it made again"
 
     def _lock_path(self, recipe: Recipe) -> Path:

@@ -1,4 +1,4 @@
-# Phase 6: the index of the reports, and the numbers that DVC compares.
+# Phase 6: the report site, the index for code hosts, and the numbers that DVC compares.
 
 
 rule write_report:
@@ -6,6 +6,12 @@ rule write_report:
         ancient(receipts.all("artifacts")),
     output:
         receipt=receipts.all("report")[0],
+        page=report(
+            "reports/index.html",
+            caption="../report/page.rst",
+            category="all papers",
+            labels={"artifact": "site", "as": "page", "about": "Every table, figure and claim, and the runs behind each number."},
+        ),
         metrics=report(
             "reports/metrics.json",
             caption="../report/metrics.rst",

@@ -12,6 +12,7 @@ from recompose.report.cells import Cell
 from recompose.workspace import Workspace
 
 SUFFIX = ".lineage.json"
+NAMED = 3  # missing runs that a mark names
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ def watermarks(work: Workspace, cells: list[Cell]) -> list[str]:
 def marks(records: dict[str, Any], missing: Iterable[str]) -> Iterator[Mark]:
     """What speaks against an artifact that was made from these records: missing seeds, mixed code, changed sources."""
     if lacking := tuple(sorted(missing)):
-        yield Mark("incomplete", f"{len(lacking)} runs are missing ({', '.join(lacking)})", lacking)
+        some = ", ".join(lacking[:NAMED]) + (", ..." if len(lacking) > NAMED else "")
+        yield Mark("incomplete", f"{len(lacking)} runs are missing ({some})", lacking)
     versions: dict[str, dict[str, list[str]]] = {}
     for key, record in records.items():
         for module, version in record["recipe"].get("code", {}).items():
@@ -81,6 +83,24 @@ def _fewest(groups: Iterable[dict[str, list[str]]]) -> tuple[str, ...]:
     return tuple(sorted(set(odd)))
 
 
+def cell_document(cell: Cell) -> dict[str, Any]:
+    """A measured cell, as lineage has it."""
+    return {
+        "row": cell.row,
+        "column": cell.column,
+        "view": cell.view,
+        "measures": list(cell.measures),
+        "text": cell.text,
+        "value": cell.value,
+        "spread": cell.spread,
+        "n": cell.n,
+        "aggregate": "single value" if cell.spread is None else "mean and sample standard deviation over seeds",
+        "made_from": list(cell.made_from),
+        "values": list(cell.values),
+        "missing": sorted(set(cell.expected) - set(cell.made_from)),
+    }
+
+
 def lineage_of(work: Workspace, cells: list[Cell]) -> dict[str, Any]:
     """The lineage of an artifact's measured cells, with all that is needed to tell of it without the results.
 
@@ -92,24 +112,8 @@ def lineage_of(work: Workspace, cells: list[Cell]) -> dict[str, Any]:
     planned = {(name, dataset): work.plan.runs_of(name, dataset) for name in names for dataset in work.plan.datasets}
     missing = [run for runs in planned.values() for run in runs if not work.runs.is_complete(run)]
     return {
-        "cells": [
-            {
-                "row": cell.row,
-                "column": cell.column,
-                "view": cell.view,
-                "measures": list(cell.measures),
-                "text": cell.text,
-                "value": cell.value,
-                "spread": cell.spread,
-                "n": cell.n,
-                "aggregate": "mean and sample standard deviation over seeds"
-                if cell.spread is not None
-                else "single value",
-                "made_from": list(cell.made_from),
-                "missing": sorted(set(cell.expected) - set(cell.made_from)),
-            }
-            for cell in measured
-        ],
+        "datasets": [{"name": name, "digest": recipe.digest} for name, recipe in work.plan.datasets.items()],
+        "cells": [cell_document(cell) for cell in measured],
         "measures": [
             {"name": name, "dataset": dataset, "runs": [key_of("runs", run) for run in runs]}
             for (name, dataset), runs in planned.items()

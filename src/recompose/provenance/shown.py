@@ -21,7 +21,8 @@ class Shown:
         """What there is in the folder of reports."""
         paths = {f"{paper.name}/{name}": reports / paper.name / name for paper in papers for name in paper.artifacts}
         found = {name: path.with_name(path.name + SUFFIX) for name, path in paths.items()}
-        return cls({name: read_json(path) for name, path in found.items() if path.is_file()})
+        read = {name: _readable(path) for name, path in found.items()}
+        return cls({name: lineage for name, lineage in read.items() if lineage})
 
     @cached_property
     def records(self) -> dict[str, dict[str, Any]]:
@@ -37,3 +38,12 @@ class Shown:
         """The cells that a run or a data set reaches, by artifact."""
         found = {name: [cell for cell in self.cells(name) if key in cell["made_from"]] for name in self.lineages}
         return {name: cells for name, cells in found.items() if cells}
+
+
+def _readable(path: Path) -> dict[str, Any] | None:
+    """A lineage; None where there is none, or what is there is none: the audit says so."""
+    try:
+        found = read_json(path)
+        return found if {"cells", "records"} <= found.keys() else None
+    except (OSError, ValueError, AttributeError):
+        return None

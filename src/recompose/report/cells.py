@@ -19,6 +19,7 @@ class Cell:
     correct: str = ""  # where the printed value is wrong
     flag: str = ""  # and why
     view: str = ""  # of a table that measures in several ways
+    values: tuple[float, ...] = ()  # of each of made_from, where it is a mean of them
     measures: tuple[str, ...] = ()  # the methods or variants whose runs made it
 
     @property

@@ -112,7 +112,7 @@ def to_latex(table: Table) -> str:
 def _grid(table: Table, part: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a part, escaped, with the columns that describe the rows in front."""
     cells = table.of(part)
-    ranks = _ranks(cells)
+    places = ranks(cells)
     reported = {} if part == "reported" else {(cell.row, cell.column): cell.text for cell in table.of("reported")}
     flags = [cell for cell in cells if cell.flag]
     found = {(cell.row, cell.column): cell for cell in cells}
@@ -123,7 +123,7 @@ def _grid(table: Table, part: str, syntax: Syntax) -> tuple[list[str], list[list
         texts = []
         for column in columns:
             cell = found[row, column]
-            text = syntax.mark(cell.text, ranks.get(cell, 0))
+            text = syntax.mark(cell.text, places.get(cell, 0))
             if cell.flag:
                 text += syntax.escape(f" [{flags.index(cell) + 1}]")
             printed = reported.get((row, column), "-")
@@ -133,7 +133,7 @@ def _grid(table: Table, part: str, syntax: Syntax) -> tuple[list[str], list[list
     return ["", *map(syntax.escape, [*about, *columns])], rows
 
 
-def _ranks(cells: list[Cell]) -> dict[Cell, int]:
+def ranks(cells: list[Cell]) -> dict[Cell, int]:
     """Best and second best of each column of accuracies, by the printed value; ties share a rank."""
     ranks: dict[Cell, int] = {}
     for column in {cell.column for cell in cells if cell.column.split()[-1] in METRICS}:

@@ -1,13 +1,16 @@
 """The index of reports for code hosts, and the numbers that DVC compares between experiments."""
 
+import json
 from statistics import mean
 from typing import Any
 
 import numpy as np
 
-from recompose.files import write_json, write_text
+from recompose.files import write_text
 from recompose.papers.declaration import METRICS, Paper
 from recompose.plan import Run
+from recompose.provenance.lineage import key_of, write_lineage
+from recompose.report.cells import Cell
 from recompose.report.formats import escape_markdown, measured_part
 from recompose.report.numbers import read_curve, read_metrics
 from recompose.report.tables import build_table
@@ -16,8 +19,38 @@ from recompose.workspace import Workspace
 SHOWN = ("accuracy", "costs", "groups", "claims")  # tables whose measured part stands in the index
 
 
-def write_metrics(work: Workspace) -> None:
-    """Write ``metrics.json``: data set, method, world and metric, in percent, means over seeds of test images."""
+FILES = ("index.html", "README.md", "metrics.json", "curves.csv")
+LINEAGE = "index"  # the name of the index's own lineage
+
+
+def write_index(work: Workspace, papers: list[Paper]) -> None:
+    """Write the index and the numbers that DVC compares, with their lineage."""
+    write_text(work.reports / "metrics.json", metrics_json(work))
+    write_text(work.reports / "curves.csv", curves_csv(work))
+    write_text(work.reports / "README.md", readme(work, papers))
+    write_lineage(work.reports / LINEAGE, work, index_cells(work), [work.reports / name for name in FILES])
+
+
+def index_cells(work: Workspace) -> list[Cell]:
+    """A cell per method and data set, for lineage."""
+    return [
+        Cell(
+            method,
+            dataset,
+            "measured",
+            "metrics",
+            made_from=tuple(key_of("runs", run) for run in runs if work.runs.is_complete(run)),
+            expected=tuple(key_of("runs", run) for run in runs),
+            measures=(method,),
+        )
+        for dataset in work.plan.datasets
+        for method in work.params.chosen.methods
+        if (runs := work.plan.runs_of(method, dataset))
+    ]
+
+
+def metrics_json(work: Workspace) -> str:
+    """Data set, method, world and metric, in percent, means over seeds of test images."""
     numbers: dict[str, Any] = {}
     for dataset in work.plan.datasets:
         for method in work.params.chosen.methods:
@@ -32,11 +65,11 @@ def write_metrics(work: Workspace) -> None:
                     for key in measured[0]
                     if key.startswith("test/")
                 }
-    write_json(work.reports / "metrics.json", numbers)
+    return json.dumps(numbers, indent=2) + "\n"
 
 
-def write_curves(work: Workspace) -> None:
-    """Write ``curves.csv``: the mean seen accuracy of each method at each unseen accuracy, in percent, for ``dvc plots``.
+def curves_csv(work: Workspace) -> str:
+    """The mean seen accuracy of each method at each unseen accuracy, in percent, for ``dvc plots``.
 
     Of the first data set, in the closed world; a method's column ends where its unseen accuracy does.
     """
@@ -50,7 +83,7 @@ def write_curves(work: Workspace) -> None:
     for unseen in range(101):
         values = [curve[unseen] for curve in columns.values()]
         lines.append(",".join([str(unseen), *("" if np.isnan(value) else f"{value:.3f}" for value in values)]))
-    write_text(work.reports / "curves.csv", "\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def _mean_curve(work: Workspace, runs: list[Run]) -> np.ndarray:
@@ -64,8 +97,8 @@ def _mean_curve(work: Workspace, runs: list[Run]) -> np.ndarray:
     return 100 * np.mean(seen, axis=0)
 
 
-def write_index(work: Workspace, papers: list[Paper]) -> None:
-    """Write ``README.md``: the papers and their artifacts, each a click away."""
+def readme(work: Workspace, papers: list[Paper]) -> str:
+    """The papers and their artifacts, each a click away."""
     profile = work.params.chosen
     lines = [
         "# Reports",
@@ -99,7 +132,7 @@ def write_index(work: Workspace, papers: list[Paper]) -> None:
             if artifact.is_figure:
                 lines += ["", f"### {name}"]
                 lines += ["", f"![{escape_markdown(artifact.caption)}]({paper.name}/{name}.png)"]
-    write_text(work.reports / "README.md", "\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def _notes(paper: Paper) -> str:

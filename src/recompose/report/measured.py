@@ -169,9 +169,10 @@ def group_accuracy(metrics: dict[str, Any], world: str, bias: str, group: str, c
 
 def _gain(work: Workspace, row: str, dataset: str, first: str, second: str, of: dict[str, dict[int, float]]) -> Cell:
     seeds = sorted(of[first].keys() & of[second].keys())
-    runs = [run for method in (first, second) for run in work.plan.runs_of(method, dataset) if run.seed in seeds]
+    planned = [run for method in (first, second) for run in work.plan.runs_of(method, dataset)]
+    runs = [run for run in planned if run.seed in seeds]
     values = [of[second][seed] - of[first][seed] for seed in seeds]
-    return replace(over_seeds(row, f"{dataset} delta", values, runs, runs, digits=2), measures=(first, second))
+    return replace(over_seeds(row, f"{dataset} delta", values, runs, planned, digits=2), measures=(first, second))
 
 
 def _rows(work: Workspace, measured: dict[str, str]) -> Iterator[tuple[str, str, str, list[Run], list[Run]]]:
@@ -193,4 +194,5 @@ def over_seeds(
         return Cell(row, column, "measured", "not run", n=0, expected=expected)
     spread = stdev(values) if len(values) > 1 else None
     text = f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else "")
-    return Cell(row, column, "measured", text, mean(values), spread, len(values), keys, expected)
+    each = tuple(values) if len(values) == len(keys) else ()
+    return Cell(row, column, "measured", text, mean(values), spread, len(values), keys, expected, values=each)

@@ -28,7 +28,7 @@ POWER = re.compile(r"10\^(-?[0-9]+)")
 def build_table(work: Workspace, paper: Paper, name: str) -> Table:
     """A table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    cells = [*_reported(paper, name), *MEASURED[artifact.kind](work, paper, name)]
+    cells = [*reported_cells(paper, name), *MEASURED[artifact.kind](work, paper, name)]
     rows = paper.reported(name)
     return Table(
         paper=paper.name,
@@ -51,7 +51,8 @@ def number_in(text: str) -> float | None:
     return float(f"{found[1]}e{found[2] or 0}") if found else None
 
 
-def _reported(paper: Paper, name: str) -> Iterator[Cell]:
+def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
+    """What a paper printed in a table, with its errors flagged."""
     flags = {(flag.row, flag.column): flag for flag in paper.artifacts[name].flags}
     for row in paper.reported(name):
         for column, text in row.items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from recompose.files import write_atomically
+from recompose.files import write_atomically, write_text
 
 mpl.use("Agg")
 COLUMN_WIDTH = 3.4  # inches: one column of a paper
@@ -34,6 +34,12 @@ def styled() -> Iterator[None]:
         yield
 
 
+def csv_of(numbers: pd.DataFrame) -> str:
+    """The numbers of a figure as they are kept beside it."""
+    text: str = numbers.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+    return text
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A figure to be written: beside which stem, with what title, and what a reader has to know before trusting it."""
@@ -46,12 +52,22 @@ class Sheet:
         """Write ``.svg``, ``.png`` and, with the numbers drawn, ``.csv``; the figure is closed."""
         if self.watermarks:
             figure.text(0.5, 0.5, "\n".join(self.watermarks), ha="center", color="firebrick", alpha=0.6, wrap=True)
-        write_atomically(
-            self.stem.with_suffix(".csv"), lambda path: numbers.to_csv(path, index=False, float_format="%.4f")
-        )
+        write_text(self.stem.with_suffix(".csv"), csv_of(numbers))
         for ending, metadata in (("svg", {"Date": None, "Title": self.title}), ("png", {"Title": self.title})):
             write_atomically(
                 self.stem.with_suffix(f".{ending}"),
                 lambda path, e=ending, m=metadata: figure.savefig(path, format=e, metadata=m),  # type: ignore[misc]
             )
+        plt.close(figure)
+
+
+@dataclass(frozen=True)
+class Kept(Sheet):
+    """A figure that is drawn for its numbers alone: nothing is written, ``kept`` holds what would stand beside it."""
+
+    kept: list[str] = field(default_factory=list)
+
+    def write(self, figure: Figure, numbers: pd.DataFrame) -> None:
+        """Keep the numbers; the figure is closed."""
+        self.kept.append(csv_of(numbers))
         plt.close(figure)
