@@ -33,15 +33,16 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) ->
         tree.add(f"{cell['aggregate']}: {cell['value']:.4f}{spread}, n = {cell['n']}")
     for key in cell["missing"]:
         tree.add(f"[red]missing: {escape(key)}[/red]")
+    values = dict(zip(cell["made_from"], cell.get("values", []), strict=False))
     for key, record in traced.records.items():
-        _add_record(tree, work, key, record, cell["column"])
+        _add_record(tree, work, key, record, values.get(key))
     console.print(tree)
 
 
-def _add_record(tree: Tree, work: Workspace, key: str, record: dict[str, Any], column: str) -> None:
+def _add_record(tree: Tree, work: Workspace, key: str, record: dict[str, Any], value: float | None) -> None:
     recipe, made = record["recipe"], record["made"]
     seed = f", seed {recipe['seed']}" if "seed" in recipe else ""
-    branch = tree.add(f"[bold]{escape(key)}[/bold]{seed}")
+    branch = tree.add(f"[bold]{escape(key)}[/bold]{seed}" + ("" if value is None else f": {value:.4f}"))
     lines = {
         "digest": record["digest"],
         "parameters": _said(
