@@ -156,6 +156,26 @@ def trace(
         show_trace(Console(), work, artifact, traced)
 
 
+@app.command()
+def where(
+    run: Annotated[
+        str, typer.Argument(help="The first characters of a run's digest, or of its folder, such as runs/0123.")
+    ],
+    as_json: JSON = False,
+) -> None:
+    """Say which cells, figures and claims of the reports a run or a data set reaches."""
+    from recompose.provenance.show import show_where
+    from recompose.provenance.shown import Shown
+    from recompose.provenance.where import where as where_it_goes
+
+    papers = [load_paper(name) for name in PAPERS]
+    found = where_it_goes(Shown.of(_workspace().reports, papers), papers, run)
+    if as_json:
+        print(json.dumps(asdict(found), indent=2))
+    else:
+        show_where(Console(), found)
+
+
 @store_app.command()
 def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False) -> None:
     """Remove the runs, features, backbones and indexes that no profile of params.yaml needs any more."""

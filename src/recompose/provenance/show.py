@@ -15,6 +15,7 @@ from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Run
 from recompose.provenance.trace import Traced
+from recompose.provenance.where import Origin, Reached, Where
 from recompose.store import ERROR, LOG, DamagedError
 from recompose.workspace import Workspace
 
@@ -161,3 +162,42 @@ def _show_cost(console: Console, work: Workspace) -> None:
     if known:
         said += f"; {len(known)} of them take about {sum(map(mean, known)):.0f} s, as earlier runs did"
     console.print(said)
+
+
+def show_where(console: Console, found: Where) -> None:
+    """What a run or a data set reaches, as a tree: papers, artifacts, rows."""
+    tree = Tree(f"[bold]{_plain(found.key)}[/bold]  {_plain(found.title)} · {_counted(found)}")
+    tree.add(f"[dim]digest[/dim] {_plain(found.digest)}")
+    for paper in dict.fromkeys(reached.paper for reached in found.reaches):
+        branch = tree.add(f"[bold]{_plain(paper)}[/bold]")
+        for reached in found.reaches:
+            if reached.paper == paper:
+                _add_reached(branch, reached)
+    if found.dependents:
+        why = "these test its checkpoint" if found.method else "these were made on it"
+        branch = tree.add(f"{why}, so what they reach depends on it, too")
+        for other in found.dependents:
+            branch.add(f"{_plain(other.key)}  {_plain(other.title)} · {_counted(other)}")
+    console.print(tree)
+
+
+def _add_reached(tree: Tree, reached: Reached) -> None:
+    """An artifact with a line for each of its rows, in each view."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for cell in reached.cells:
+        said = f"{_plain(cell['column'])} [bold]{_plain(cell['text'])}[/bold]"
+        rows.setdefault((cell["row"], cell["view"]), []).append(said)
+    branch = tree.add(f"{_plain(reached.artifact)} [dim]{reached.kind}[/dim]")
+    for (row, view), cells in rows.items():
+        branch.add(f"{_plain(row)}{f' ({_plain(view)})' if view else ''}: {', '.join(cells)}")
+
+
+def _counted(origin: Origin) -> str:
+    """How much it reaches."""
+    cells = sum(len(reached.cells) for reached in origin.reaches)
+    return f"{cells} cells of {len(origin.reaches)} artifacts" if cells else "no cell"
+
+
+def _plain(text: str) -> str:
+    """Text from a file, for one line of a terminal: no markup, no line breaks, no control characters."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))
