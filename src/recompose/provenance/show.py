@@ -14,6 +14,7 @@ from recompose.digest import digest, short
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Run
+from recompose.provenance.diff import Diff
 from recompose.provenance.trace import Traced
 from recompose.provenance.where import Origin, Reached, Where
 from recompose.store import ERROR, LOG, DamagedError
@@ -190,6 +191,33 @@ def _add_reached(tree: Tree, reached: Reached) -> None:
     branch = tree.add(f"{_plain(reached.artifact)} [dim]{reached.kind}[/dim]")
     for (row, view), cells in rows.items():
         branch.add(f"{_plain(row)}{f' ({_plain(view)})' if view else ''}: {', '.join(cells)}")
+
+
+def show_diff(console: Console, path: Path, found: Diff) -> None:
+    """What changed in a cell and in what it was made from, as a tree: value, kinds of changes, seeds, runs."""
+    before, after = found.before, found.after
+    place = " · ".join(_plain(part) for part in (str(path), after["row"], after["column"], after["view"]) if part)
+    tree = Tree(
+        f"[bold]{_plain(before['text'])} → {_plain(after['text'])}[/bold]  {place} · since {_plain(found.revision)} "
+        f"({short(found.commit)})"
+    )
+    if before["value"] is not None and after["value"] is not None:
+        more = after["value"] - before["value"]
+        tree.add(f"value {before['value']:.4f} → {after['value']:.4f}, {more:+.4f}")
+    if found.same_runs:
+        tree.add("made by the same runs")
+    for kind, lines in found.changed.items():
+        branch = tree.add(f"[bold]{kind}[/bold]")
+        for line, titles in lines.items():
+            whose = "" if len(titles) == len(found.pairs) else f" ({'; '.join(titles)})"
+            branch.add(_plain(line + whose))
+    for sign, runs in (("removed", found.removed), ("added", found.added)):
+        for key, title in runs.items():
+            tree.add(f"[bold]{sign}[/bold] {_plain(title)}, {_plain(key)}")
+    if not found.same_runs:
+        for pair in found.pairs:
+            tree.add(f"[dim]{_plain(pair.title)}: {_plain(pair.before)} → {_plain(pair.after)}[/dim]")
+    console.print(tree)
 
 
 def _counted(origin: Origin) -> str:
