@@ -198,6 +198,19 @@ def diff(
         show_diff(Console(), artifact, found)
 
 
+@app.command()
+def crate(
+    folder: Annotated[Path, typer.Argument(help="Where to write it; an older crate is replaced.")] = Path(
+        "results/crate"
+    ),
+) -> None:
+    """Write the reports with their lineage as an RO-Crate, the form in which other tools read provenance."""
+    from recompose.provenance.crate import write_crate
+
+    write_crate(Path.cwd(), folder, [load_paper(name) for name in PAPERS])
+    say(f"{folder} conforms to Provenance Run Crate 0.5")
+
+
 @store_app.command()
 def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False) -> None:
     """Remove the runs, features, backbones and indexes that no profile of params.yaml needs any more."""
