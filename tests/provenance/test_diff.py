@@ -103,12 +103,13 @@ def changed(part: str, name: str, value: Any) -> list[dict[str, Any]]:
         ("made", "device", "1 x GPU", {"device": "device was 2 x CPU and is 1 x GPU now"}),
         ("made", "commit", "2" * 40, {"commit": f"commit was {'1' * 40} and is {'2' * 40} now"}),
         ("made", "host", "elsewhere", {}),
-        ("inputs", "weights", "9" * 64, {"found": f"inputs.weights changed: {'8' * 12} is {'9' * 12} now"}),
+        ("inputs", "pixels", "9" * 64, {"found": f"pixels was none and is {'9' * 12} now"}),
+        ("inputs", "weights", "9" * 64, {"found": f"weights was {'8' * 12} and is {'9' * 12} now"}),
         (
             "files",
             "metrics.json",
             {"sha256": "9" * 64},
-            {"files": f"files.metrics.json changed: {'a' * 12} is {'9' * 12} now"},
+            {"files": f"metrics.json was {'a' * 12} and is {'9' * 12} now"},
         ),
     ],
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recompose.digest import short
 from recompose.provenance.lineage import lineage_path
 from recompose.provenance.trace import cell_of, changes, find_cell
 
@@ -84,15 +85,15 @@ def diff(path: Path, revision: str, row: str, column: str, view: str | None = No
     commit, lineage = lineage_at(path, revision)
     wanted = {"row": row, "column": column, "view": after["view"]}
     before, made_then = cell_of(lineage, f"{path} at {revision}", wanted)
-    partners = dict(_partners(made_then, made_now))
+    partners = {new: old for old, new in _partners(made_then, made_now)}
     return Diff(
         revision,
         commit,
         before,
         after,
-        [_pair(old, made_then[old], new, made_now[new]) for old, new in partners.items()],
-        {key: _title(record) for key, record in made_then.items() if key not in partners},
-        {key: _title(record) for key, record in made_now.items() if key not in partners.values()},
+        [_pair(old, made_then[old], new, made_now[new]) for new in made_now if (old := partners.get(new))],
+        {key: _title(record) for key, record in made_then.items() if key not in partners.values()},
+        {key: _title(record) for key, record in made_now.items() if key not in partners},
     )
 
 
@@ -174,15 +175,24 @@ def _circumstances(then: Record, now: Record) -> Iterator[tuple[str, str]]:
     made = then.get("made", {}), now.get("made", {})
     for name in sorted(made[0].keys() & made[1].keys() & CIRCUMSTANCES.keys()):
         yield from ((CIRCUMSTANCES[name], line) for line in _changes(name, *made))
-    parts = {"inputs": "found"} | ({"files": "files"} if then["digest"] == now["digest"] else {})
-    for name in sorted(parts.keys() & then.keys() & now.keys()):
-        yield from ((parts[name], line) for line in _changes(name, _digests(then), _digests(now)))
+    yield from (("found", line) for line in _contents(_known("inputs", then, now)))
+    if then["digest"] == now["digest"]:
+        files = _known("files", then, now)
+        digests = [{name: entry["sha256"] for name, entry in found.items()} for found in files]
+        yield from (("files", line) for line in _contents(digests))
 
 
-def _digests(record: Record) -> Record:
-    """What was read and what came out, in the form in which ``changes`` knows digests."""
-    files = {name: {"digest": entry["sha256"]} for name, entry in record.get("files", {}).items()}
-    return {"inputs": {name: {"digest": found} for name, found in record.get("inputs", {}).items()}, "files": files}
+def _known(name: str, then: Record, now: Record) -> list[Record]:
+    """A part of two records; nothing where one of them does not know it."""
+    return [then[name], now[name]] if name in then and name in now else [{}, {}]
+
+
+def _contents(digests: list[dict[str, str]]) -> Iterator[str]:
+    """What differs between the digests of some files then and now."""
+    before, after = digests
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            yield f"{name} was {short(before.get(name, 'none'))} and is {short(after.get(name, 'none'))} now"
 
 
 def _changes(name: str, then: Record, now: Record) -> list[str]:
