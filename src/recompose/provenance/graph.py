@@ -41,6 +41,11 @@ STEPS = {  # step -> what it does, in the order of the workflow
     "report": "The index of the reports, and the numbers to compare",
 }
 FORMATS = {
+    "": "text/plain",
+    ".cff": "application/yaml",
+    ".lock": "application/yaml",
+    ".rst": "text/x-rst",
+    ".smk": "text/plain",
     ".csv": "text/csv",
     ".html": "text/html",
     ".json": "application/json",
@@ -87,6 +92,7 @@ def build(root: Path, files: Iterable[str], citation: dict[str, Any], shown: Sho
         graph.add_artifacts(paper)
     graph.add_report({paper.name for paper in papers})
     graph.finish()
+    graph.simplify()
     return graph.crate
 
 
@@ -254,9 +260,9 @@ class _Graph:
         return self.tool("runs", _id("method", name), recipe["method"], version, softwareRequirements=needed)
 
     def _package(self, name: str, version: str) -> Entity:
-        return self.entity(
-            _id("package", f"{name}-{version}"), "SoftwareApplication", name=name, softwareVersion=version
-        )
+        url = "https://www.python.org/" if name == "python" else f"https://pypi.org/project/{quote(name)}/"
+        identifier = _id("package", f"{name}-{version}")
+        return self.entity(identifier, "SoftwareApplication", name=name, softwareVersion=version, url=url)
 
     def _taken(self, record: Record) -> list[Entity]:
         """What a run took from the steps before it, and from another run."""
@@ -334,7 +340,8 @@ class _Graph:
     def _add_input(self, step: str, what: str, made: Entity, used: list[Entity], **properties: Any) -> None:
         name = made["name"].split("/", 2)[2]
         if _id("action", step, name) not in self.crate:
-            self.act(step, name, self.subcommand(step), used, [made], name=f"{what} {name}", **properties)
+            said = {"name": f"{what} {name}", "description": f"recompose {step}", **properties}
+            self.act(step, name, self.subcommand(step), used, [made], **said)
 
     def add_artifacts(self, paper: Paper) -> None:
         """The artifacts of a paper that have a lineage, made from what is behind their cells."""
@@ -346,14 +353,16 @@ class _Graph:
                 keys = sorted({key for cell in self.shown.cells(title) for key in cell["made_from"]})
                 used = [entity for key in keys for entity in self.read(key)]
                 tool = self.subcommand("artifacts")
-                self.act("artifacts", title, tool, used, made, name=f"{title}: {artifact.caption}")
+                said = {"name": f"{title}: {artifact.caption}", "description": f"recompose artifacts {paper.name}"}
+                self.act("artifacts", title, tool, used, made, **said)
 
     def add_report(self, papers: set[str]) -> None:
         """What is made of all reports together: every file of theirs that is not in a paper's folder."""
         made = [self.files[name] for name in self._reports() if PurePosixPath(name).parts[1] not in papers]
         used = [entity for key in sorted(self.shown.records) for entity in self.read(key)]
         if made:
-            self.act("report", "all", self.subcommand("report"), used, made, name="Index of the reports")
+            said = {"name": "Index of the reports", "description": "recompose report"}
+            self.act("report", "all", self.subcommand("report"), used, made, **said)
 
     def _reports(self) -> list[str]:
         return [name for name in self.files if name.startswith(f"{REPORTS}/")]
@@ -363,6 +372,7 @@ class _Graph:
         done = {step: self.actions[step] for step in STEPS if step in self.actions}
         steps = {step: self._step(step, position) for position, step in enumerate(done, start=1)}
         whole = self._run_of_all()
+        self.workflow["version"] = self.version
         self.workflow["step"] = list(steps.values())
         self.workflow["hasPart"] = [tool for step in done for tool in self.tools[step].values()]
         controls = [self._control(action, steps[step]) for step, actions in done.items() for action in actions]
@@ -377,11 +387,16 @@ class _Graph:
             object=controls,
             result=whole,
         )
-        self.crate.root_dataset["mentions"] = [
-            organized,
-            whole,
-            *(each for actions in done.values() for each in actions),
-        ]
+        taken = self.crate.get_by_type("Collection")
+        actions = [each for actions in done.values() for each in actions]
+        self.crate.root_dataset["mentions"] = [organized, whole, *actions, *taken]
+
+    def simplify(self) -> None:
+        """Say a list of one as that one, as RO-Crate wants it."""
+        for entity in self.crate.get_entities():
+            for name, value in list(entity.items()):
+                if isinstance(value, list) and len(value) == 1 and not name.startswith("@"):
+                    entity[name] = value[0]
 
     def _step(self, step: str, position: int) -> Entity:
         tools = list(self.tools[step].values())
