@@ -27,6 +27,10 @@ app.add_typer(store_app, name="store")
 Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made.", hidden=True)]
 Folder = Annotated[str | None, typer.Option("--expect", help="Stop unless the plan calls it so.", hidden=True)]
 T = TypeVar("T")
+ArtifactFile = Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")]
+Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
+Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
+View = Annotated[str | None, typer.Option(help="The way of measuring, where a table has several; the first.")]
 JSON = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
 
 
@@ -141,12 +145,10 @@ def status() -> None:
 
 @app.command()
 def trace(
-    artifact: Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")],
-    row: Annotated[str, typer.Option(help="The row's name, such as CSP.")],
-    column: Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')],
-    view: Annotated[
-        str | None, typer.Option(help="The way of measuring, where a table has several; the first.")
-    ] = None,
+    artifact: ArtifactFile,
+    row: Row,
+    column: Column,
+    view: View = None,
     as_json: JSON = False,
 ) -> None:
     """Say which runs made a number, from what, where, at what cost, and whether it still holds."""
@@ -180,6 +182,59 @@ def audit(as_json: JSON = False) -> None:
     else:
         show_audit(Console(), found, shown)
     raise typer.Exit(0 if found.report.clean else 1)
+
+
+@app.command()
+def where(
+    run: Annotated[
+        str, typer.Argument(help="The first characters of a run's digest, or of its folder, such as runs/0123.")
+    ],
+    as_json: JSON = False,
+) -> None:
+    """Say which cells, figures and claims of the reports a run or a data set reaches."""
+    from recompose.provenance.show import show_where
+    from recompose.provenance.shown import Shown
+    from recompose.provenance.where import where as where_it_goes
+
+    papers = [load_paper(name) for name in PAPERS]
+    found = where_it_goes(Shown.of(_workspace().reports, papers), papers, run)
+    if as_json:
+        print(json.dumps(asdict(found), indent=2))
+    else:
+        show_where(Console(), found)
+
+
+@app.command()
+def diff(
+    artifact: ArtifactFile,
+    revision: Annotated[str, typer.Argument(help="A git revision, such as HEAD~3; one that starts with - after --.")],
+    row: Row,
+    column: Column,
+    view: View = None,
+    as_json: JSON = False,
+) -> None:
+    """Say what changed in a number since a git revision, and in what it was made from."""
+    from recompose.provenance.diff import diff as diff_cell
+    from recompose.provenance.show import show_diff
+
+    found = diff_cell(artifact, revision, row, column, view)
+    if as_json:
+        print(json.dumps(asdict(found) | {"same_runs": found.same_runs, "changed": found.changed}, indent=2))
+    else:
+        show_diff(Console(), artifact, found)
+
+
+@app.command()
+def crate(
+    folder: Annotated[Path, typer.Argument(help="Where to write it; an older crate is replaced.")] = Path(
+        "results/crate"
+    ),
+) -> None:
+    """Write the reports with their lineage as an RO-Crate, the form in which other tools read provenance."""
+    from recompose.provenance.crate import write_crate
+
+    write_crate(Path.cwd(), folder, [load_paper(name) for name in PAPERS])
+    say(f"{folder} conforms to Provenance Run Crate 0.5")
 
 
 @store_app.command()

@@ -131,13 +131,18 @@ def write_lineage(stem: Path, work: Workspace, cells: list[Cell], files: Iterabl
     write_json(stem.with_name(stem.name + SUFFIX), document)
 
 
+def lineage_path(path: Path) -> Path:
+    """Where the lineage of an artifact is, given by any of its files."""
+    return path.with_name(path.name.split(".")[0] + SUFFIX)
+
+
 def read_lineage(path: Path) -> dict[str, Any]:
     """What ``write_lineage`` wrote, beside any file of the artifact.
 
     Raises:
         FileNotFoundError: there is no lineage beside that file.
     """
-    lineage = path.with_name(path.name.split(".")[0] + SUFFIX)
+    lineage = lineage_path(path)
     if not lineage.exists():
         raise FileNotFoundError(f"{lineage} is missing: {path.name} is no artifact, or was not made here")
     document: dict[str, Any] = read_json(lineage)

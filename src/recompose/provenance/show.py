@@ -14,7 +14,9 @@ from recompose.digest import digest, short
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import Run
+from recompose.provenance.diff import Diff
 from recompose.provenance.trace import Traced
+from recompose.provenance.where import Origin, Reached, Where
 from recompose.store import ERROR, LOG, DamagedError
 from recompose.workspace import Workspace
 
@@ -162,3 +164,69 @@ def _show_cost(console: Console, work: Workspace) -> None:
     if known:
         said += f"; {len(known)} of them take about {sum(map(mean, known)):.0f} s, as earlier runs did"
     console.print(said)
+
+
+def show_where(console: Console, found: Where) -> None:
+    """What a run or a data set reaches, as a tree: papers, artifacts, rows."""
+    tree = Tree(f"[bold]{_plain(found.key)}[/bold]  {_plain(found.title)} · {_counted(found)}")
+    tree.add(f"[dim]digest[/dim] {_plain(found.digest)}")
+    for paper in dict.fromkeys(reached.paper for reached in found.reaches):
+        branch = tree.add(f"[bold]{_plain(paper)}[/bold]")
+        for reached in found.reaches:
+            if reached.paper == paper:
+                _add_reached(branch, reached)
+    if found.dependents:
+        why = "these test its checkpoint" if found.method else "these were made on it"
+        branch = tree.add(f"{why}, so what they reach depends on it, too")
+        for other in found.dependents:
+            branch.add(f"{_plain(other.key)}  {_plain(other.title)} · {_counted(other)}")
+    console.print(tree)
+
+
+def _add_reached(tree: Tree, reached: Reached) -> None:
+    """An artifact with a line for each of its rows, in each view."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for cell in reached.cells:
+        said = f"{_plain(cell['column'])} [bold]{_plain(cell['text'])}[/bold]"
+        rows.setdefault((cell["row"], cell["view"]), []).append(said)
+    branch = tree.add(f"{_plain(reached.artifact)} [dim]{reached.kind}[/dim]")
+    for (row, view), cells in rows.items():
+        branch.add(f"{_plain(row)}{f' ({_plain(view)})' if view else ''}: {', '.join(cells)}")
+
+
+def show_diff(console: Console, path: Path, found: Diff) -> None:
+    """What changed in a cell and in what it was made from, as a tree: value, kinds of changes, seeds, runs."""
+    before, after = found.before, found.after
+    place = " · ".join(_plain(part) for part in (str(path), after["row"], after["column"], after["view"]) if part)
+    tree = Tree(
+        f"[bold]{_plain(before['text'])} → {_plain(after['text'])}[/bold]  {place} · since {_plain(found.revision)} "
+        f"({short(found.commit)})"
+    )
+    if before["value"] is not None and after["value"] is not None:
+        more = after["value"] - before["value"]
+        tree.add(f"value {before['value']:.4f} → {after['value']:.4f}, {more:+.4f}")
+    if found.same_runs:
+        tree.add("made by the same runs")
+    for kind, lines in found.changed.items():
+        branch = tree.add(f"[bold]{kind}[/bold]")
+        for line, titles in lines.items():
+            whose = "" if len(titles) == len(found.pairs) else f" ({'; '.join(titles)})"
+            branch.add(_plain(line + whose))
+    for sign, runs in (("removed", found.removed), ("added", found.added)):
+        for key, title in runs.items():
+            tree.add(f"[bold]{sign}[/bold] {_plain(title)}, {_plain(key)}")
+    if not found.same_runs:
+        for pair in found.pairs:
+            tree.add(f"[dim]{_plain(pair.title)}: {_plain(pair.before)} → {_plain(pair.after)}[/dim]")
+    console.print(tree)
+
+
+def _counted(origin: Origin) -> str:
+    """How much it reaches."""
+    cells = sum(len(reached.cells) for reached in origin.reaches)
+    return f"{cells} cells of {len(origin.reaches)} artifacts" if cells else "no cell"
+
+
+def _plain(text: str) -> str:
+    """Text from a file, for one line of a terminal: no markup, no line breaks, no control characters."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))

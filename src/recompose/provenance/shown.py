@@ -39,6 +39,22 @@ class Shown:
         found = {name: [cell for cell in self.cells(name) if key in cell["made_from"]] for name in self.lineages}
         return {name: cells for name, cells in found.items() if cells}
 
+    def names(self, key: str) -> list[str]:
+        """The methods or variants whose run it is; of a data set, and where the lineage does not tell, none."""
+        asked = (entry for lineage in self.lineages.values() for entry in lineage.get("measures", []))
+        return sorted({entry["name"] for entry in asked if key in entry["runs"]})
+
+    def dependents(self, key: str) -> list[str]:
+        """The runs that rest on it: those that test a run's checkpoint, or were made on a data set."""
+        digest = self.records[key]["digest"]
+        return [other for other, record in self.records.items() if digest in _inputs(record["recipe"])]
+
+
+def _inputs(recipe: dict[str, Any]) -> list[str]:
+    """The digests of the run and of the data set that a run rests on."""
+    sections = [recipe.get(name) for name in ("checkpoint_of", "dataset")]
+    return [section["digest"] for section in sections if isinstance(section, dict)]
+
 
 def _readable(path: Path) -> dict[str, Any] | None:
     """A lineage; None where there is none, or what is there is none: the audit says so."""

@@ -32,21 +32,41 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     Raises:
         TraceError: the artifact has no lineage, or no such measured cell.
     """
+    cell, records = find_cell(path, row, column, view)
+    return Traced(cell, records, reasons(work.plan, records, cell))
+
+
+def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """A measured cell of an artifact, and the records of what made it.
+
+    Raises:
+        TraceError: the artifact has no lineage, or no such measured cell.
+    """
     try:
         lineage = read_lineage(path)
     except FileNotFoundError as error:
         raise TraceError(str(error)) from None
-    wanted = {"row": row, "column": column} | ({"view": view} if view else {})
+    return cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
+
+
+def cell_of(
+    lineage: dict[str, Any], artifact: str, wanted: dict[str, str]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The first cell of a lineage that has all that is wanted, and the records of what made it.
+
+    Raises:
+        TraceError: there is none; it says where, in the words of ``artifact``, and which there are.
+    """
     found = [cell for cell in lineage["cells"] if wanted.items() <= cell.items()]
     if not found:
-        raise TraceError(_no_such_cell(path, lineage["cells"], wanted))
-    cell = found[0]
-    records = {key: lineage["records"][key] for key in cell["made_from"]}
-    return Traced(cell, records, reasons(work.plan, records, cell))
+        raise TraceError(_no_such_cell(artifact, lineage["cells"], wanted))
+    return found[0], {key: lineage["records"][key] for key in found[0]["made_from"]}
 
 
-def _no_such_cell(path: Path, cells: list[dict[str, Any]], wanted: dict[str, str]) -> str:
-    lines = [f"{path} has no measured cell in {' and '.join(f'{name} {given!r}' for name, given in wanted.items())}."]
+def _no_such_cell(artifact: str, cells: list[dict[str, Any]], wanted: dict[str, str]) -> str:
+    lines = [
+        f"{artifact} has no measured cell in {' and '.join(f'{name} {given!r}' for name, given in wanted.items())}."
+    ]
     for name, given in wanted.items():
         known = list(dict.fromkeys(cell[name] for cell in cells))
         nearest = get_close_matches(given, known, n=1, cutoff=0.3)

@@ -1,0 +1,95 @@
+"""Crate: the reports with their lineage as an RO-Crate, a folder that other tools read.
+
+It holds the workflow, the parameters, the reports and ``ro-crate-metadata.json``. The same reports give the same bytes.
+"""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import yaml
+
+from recompose.papers.declaration import Paper
+from recompose.provenance.graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
+from recompose.provenance.shown import Shown
+
+METADATA = "ro-crate-metadata.json"
+CITATION = "CITATION.cff"
+NEEDED = (WORKFLOW, PARAMETERS, CITATION)
+FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock")
+FOLDERS = ("workflow", REPORTS)
+
+
+class CrateError(RuntimeError):
+    """There is nothing to put into a crate, or no place for it."""
+
+
+def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
+    """Write the crate of a project whose reports are made; only these, the workflow and the parameters have to be there.
+
+    It is written beside its place and put there when it is complete: an older crate is there until then.
+
+    Raises:
+        CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
+    """
+    shown = Shown.of(root / REPORTS, papers)
+    files = _files(root)
+    _check(root, target, files, shown)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        citation = yaml.safe_load((root / CITATION).read_text(encoding="utf-8"))
+        build(root, files, citation, shown, papers).write(scratch / "new")
+        if target.exists():
+            target.replace(scratch / "old")
+        (scratch / "new").replace(target)
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _files(root: Path) -> list[str]:
+    """What of a project goes into its crate: paths below the project's folder, without hidden files and links."""
+    found = [root / name for name in FILES]
+    found += [path for folder in FOLDERS for path in (root / folder).rglob("*")]
+    names = [path.relative_to(root) for path in found if path.is_file() and not path.is_symlink()]
+    return sorted(name.as_posix() for name in names if not any(part.startswith((".", "__")) for part in name.parts))
+
+
+def _check(root: Path, target: Path, files: list[str], shown: Shown) -> None:
+    for name in NEEDED:
+        if name not in files:
+            raise CrateError(f"{root / name} is missing: a crate is made in the project's folder")
+    if not shown.records:
+        raise CrateError(f"there is no lineage in {root / REPORTS}: make the reports with `snakemake --cores all`")
+    if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in FOLDERS):
+        raise CrateError(f"{target} is inside of what the crate is made from: give another folder")
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise CrateError(f"{target} is no folder: give another one")
+    if target.is_dir() and any(target.iterdir()):
+        _check_ours(target)
+
+
+def _check_ours(target: Path) -> None:
+    """Make sure that nothing but a crate that was written here is replaced.
+
+    Raises:
+        CrateError: the folder is another's, or something was put into it.
+    """
+    listed = _listed(target / METADATA)
+    if RUN_OF_ALL not in listed:
+        raise CrateError(f"{target} is no crate that was written here, and is not replaced: give another folder")
+    inside = {path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir()}
+    if others := sorted(inside - listed):
+        raise CrateError(f"{target} holds what its crate does not list, and is not replaced: {', '.join(others[:5])}")
+
+
+def _listed(metadata: Path) -> set[str]:
+    """The identifiers of a crate's entities; none where it is no crate."""
+    try:
+        graph: list[dict[str, Any]] = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
+        return {unquote(entity["@id"]) for entity in graph}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()

@@ -1,0 +1,358 @@
+"""The crate against what its profiles require (MUST) and against the lineage, both read here anew from plain JSON."""
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from recompose.files import write_json
+from recompose.papers.declaration import PAPERS, load_paper
+from recompose.provenance.crate import CrateError, write_crate
+from tests.conftest import ROOT
+
+Entity = dict[str, Any]
+KEPT = ("workflow", "reports", "params.yaml", "dvc.yaml", "dvc.lock", "LICENSE", "CITATION.cff")
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5",
+    "https://w3id.org/ro/wfrun/workflow/0.5",
+    "https://w3id.org/ro/wfrun/provenance/0.5",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0",
+}
+
+
+def project(target: Path) -> Path:
+    """What a clone has of this project that a crate is made from: no data, no results."""
+    for name in KEPT:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        target.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, target / name)
+    return target
+
+
+def written(root: Path, target: Path) -> Path:
+    write_crate(root, target, [load_paper(name) for name in PAPERS])
+    return target
+
+
+class Graph:
+    """The entities of a crate, by identifier."""
+
+    def __init__(self, folder: Path) -> None:
+        self.document = json.loads((folder / "ro-crate-metadata.json").read_text())
+        self.list: list[Entity] = self.document["@graph"]
+        self.by_id = {entity["@id"]: entity for entity in self.list}
+
+    def of(self, kind: str) -> list[Entity]:
+        """All of a type."""
+        return [entity for entity in self.list if kind in types(entity)]
+
+    def all(self, entity: Entity, name: str) -> list[Entity]:
+        """What a property refers to; each has to be in the graph."""
+        return [self.by_id[reference["@id"]] for reference in listed(entity.get(name, []))]
+
+    def one(self, entity: Entity, name: str) -> Entity:
+        (found,) = self.all(entity, name)
+        return found
+
+    @property
+    def root(self) -> Entity:
+        return self.by_id["./"]
+
+    @property
+    def workflow(self) -> Entity:
+        return self.one(self.root, "mainEntity")
+
+    @property
+    def actions(self) -> list[Entity]:
+        """The actions of tools, without the workflow's own."""
+        return [action for action in self.of("CreateAction") if self.one(action, "instrument") is not self.workflow]
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def types(entity: Entity) -> set[str]:
+    return set(listed(entity["@type"]))
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return project(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture(scope="module")
+def folder(clone: Path) -> Path:
+    return written(clone, clone / "results" / "crate")
+
+
+@pytest.fixture(scope="module")
+def graph(folder: Path) -> Graph:
+    return Graph(folder)
+
+
+@pytest.fixture(scope="module")
+def lineages(clone: Path) -> dict[str, Any]:
+    paths = sorted((clone / "reports").glob("*/*.lineage.json"))
+    return {f"{path.parent.name}/{path.name.split('.')[0]}": json.loads(path.read_text()) for path in paths}
+
+
+@pytest.fixture(scope="module")
+def records(lineages: dict[str, Any]) -> dict[str, Any]:
+    return {key: record for lineage in lineages.values() for key, record in lineage["records"].items()}
+
+
+def ends(record: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(record["made"]["started"]) + timedelta(seconds=int(record["made"]["seconds"] + 1e-9))
+
+
+def test_the_metadata_file_is_that_of_a_workflow_crate(graph: Graph) -> None:
+    descriptor = graph.by_id["ro-crate-metadata.json"]
+    assert graph.document["@context"] == [
+        "https://w3id.org/ro/crate/1.1/context",
+        "https://w3id.org/ro/terms/workflow-run/context",
+    ]
+    assert descriptor["about"] == {"@id": "./"} and types(descriptor) == {"CreativeWork"}
+    assert {"@id": "https://w3id.org/ro/crate/1.1"} in descriptor["conformsTo"]
+
+
+def test_the_root_conforms_to_the_profiles(graph: Graph, records: dict[str, Any]) -> None:
+    assert types(graph.root) == {"Dataset"} and graph.root["name"] and graph.root["description"]
+    profiles = graph.all(graph.root, "conformsTo")
+    assert {profile["@id"] for profile in profiles} == PROFILES
+    assert all("CreativeWork" in types(profile) for profile in profiles)
+    assert graph.one(graph.root, "license")["@id"] == "https://spdx.org/licenses/MIT"
+    assert [author["name"] for author in graph.all(graph.root, "author")] == ["The Recompose developers"]
+    assert datetime.fromisoformat(graph.root["datePublished"]) == max(map(ends, records.values()))
+
+
+def test_the_main_entity_is_the_workflow(graph: Graph) -> None:
+    assert graph.workflow["@id"] == "workflow/Snakefile"
+    assert types(graph.workflow) >= {"File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"}
+    language = graph.one(graph.workflow, "programmingLanguage")
+    assert types(language) == {"ComputerLanguage"} and language["name"] == "Snakemake"
+    names = [step["name"] for step in graph.all(graph.workflow, "step")]
+    assert names == ["acquire", "backbone", "features", "runs", "artifacts", "report"]
+
+
+def references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from [value["@id"]] if set(value) == {"@id"} else []
+        for inner in value.values():
+            yield from references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from references(inner)
+
+
+def check_references(graph: Graph) -> None:
+    assert len(graph.by_id) == len(graph.list)
+    outside = {name for entity in graph.list for name in references(list(entity.values())) if name not in graph.by_id}
+    assert {name for name in outside if not name.startswith("https://")} == set()
+    assert all(" " not in name and "<" not in name and "\n" not in name for name in graph.by_id)
+    assert all("@type" in entity for entity in graph.list)
+
+
+def test_every_reference_is_to_an_entity_of_the_graph(graph: Graph) -> None:
+    check_references(graph)
+
+
+def test_the_files_are_there_with_their_digests_and_nothing_else_is(graph: Graph, folder: Path) -> None:
+    files = {unquote(entity["@id"]): entity for entity in graph.of("File")}
+    for name, entity in files.items():
+        content = (folder / name).read_bytes()
+        assert (entity["sha256"], entity["contentSize"]) == (hashlib.sha256(content).hexdigest(), str(len(content)))
+    inside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert inside == files.keys() | {"ro-crate-metadata.json"}
+    assert {unquote(part["@id"]) for part in graph.root["hasPart"]} >= files.keys()
+    assert all((ROOT / name).read_bytes() == (folder / name).read_bytes() for name in files)
+
+
+def test_what_is_not_in_the_crate_is_no_data_entity(graph: Graph) -> None:
+    kept = [entity for entity in graph.list if str(entity.get("name", "")).startswith("results/")]
+    assert kept and all(entity["@id"].startswith("#") for entity in kept)
+    assert all(types(entity) in ({"CreativeWork"}, {"Collection"}) for entity in kept)
+
+
+def test_every_action_has_a_tool_of_the_workflow_and_takes_and_gives_what_may_be(graph: Graph) -> None:
+    tools = graph.all(graph.workflow, "hasPart")
+    assert all("SoftwareApplication" in types(tool) and tool["softwareVersion"] for tool in tools)
+    for action in graph.actions:
+        assert graph.one(action, "instrument") in tools
+        assert graph.all(action, "result")
+        for entity in graph.all(action, "object") + graph.all(action, "result"):
+            assert types(entity) & {"File", "CreativeWork", "Collection", "PropertyValue"}
+        assert action["actionStatus"] == "http://schema.org/CompletedActionStatus"
+    used = {action["instrument"]["@id"] for action in graph.actions}
+    assert used == {tool["@id"] for tool in tools}
+    mentioned = {entity["@id"] for entity in graph.all(graph.root, "mentions")}
+    assert mentioned >= {action["@id"] for action in graph.of("CreateAction") + graph.of("OrganizeAction")}
+
+
+def test_the_run_of_the_workflow_goes_from_the_parameters_to_all_reports(graph: Graph) -> None:
+    (whole,) = [action for action in graph.of("CreateAction") if action not in graph.actions]
+    assert [entity["@id"] for entity in graph.all(whole, "object")] == ["params.yaml"]
+    files = {entity["@id"] for entity in graph.of("File") if entity["@id"].startswith("reports/")}
+    assert {entity["@id"] for entity in graph.all(whole, "result")} == files
+    started = datetime.fromisoformat(whole["startTime"])
+    assert started <= min(datetime.fromisoformat(a["startTime"]) for a in graph.actions if "startTime" in a)
+    assert whole["endTime"] == graph.root["datePublished"]
+
+
+def test_each_action_is_controlled_by_its_step_and_all_by_the_engine(graph: Graph) -> None:
+    steps = graph.all(graph.workflow, "step")
+    assert {step["@id"] for step in graph.of("HowToStep")} == {step["@id"] for step in steps}
+    tools = {tool["@id"] for tool in graph.all(graph.workflow, "hasPart")}
+    for step in steps:
+        assert int(step["position"]) > 0 and {tool["@id"] for tool in graph.all(step, "workExample")} <= tools
+    controlled: Counter[str] = Counter()
+    for control in graph.of("ControlAction"):
+        action, step = graph.one(control, "object"), graph.one(control, "instrument")
+        assert action in graph.actions and step in steps
+        assert graph.one(action, "instrument") in graph.all(step, "workExample")
+        controlled[action["@id"]] += 1
+    assert controlled == Counter(action["@id"] for action in graph.actions)
+    (organized,) = graph.of("OrganizeAction")
+    assert "SoftwareApplication" in types(graph.one(organized, "instrument"))
+    assert graph.one(graph.one(organized, "result"), "instrument") is graph.workflow
+    assert {each["@id"] for each in graph.all(organized, "object")} == {c["@id"] for c in graph.of("ControlAction")}
+
+
+def test_values_stand_for_parameters_of_the_tool_that_took_them(graph: Graph) -> None:
+    formals = graph.of("FormalParameter")
+    assert formals and all(formal["additionalType"] for formal in formals)
+    for action in graph.of("CreateAction"):
+        slots = [formal["@id"] for formal in graph.all(graph.one(action, "instrument"), "input")]
+        assert len(slots) == len(set(slots))
+        for entity in graph.all(action, "object"):
+            examples = graph.all(entity, "exampleOfWork")
+            assert all("FormalParameter" in types(formal) for formal in examples)
+            if "PropertyValue" in types(entity):
+                assert examples and {formal["@id"] for formal in examples} <= set(slots)
+
+
+def test_every_run_behind_a_cell_is_an_action_as_its_record_says(
+    graph: Graph, lineages: dict[str, Any], records: dict[str, Any]
+) -> None:
+    behind = {key for lineage in lineages.values() for cell in lineage["cells"] for key in cell["made_from"]}
+    runs = {key for key in behind if key.startswith("runs/")}
+    assert runs
+    for key in runs:
+        record, action = records[key], graph.by_id[f"#action/{key}"]
+        recipe, made = record["recipe"], record["made"]
+        assert action["identifier"] == record["digest"] and action["startTime"] == made["started"]
+        assert datetime.fromisoformat(action["endTime"]) == ends(record)
+        results = {entity["name"]: (entity["sha256"], entity["contentSize"]) for entity in graph.all(action, "result")}
+        assert results == {
+            f"results/{key}/{name}": (entry["sha256"], str(entry["bytes"])) for name, entry in record["files"].items()
+        }
+        taken = {entity["name"]: entity for entity in graph.all(action, "object")}
+        for name, value in recipe["settings"].items():
+            said = taken[f"{recipe['method']}/{name}"]["value"]
+            assert said == value or json.loads(said) == value
+        assert taken["seed"]["value"] == recipe["seed"]
+        for part, kind in (("dataset", "index"), ("backbone", "backbones"), ("features", "features")):
+            if recipe.get(part):
+                name = f"results/{kind}/{recipe[part]['name']}-{recipe[part]['digest'][:12]}"
+                assert taken[name]["identifier"] == recipe[part]["digest"]
+        tool = graph.one(action, "instrument")
+        packages = {p["name"]: p["softwareVersion"] for p in graph.all(tool, "softwareRequirements")}
+        assert tool["name"] == recipe["method"] and packages == {**made["packages"], "python": made["python"]}
+        about = {fact["name"]: fact["value"] for fact in graph.all(action, "additionalProperty")}
+        assert about["device"] == made["device"] and made["commit"] in about["commit"]
+
+
+def test_a_tested_checkpoint_is_the_file_that_another_run_gave(graph: Graph, records: dict[str, Any]) -> None:
+    testing = {key: record for key, record in records.items() if record["recipe"].get("checkpoint_of")}
+    assert testing
+    for key, record in testing.items():
+        source = f"runs/{record['recipe']['checkpoint_of']['digest'][:12]}"
+        (taken,) = [e for e in graph.all(graph.by_id[f"#action/{key}"], "object") if "checkpoint" in e["name"]]
+        assert taken["sha256"] == record["inputs"]["checkpoint"]
+        if source in records:
+            assert taken in graph.all(graph.by_id[f"#action/{source}"], "result")
+
+
+def test_two_codes_of_a_method_are_two_tools(graph: Graph, records: dict[str, Any]) -> None:
+    expected: dict[str, set[str]] = {}
+    for key, record in records.items():
+        if key.startswith("runs/"):
+            said = json.dumps([record["recipe"]["method"], record["recipe"]["code"]], sort_keys=True)
+            expected.setdefault(said, set()).add(graph.by_id[f"#action/{key}"]["instrument"]["@id"])
+    tools = [tool for found in expected.values() for tool in found]
+    assert len(tools) == len(set(tools))
+
+
+def test_every_report_is_what_some_tool_gave_from_the_runs_behind_it(
+    graph: Graph, clone: Path, lineages: dict[str, Any]
+) -> None:
+    given = Counter(unquote(entity["@id"]) for action in graph.actions for entity in graph.all(action, "result"))
+    reports = [path.relative_to(clone).as_posix() for path in (clone / "reports").rglob("*") if path.is_file()]
+    assert {name: given[name] for name in reports} == dict.fromkeys(reports, 1)
+    for name, lineage in lineages.items():
+        taken = {entity["name"] for entity in graph.all(graph.by_id[f"#action/artifacts/{name}"], "object")}
+        runs = {key for cell in lineage["cells"] for key in cell["made_from"] if key.startswith("runs/")}
+        assert {each for each in taken if each.endswith("metrics.json")} == {f"results/{k}/metrics.json" for k in runs}
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_same_reports_give_the_same_bytes_elsewhere_and_over_an_older_crate(folder: Path, tmp_path: Path) -> None:
+    root = project(tmp_path / "elsewhere")
+    assert everything(written(root, tmp_path / "crate")) == everything(folder)
+    (root / "reports/metrics.json").write_text("{}\n")
+    assert (written(root, tmp_path / "crate") / "reports/metrics.json").read_text() == "{}\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "crate"}
+
+
+def test_hostile_names_stay_within_their_values(clone: Path, tmp_path: Path) -> None:
+    root = project(tmp_path / "project")
+    for path in (root / "reports").rglob("*.lineage.json"):
+        text = (
+            path.read_text().replace('"csp"', r'"c/../<script>\n#[b] sp"').replace("shapes-pairs", "shapes pairs <b>")
+        )
+        path.write_text(text)
+    graph = Graph(written(root, tmp_path / "crate"))
+    check_references(graph)
+    assert "c/../<script>\n#[b] sp" in {tool["name"] for tool in graph.all(graph.workflow, "hasPart")}
+
+
+def test_another_folder_is_not_replaced(clone: Path, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_json(other / "ro-crate-metadata.json", {"@graph": [{"@id": "./"}]})
+    with pytest.raises(CrateError, match="no crate that was written here"):
+        written(clone, other)
+    (tmp_path / "file").touch()
+    with pytest.raises(CrateError, match="is no folder"):
+        written(clone, tmp_path / "file")
+    mine = shutil.copytree(folder, tmp_path / "mine")
+    (mine / "reports" / "notes.txt").write_text("mine")
+    with pytest.raises(CrateError, match=r"does not list, and is not replaced: reports/notes.txt"):
+        written(clone, mine)
+    assert (mine / "reports" / "notes.txt").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"other", "file", "mine"}
+
+
+@pytest.mark.parametrize("inside", ["reports/crate", "workflow", "reports"])
+def test_a_crate_is_not_put_into_what_it_is_made_from(clone: Path, inside: str) -> None:
+    with pytest.raises(CrateError, match="inside of what the crate is made from"):
+        written(clone, clone / inside)
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CrateError, match="Snakefile is missing"):
+        written(tmp_path, tmp_path / "crate")
+    root = project(tmp_path / "project")
+    shutil.rmtree(root / "reports")
+    with pytest.raises(CrateError, match="there is no lineage in"):
+        written(root, tmp_path / "crate")
+    assert not (tmp_path / "crate").exists()
