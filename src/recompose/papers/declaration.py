@@ -73,6 +73,12 @@ class Claim(Section):
     beyond: Measure | None = None  # the gain has to be larger than that in another measure
     gain: Gain | None = None  # or larger than that of others
 
+    @property
+    def methods(self) -> list[str]:
+        """The methods and variants that it compares."""
+        others = [self.gain.higher, self.gain.lower] if self.gain else []
+        return list(dict.fromkeys([self.higher, *self.lower, *others]))
+
 
 TableKind = Literal["statistics", "settings", "accuracy", "costs", "frequencies", "groups", "claims"]
 FigureKind = Literal[
@@ -131,6 +137,18 @@ class Paper(Section):
     variants: dict[str, Variant] = {}
     artifacts: dict[str, Artifact]
     claims: dict[str, Claim] = {}
+
+    @property
+    def methods(self) -> set[str]:
+        """The methods and variants behind its artifacts, and its variants."""
+        return set(self.variants).union(*map(self.methods_of, self.artifacts))
+
+    def methods_of(self, artifact: str) -> set[str]:
+        """The methods and variants behind an artifact."""
+        section = self.artifacts[artifact]
+        if section.kind == "claims":
+            return {method for claim in self.claims.values() for method in claim.methods}
+        return {section.of} if section.kind == "settings" else set(section.measured.values())
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
         """The rows that the paper printed in a table, as printed: column -> text. Of claims, the sentences."""
