@@ -23,7 +23,10 @@ SCENES = "11:17:00  backbone shapes-clip: epoch 3/8, 2.5e-05/s, 2 days, 7:46:40 
         ([], None),
         ([BEGIN], None),
         ([BEGIN, FIRST, SECOND], Progress("epoch", 2, 5, "0.132", 23.0, "val_auc 0.2385, loss 5.25")),
-        ([BEGIN, FIRST, "11:17:01  something else, 1/2 left"], Progress("epoch", 1, 5, "0.119", 33.0, "val_auc 0.2681, loss 7.024")),
+        (
+            [BEGIN, FIRST, "11:17:01  something else, 1/2 left"],
+            Progress("epoch", 1, 5, "0.119", 33.0, "val_auc 0.2681, loss 7.024"),
+        ),
         ([BEGIN, LATE], Progress("epoch", 3, 5, "0.14", None, "loss 5")),
         # another attempt from the start, and one that goes on
         ([BEGIN, FIRST, SECOND, BEGIN], None),

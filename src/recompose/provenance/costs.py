@@ -149,7 +149,9 @@ class Costs:
             (kind, _, folder), made = key.partition("/"), record["made"]
             if made["attempts"] == 1:
                 job = job_of(kind, folder, record["recipe"], self.sizes)
-                found.setdefault(job.kind, []).append(Measured(job, made["seconds"], f"{made['host']}, {made['device']}"))
+                found.setdefault(job.kind, []).append(
+                    Measured(job, made["seconds"], f"{made['host']}, {made['device']}")
+                )
         return found
 
     def estimate(self, kind: str, recipe: Recipe) -> Estimate | None:
@@ -175,18 +177,19 @@ def _sizes(plans: Iterable[Plan], records: dict[str, dict[str, Any]], results: P
     sizes: Sizes = {}
     for plan in plans:
         sizes |= {recipe.digest: {"scenes": recipe.document["scenes"]} for recipe in plan.corpora.values()}
-        sizes |= {recipe.digest: images for recipe in plan.datasets.values() if (images := recipe.document.get("images"))}
+        sizes |= {
+            recipe.digest: images for recipe in plan.datasets.values() if (images := recipe.document.get("images"))
+        }
     for key, record in records.items():
-        if key.startswith("index/"):
-            if images := record["recipe"].get("images") or _indexed(results / key / "statistics.json"):
-                sizes[record["digest"]] = images
+        if key.startswith("index/") and (images := record["recipe"].get("images") or _indexed(results / key)):
+            sizes[record["digest"]] = images
     return sizes
 
 
-def _indexed(path: Path) -> dict[str, int] | None:
+def _indexed(folder: Path) -> dict[str, int] | None:
     """The images of each split of a data set that was downloaded."""
     try:
-        counts = read_json(path)
+        counts = read_json(folder / "statistics.json")
         return {split: int(counts[f"{split}_images"]) for split in ("train", "val", "test")}
     except (OSError, ValueError, KeyError):
         return None

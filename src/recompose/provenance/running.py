@@ -64,7 +64,10 @@ def read_progress(folder: Path) -> Progress | None:
     """How far the making of a folder is now: what is left is less by the time since the log said so."""
     log = folder / LOG
     try:
-        progress, age = progress_of(log.read_text(encoding="utf-8", errors="replace")), time.time() - log.stat().st_mtime
+        progress, age = (
+            progress_of(log.read_text(encoding="utf-8", errors="replace")),
+            time.time() - log.stat().st_mtime,
+        )
     except OSError:
         return None
     if progress is None or progress.seconds_left is None:

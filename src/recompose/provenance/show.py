@@ -106,5 +106,7 @@ def _show_cost(console: Console, work: Workspace) -> None:
     known = [estimate.seconds for run in missing if (estimate := costs.estimate("runs", run))]
     said = f"{len(missing)} runs to train"
     if known:
-        said += f"; {len(known)} of them take about {sum(known):.0f} s, as earlier runs did (`recompose cost` says more)"
+        said += (
+            f"; {len(known)} of them take about {sum(known):.0f} s, as earlier runs did (`recompose cost` says more)"
+        )
     console.print(said)

@@ -75,7 +75,9 @@ class Status:
     @property
     def news(self) -> Any:
         """What has changed where this has; times pass without being news."""
-        positions = [(item.state, item.progress and (item.progress.done, item.progress.total)) for item in self.of(*STATES)]
+        positions = [
+            (item.state, item.progress and (item.progress.done, item.progress.total)) for item in self.of(*STATES)
+        ]
         return positions, self.artifacts
 
     def document(self) -> dict[str, Any]:
@@ -98,7 +100,8 @@ def _plain(item: Item) -> dict[str, Any]:
 
 def runs_of(plan: Plan, paper: Paper) -> set[str]:
     """The digests of the runs that a paper needs, whatever they are called first; with those whose checkpoints they test."""
-    runs = [run for (name, _), planned in plan.measures.items() if name in paper.methods for run in planned]
+    methods = paper.methods
+    runs = [run for (name, _), planned in plan.measures.items() if name in methods for run in planned]
     return {digest for run in runs for digest in (run.digest, run.checkpoint_of) if digest}
 
 
@@ -125,7 +128,7 @@ class Observer:
     def __init__(self, work: Workspace, papers: list[Paper]) -> None:
         self._work, self._papers = work, papers
         self._needed = {paper.name: runs_of(work.plan, paper) for paper in papers}
-        self._spans: dict[tuple[str, str, int], tuple[datetime, datetime]] = {}  # kind, folder, change of its record
+        self._whole: dict[tuple[str, str], tuple[int, datetime, datetime]] = {}  # change of a record; begin and end
         self._estimated: tuple[int, dict[tuple[str, str], float]] | None = None  # from how many records
         self._receipts = Receipts(work)
 
@@ -175,6 +178,8 @@ class Observer:
             self._check(store, recipe)
         except DamagedError as error:
             return "damaged", str(error)
+        except FileNotFoundError:  # somebody discards it
+            return "waiting", ""
         return "done", ""
 
     def _check(self, store: Store, recipe: Recipe) -> None:
@@ -183,13 +188,12 @@ class Observer:
         Raises:
             DamagedError: a file is missing or has another size.
         """
-        path = store.record_path(recipe)
-        known = (store.kind, recipe.folder, path.stat().st_mtime_ns)
-        if known not in self._spans:
+        key, changed = (store.kind, recipe.folder), store.record_path(recipe).stat().st_mtime_ns
+        if self._whole.get(key, (None,))[0] != changed:
             store.verify_sizes(recipe)
-            made = read_json(path)["made"]
+            made = store.record(recipe)["made"]
             started = datetime.fromisoformat(made["started"])
-            self._spans[known] = started, started + timedelta(seconds=made["seconds"])
+            self._whole[key] = changed, started, started + timedelta(seconds=made["seconds"])
 
     def _artifacts(self, paper: Paper) -> str:
         """Done where their receipt and every file it names are there; their bytes are not read."""
@@ -202,7 +206,7 @@ class Observer:
     def _pace(self, items: dict[str, list[Item]], now: datetime) -> Pace:
         everything = [item for kind in KINDS for item in items[kind]]
         at_work = [item for item in everything if item.state == "running"]
-        spans = [span for (kind, *_), span in self._spans.items() if kind == "runs"]
+        spans = [(begin, end) for (kind, _), (_, begin, end) in self._whole.items() if kind == "runs"]
         finished, seconds = session(spans, [item.started for item in at_work if item.started], now)
         processes = len({self._batch_of.get(item.folder, item.folder) for item in at_work})
         if not processes:
@@ -215,17 +219,19 @@ class Observer:
 
     def _left(self, item: Item, now: datetime) -> float | None:
         """The seconds that a job has left: as it says itself, or as others like it took."""
-        if item.progress and item.progress.seconds_left is not None:
-            return item.progress.seconds_left
-        known = self._estimates.get((item.kind, item.folder))
-        if known is None or not item.started:
-            return known
-        return max(known - (now - item.started).total_seconds(), 0.0)
+        progress, known = item.progress, self._estimates.get((item.kind, item.folder))
+        if item.state == "running" and progress and progress.seconds_left is not None:
+            return progress.seconds_left
+        if known is None:
+            return None
+        if item.started:
+            return max(known - (now - item.started).total_seconds(), 0.0)
+        return known * (1 - progress.done / progress.total) if progress else known
 
     @property
     def _estimates(self) -> dict[tuple[str, str], float]:
         """What each job will take, by kind and folder; made anew where more was measured."""
-        if self._estimated is None or self._estimated[0] != len(self._spans):
+        if self._estimated is None or self._estimated[0] != len(self._whole):
             costs, plan = Costs.of(self._work, self._work.plan), self._work.plan
             found = {
                 (kind, each.folder): known.seconds
@@ -233,7 +239,7 @@ class Observer:
                 for each in recipes
                 if (known := costs.estimate(kind, each))
             }
-            self._estimated = len(self._spans), found
+            self._estimated = len(self._whole), found
         return self._estimated[1]
 
 

@@ -72,7 +72,10 @@ def rendered(status: Status) -> RenderableType:
     blocks: list[RenderableType] = [_headline(status), _papers(status), _steps(status)]
     for state, block in BLOCKS.items():
         if items := status.of(state):
-            blocks += [Text(f"{state}: {len(items)}", STYLES[state]), Padding(block(items[: MOST[state]]), (0, 0, 0, 2))]
+            blocks += [
+                Text(f"{state}: {len(items)}", STYLES[state]),
+                Padding(block(items[: MOST[state]]), (0, 0, 0, 2)),
+            ]
             if len(items) > MOST[state]:
                 blocks.append(Text(f"  and {len(items) - MOST[state]} more"))
     if status.of("interrupted", "waiting") and not status.of("running"):
@@ -89,7 +92,7 @@ def _headline(status: Status) -> Text:
 def _paces(pace: Pace) -> Iterator[str]:
     if pace.processes:
         yield f"{pace.processes} processes at work"
-    if pace.finished:
+    if pace.finished and pace.seconds:
         yield f"{pace.finished} runs in {spoken(pace.seconds)}, {3600 * pace.finished / pace.seconds:.3g}/h"
     if pace.seconds_left is not None:
         yield f"about {spoken(pace.seconds_left)} left"
@@ -155,7 +158,8 @@ def _damaged(items: list[Item]) -> Group:
 
 
 def _interrupted(items: list[Item]) -> Group:
-    return Group(*(Text(plain(f"{item.folder} {item.title}{_reached(item)}; on with: {again(item)}")) for item in items))
+    """The command that goes on with each one, and what it is."""
+    return Group(*(Text(plain(f"{again(item)}  {item.title}{_reached(item)}")) for item in items))
 
 
 def _reached(item: Item) -> str:
