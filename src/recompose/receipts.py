@@ -5,6 +5,7 @@ to be made, and it holds only while the files it names are as they were: no cloc
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -51,13 +52,19 @@ class Receipts:
 
     def __init__(self, work: Workspace) -> None:
         self._work, self._plan = work, work.plan
-        made = sorted(run.digest for run in work.plan.runs)
-        self._papers = {
+
+    @cached_property
+    def _papers(self) -> dict[str, Recipe]:
+        made = sorted(run.digest for run in self._plan.runs)
+        return {
             name: Recipe(name, {"paper": declared_content(name), "runs": made, "code": fingerprint([ARTIFACTS])})
             for name in PAPERS
         }
+
+    @cached_property
+    def _report(self) -> Recipe:
         papers = {name: recipe.digest for name, recipe in self._papers.items()}
-        self._report = Recipe("report", {"artifacts": papers, "code": fingerprint([INDEX])})
+        return Recipe("report", {"artifacts": papers, "code": fingerprint([INDEX])})
 
     def _recipes(self, phase: str) -> list[str]:
         plan = self._plan

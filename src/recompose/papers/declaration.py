@@ -1,6 +1,7 @@
 """What a paper's folder declares: its artifacts, and what it printed in them."""
 
 import csv
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -161,8 +162,9 @@ class Paper(Section):
             return list(csv.DictReader(file))
 
 
+@cache
 def load_paper(name: str) -> Paper:
-    """The declaration of a paper."""
+    """The declaration of a paper: its file is read once."""
     text = (FOLDER / name / "paper.yaml").read_text(encoding="utf-8")
     return Paper(name=name, **yaml.safe_load(text))
 
