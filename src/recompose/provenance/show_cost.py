@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.provenance.changed import Consequences, Needed, Reached
-from recompose.provenance.watch import plain, spoken
+from recompose.provenance.watch import counted, plain, spoken
 
 MOST = 12  # artifacts that are named
 
@@ -54,7 +54,7 @@ def sentences(found: Consequences) -> Iterator[str]:
     if found.edits and not found.changes_runs:
         yield "The edit changes no run."
     if found.dropped:
-        yield f"{found.dropped} runs are asked for no more; `recompose store prune` would remove those that no other profile needs."
+        yield f"No more asked for: {counted(found.dropped, 'run')}; `recompose store prune` would remove what no other profile needs."
     missing = found.to_make
     yield _made(found, missing) if missing else "Nothing to make."
     if missing:
@@ -68,8 +68,8 @@ def sentences(found: Consequences) -> Iterator[str]:
 def _made(found: Consequences, missing: list[Needed]) -> str:
     runs = sum(each.kind == "runs" for each in missing)
     batches = sum(process.phase == "runs" for process in found.processes)
-    said = f"{runs} runs to train in {batches} processes"
-    return said + (f", and {len(missing) - runs} steps before them to make." if len(missing) > runs else ".")
+    said = f"{counted(runs, 'run')} to train in {counted(batches, 'process', 'processes')}"
+    return said + (f", and {counted(len(missing) - runs, 'step')} before them to make." if len(missing) > runs else ".")
 
 
 def _hours(found: Consequences) -> str:
@@ -95,7 +95,7 @@ def _artifacts(artifacts: list[Reached]) -> Iterator[str]:
         return
     cells, claims = (sum(getattr(each, name) or 0 for each in artifacts) for name in ("cells", "claims"))
     figures = sum(each.kind == "figure" for each in artifacts)
-    yield f"{len(artifacts)} artifacts would change, {figures} of them figures: {cells} cells, {claims} claims."
+    yield f"{counted(len(artifacts), 'artifact')} would change, {counted(figures, 'figure')} among them: {counted(cells, 'cell')}, {counted(claims, 'claim')}."
     named = [f"{each.artifact} ({'not made yet' if each.cells is None else each.cells})" for each in artifacts[:MOST]]
     more = f" and {len(artifacts) - MOST} more" if len(artifacts) > MOST else ""
     yield f"  {', '.join(named)}{more}"

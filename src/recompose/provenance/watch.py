@@ -31,6 +31,11 @@ def spoken(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things."""
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
 def watch(console: Console, observer: Observer) -> Status:
     """Show how things stand until nothing runs or waits, or somebody interrupts; gives how they stood last."""
     status = observer.look()
@@ -74,7 +79,7 @@ def rendered(status: Status) -> RenderableType:
         if items := status.of(state):
             blocks += [
                 Text(f"{state}: {len(items)}", STYLES[state]),
-                Padding(block(items[: MOST[state]]), (0, 0, 0, 2)),
+                Padding(block(items[: MOST[state]]), (0, 0, 0, 2), expand=False),
             ]
             if len(items) > MOST[state]:
                 blocks.append(Text(f"  and {len(items) - MOST[state]} more"))
@@ -91,13 +96,15 @@ def _headline(status: Status) -> Text:
 
 def _paces(pace: Pace) -> Iterator[str]:
     if pace.processes:
-        yield f"{pace.processes} processes at work"
+        yield f"{counted(pace.processes, 'process', 'processes')} at work"
     if pace.finished and pace.seconds:
-        yield f"{pace.finished} runs in {spoken(pace.seconds)}, {3600 * pace.finished / pace.seconds:.3g}/h"
+        yield f"{counted(pace.finished, 'run')} in {spoken(pace.seconds)}, {3600 * pace.finished / pace.seconds:.3g}/h"
     if pace.seconds_left is not None:
         yield f"about {spoken(pace.seconds_left)} left"
     if pace.unmeasured:
-        yield f"{pace.unmeasured} jobs like none that was measured" + (" not counted" if pace.seconds_left else "")
+        yield f"{counted(pace.unmeasured, 'job')} like none that was measured" + (
+            " not counted" if pace.seconds_left else ""
+        )
 
 
 def _papers(status: Status) -> Table:
