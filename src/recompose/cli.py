@@ -135,12 +135,42 @@ def plan() -> None:
 
 
 @app.command()
-def status() -> None:
-    """Say how the runs stand; ends with an error where one failed or is damaged."""
-    from recompose.provenance.show import show_status
+def status(
+    watch: Annotated[bool, typer.Option("--watch", help="Go on showing it until nothing runs or waits.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Say how the runs stand and how far they are; ends with an error where one failed or is damaged."""
+    from recompose.provenance import watch as terminal
+    from recompose.provenance.status import Observer
 
-    fine = show_status(Console(), _workspace(), [load_paper(name) for name in PAPERS])
-    raise typer.Exit(0 if fine else 1)
+    if watch and as_json:
+        raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
+    console, observer = Console(), Observer(_workspace(), [load_paper(name) for name in PAPERS])
+    found = terminal.watch(console, observer) if watch else observer.look()
+    if as_json:
+        print(json.dumps(found.document(), indent=2))
+    elif not watch:
+        console.print(terminal.rendered(found))
+    raise typer.Exit(0 if found.fine else 1)
+
+
+@app.command()
+def cost(
+    edits: Annotated[
+        list[str] | None,
+        typer.Option("--edit", help="PATH=VALUE of params.yaml, such as methods.csp.lr=0.01; may be repeated."),
+    ] = None,
+    as_json: JSON = False,
+) -> None:
+    """Say what is left to make, or would be after edits of params.yaml, and what it takes; makes and edits nothing."""
+    from recompose.provenance.changed import consequences
+    from recompose.provenance.show_cost import show_cost
+
+    found = consequences(Path.cwd(), tuple(edits or ()))
+    if as_json:
+        print(json.dumps(found.document(), indent=2))
+    else:
+        show_cost(Console(), found)
 
 
 @app.command()

@@ -7,6 +7,7 @@ there and the nearest right name.
 import copy
 import difflib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -431,23 +432,57 @@ def _dotted(section: Any, prefix: str = "") -> list[str]:
     return [path for key, value in section.items() for path in (f"{prefix}{key}", *_dotted(value, f"{prefix}{key}."))]
 
 
-def parse_params(text: str, source: str = "params.yaml", profile: str | None = None) -> Params:
+def _read(text: str, source: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ParamsError(f"{source} is not valid YAML: {error}") from None
+
+
+def _edit(document: dict[str, Any], edit: str) -> None:
+    """Carry out an edit, written ``path=value``, in the document. What does not belong there is left to the schema to find.
+
+    Raises:
+        ParamsError: it is not written like this.
+    """
+    dotted, equals, text = edit.partition("=")
+    if not (dotted and equals):
+        raise ParamsError(f"an edit is written path=value, such as methods.csp.lr=0.01, not '{edit}'")
+    *path, last = _keys_of(dotted)
+    value, section = _read(text, f"the value in '{edit}'"), document
+    for key in path:
+        if not isinstance(section.get(key), dict):
+            section[key] = {}
+        section = section[key]
+    section[last] = value
+
+
+def _keys_of(dotted: str) -> list[str]:
+    """The keys of a dotted path; those of ``override`` are dotted themselves."""
+    before, override, key = dotted.partition(".override.")
+    return [*before.split("."), "override", key] if override else dotted.split(".")
+
+
+def parse_params(
+    text: str, source: str = "params.yaml", profile: str | None = None, edits: Sequence[str] = ()
+) -> Params:
     """The parameters of the chosen profile from the text of params.yaml, its overrides carried out.
 
     Args:
         text: the YAML.
         source: how messages call it.
         profile: in place of the one that the text chooses.
+        edits: of the text, each written ``path=value``, such as ``methods.csp.lr=0.01``.
 
     Raises:
         ParamsError: anything is wrong; every place that is wrong has a line in the message.
     """
-    try:
-        document = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise ParamsError(f"{source} is not valid YAML: {error}") from None
+    document = _read(text, source)
     if profile and isinstance(document, dict):
         document["profile"] = profile
+    for edit in edits if isinstance(document, dict) else ():
+        _edit(document, edit)
+    source = f"{source} with {' and '.join(edits)}" if edits else source
     params = _validated(document, source)
     where = f"{source}, profiles.{params.profile}"
     params = _validated(_overridden(document, params.chosen.override, where), where)
@@ -469,8 +504,8 @@ def _check_per_dataset(params: Params, source: str) -> None:
                 raise ParamsError("\n".join([f"{source} is wrong:", *lines])) from None
 
 
-def load_params(path: Path, profile: str | None = None) -> Params:
-    """The parameters of the chosen profile, or of this one, from params.yaml.
+def load_params(path: Path, profile: str | None = None, edits: Sequence[str] = ()) -> Params:
+    """The parameters of the chosen profile, or of this one, from params.yaml, or as it would be with some edits.
 
     Raises:
         ParamsError: the file is missing or anything in it is wrong.
@@ -479,4 +514,4 @@ def load_params(path: Path, profile: str | None = None) -> Params:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParamsError(f"{path} cannot be read: {error}. Run in the root of the project.") from None
-    return parse_params(text, str(path), profile)
+    return parse_params(text, str(path), profile, edits)

@@ -5,6 +5,7 @@ to be made, and it holds only while the files it names are as they were: no cloc
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,16 +53,21 @@ class Receipts:
 
     def __init__(self, work: Workspace) -> None:
         self._work, self._plan = work, work.plan
-        made = sorted(run.digest for run in work.plan.runs)
-        self._papers = {
+
+    @cached_property
+    def _papers(self) -> dict[str, Recipe]:
+        made = sorted(run.digest for run in self._plan.runs)
+        return {
             name: Recipe(name, {"paper": declared_content(name), "runs": made, "code": fingerprint([ARTIFACTS])})
             for name in PAPERS
         }
+
+    @cached_property
+    def _report(self) -> Recipe:
         papers = {name: recipe.digest for name, recipe in self._papers.items()}
         notes = {name: content_of(FOLDER / name) for name in PAPERS}
-        self._report = Recipe(
-            "report", {"artifacts": papers, "notes": notes, "page": content_of(PAGE), "code": fingerprint(INDEX)}
-        )
+        document = {"artifacts": papers, "notes": notes, "page": content_of(PAGE), "code": fingerprint(INDEX)}
+        return Recipe("report", document)
 
     def _recipes(self, phase: str) -> list[str]:
         plan = self._plan

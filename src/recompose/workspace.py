@@ -18,14 +18,15 @@ class ChangedError(RuntimeError):
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder that holds params.yaml."""
+    """The folder that holds params.yaml, as it is or as it would be with some edits."""
 
     root: Path
+    edits: tuple[str, ...] = ()  # each written path=value; params.yaml stays as it is
 
     @cached_property
     def params(self) -> Params:
         """The parameters of the chosen profile."""
-        return load_params(self.root / "params.yaml")
+        return load_params(self.root / "params.yaml", edits=self.edits)
 
     @cached_property
     def plan(self) -> Plan:

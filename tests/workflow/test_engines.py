@@ -109,9 +109,9 @@ def test_a_truncated_file_of_a_run_stops_snakemake_and_is_named(chance: Project)
 def test_a_changed_file_of_a_run_is_named_and_not_used(chance: Project) -> None:
     metrics = next(chance.root.glob("results/runs/*/metrics.json"))
     metrics.write_text(metrics.read_text().replace("0", "1"))
-    status = chance.recompose("status", check=False)
-    assert status.returncode != 0
-    assert "damaged" in status.stdout
+    verified = chance.recompose("store", "verify", check=False)
+    assert verified.returncode != 0
+    assert f"{metrics.parent.name}/metrics.json was changed" in verified.stdout
     made = chance.recompose("artifacts", "msci", check=False)
     assert made.returncode != 0
     assert f"{metrics.parent.name}/metrics.json was changed" in made.stderr

@@ -1,6 +1,7 @@
 """What a paper's folder declares: its artifacts, and what it printed in them."""
 
 import csv
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -73,6 +74,12 @@ class Claim(Section):
     beyond: Measure | None = None  # the gain has to be larger than that in another measure
     gain: Gain | None = None  # or larger than that of others
 
+    @property
+    def methods(self) -> list[str]:
+        """The methods and variants that it compares."""
+        others = [self.gain.higher, self.gain.lower] if self.gain else []
+        return list(dict.fromkeys([self.higher, *self.lower, *others]))
+
 
 TableKind = Literal["statistics", "settings", "accuracy", "costs", "frequencies", "groups", "claims"]
 FigureKind = Literal[
@@ -132,6 +139,18 @@ class Paper(Section):
     artifacts: dict[str, Artifact]
     claims: dict[str, Claim] = {}
 
+    @property
+    def methods(self) -> set[str]:
+        """The methods and variants behind its artifacts, and its variants."""
+        return set(self.variants).union(*map(self.methods_of, self.artifacts))
+
+    def methods_of(self, artifact: str) -> set[str]:
+        """The methods and variants behind an artifact."""
+        section = self.artifacts[artifact]
+        if section.kind == "claims":
+            return {method for claim in self.claims.values() for method in claim.methods}
+        return {section.of} if section.kind == "settings" else set(section.measured.values())
+
     def reported(self, artifact: str) -> list[dict[str, str]]:
         """The rows that the paper printed in a table, as printed: column -> text. Of claims, the sentences."""
         if self.artifacts[artifact].kind == "claims":
@@ -143,8 +162,9 @@ class Paper(Section):
             return list(csv.DictReader(file))
 
 
+@cache
 def load_paper(name: str) -> Paper:
-    """The declaration of a paper."""
+    """The declaration of a paper: its file is read once."""
     text = (FOLDER / name / "paper.yaml").read_text(encoding="utf-8")
     return Paper(name=name, **yaml.safe_load(text))
 

@@ -1,8 +1,7 @@
-"""How traces, plans and states of runs look in a terminal."""
+"""How traces and plans look in a terminal."""
 
 from collections import Counter
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 from rich.console import Console
@@ -11,13 +10,10 @@ from rich.table import Table
 from rich.tree import Tree
 
 from recompose.digest import digest, short
-from recompose.files import read_json
-from recompose.papers.declaration import Paper
-from recompose.plan import Run
+from recompose.provenance.costs import Costs
 from recompose.provenance.diff import Diff
 from recompose.provenance.trace import Traced
 from recompose.provenance.where import Origin, Reached, Where
-from recompose.store import ERROR, LOG, DamagedError
 from recompose.workspace import Workspace
 
 
@@ -80,50 +76,6 @@ def _said(settings: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items()) or "none"
 
 
-def _damage(work: Workspace, run: Run) -> str:
-    """What is wrong with a complete run's files; empty where nothing is."""
-    try:
-        work.runs.verify(run)
-    except DamagedError as error:
-        return str(error)
-    return ""
-
-
-def state_of(work: Workspace, run: Run) -> str:
-    """done, damaged, running, failed, interrupted or waiting."""
-    folder = work.runs.folder(run)
-    if work.runs.is_complete(run):
-        return "damaged" if _damage(work, run) else "done"
-    if work.runs.is_being_made(run):
-        return "running"
-    if (folder / ERROR).exists():
-        return "failed"
-    return "interrupted" if folder.exists() else "waiting"
-
-
-def show_status(console: Console, work: Workspace, papers: list[Paper]) -> bool:
-    """The state of every run the plan asks for, per paper; gives whether none failed or is damaged."""
-    states = [(run, state_of(work, run)) for run in work.plan.runs]
-    for paper in papers:
-        names = {name for artifact in paper.artifacts.values() for name in artifact.measured.values()}
-        counts = Counter(state for run, state in states if run.name in names)
-        said = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-        console.print(f"[bold]{paper.name}[/bold]: {said}")
-    for run, state in states:
-        if state in ("running", "failed", "damaged", "interrupted"):
-            console.print(f"  {state}: {run.folder} {escape(run.title)}")
-            _explain(console, work, run, state)
-    return not any(state in ("failed", "damaged") for _, state in states)
-
-
-def _explain(console: Console, work: Workspace, run: Run, state: str) -> None:
-    """The damage, or the last line of the run's trace or log."""
-    path = work.runs.folder(run) / (ERROR if state == "failed" else LOG)
-    text = _damage(work, run) if state == "damaged" else path.read_text() if path.exists() else ""
-    for line in text.rstrip().splitlines()[-1:]:
-        console.print(f"    {escape(line)}")
-
-
 def show_plan(console: Console, work: Workspace) -> None:
     """What the parameters ask for, and what of it is there."""
     plan = work.plan
@@ -148,21 +100,18 @@ def show_plan(console: Console, work: Workspace) -> None:
 
 
 def _show_cost(console: Console, work: Workspace) -> None:
-    """What the missing runs will take, where runs of the same method were measured here."""
+    """What the missing runs will take, where runs like them were measured."""
     missing = [run for run in work.plan.runs if not work.runs.is_complete(run)]
     if not missing:
         console.print("Nothing to train.")
         return
-    seconds: dict[str, list[float]] = {}
-    for path in sorted(work.runs.root.glob(f"*/{work.runs.record_name}")):
-        record = read_json(path)
-        seconds.setdefault(f"{record['recipe']['method']}/{record['recipe']['dataset']['name']}", []).append(
-            record["made"]["seconds"]
-        )
-    known = [times for run in missing if (times := seconds.get(f"{run.method}/{run.dataset}"))]
+    costs = Costs.of(work, work.plan)
+    known = [estimate.seconds for run in missing if (estimate := costs.estimate("runs", run))]
     said = f"{len(missing)} runs to train"
     if known:
-        said += f"; {len(known)} of them take about {sum(map(mean, known)):.0f} s, as earlier runs did"
+        said += (
+            f"; {len(known)} of them take about {sum(known):.0f} s, as earlier runs did (`recompose cost` says more)"
+        )
     console.print(said)
 
 

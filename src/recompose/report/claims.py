@@ -71,15 +71,10 @@ def verdicts(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
     """The cells of a table of claims: of each data set a verdict, with the smallest difference that it needs, its interval and seeds."""
     for row, claim in paper.claims.items():
         for dataset in work.plan.datasets:
-            if not all(work.plan.runs_of(method, dataset) for method in _methods(claim)):
+            if not all(work.plan.runs_of(method, dataset) for method in claim.methods):
                 continue  # the profile does not ask for all of it there
             found = [_tested(work, claim, lower, dataset) for lower in claim.lower]
-            yield from _cells(work, row, dataset, found, _methods(claim))
-
-
-def _methods(claim: Claim) -> list[str]:
-    others = [claim.gain.higher, claim.gain.lower] if claim.gain else []
-    return list(dict.fromkeys([claim.higher, *claim.lower, *others]))
+            yield from _cells(work, row, dataset, found, claim.methods)
 
 
 def _tested(work: Workspace, claim: Claim, lower: str, dataset: str) -> Difference:

@@ -145,7 +145,7 @@ class ArtifactCheck:
     @cached_property
     def _recorded(self) -> Recorded:
         assert self.lineage is not None
-        return Recorded(self.work.root, self.lineage, self.numbers)
+        return Recorded(self.work.root, lineage=self.lineage, numbers=self.numbers)
 
     def _written(self, path: Path) -> bool:
         """Whether a file is as it was written."""

@@ -24,7 +24,7 @@ def check_index(work: Workspace, papers: list[Paper], found: Audit) -> Report:
         report.findings.append(Finding("incomplete", _said(work, path), "is missing", AGAIN))
         return report
     lineage = read_json(path)
-    recorded = Recorded(work.root, merged([*found.lineages, lineage]), found.numbers)
+    recorded = Recorded(work.root, lineage=merged([*found.lineages, lineage]), numbers=found.numbers)
     # without findings the page is what it would be now; with some it tells of the audit before it was written
     whole = all(key in found.numbers for key in recorded.lineage["records"] if key.startswith("runs/"))
     if not whole:

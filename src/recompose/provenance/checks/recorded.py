@@ -11,7 +11,7 @@ from recompose.store import Store
 from recompose.workspace import Workspace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recorded(Workspace):
     """A workspace whose plan is what a lineage says it was, and whose numbers follow from stored scores.
 

@@ -1,0 +1,101 @@
+"""How the cost of an edit looks in a terminal."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recompose.provenance.changed import Consequences, Needed, Reached
+from recompose.provenance.watch import counted, plain, spoken
+
+MOST = 12  # artifacts that are named
+
+
+def show_cost(console: Console, found: Consequences) -> None:
+    """A table of runs and steps, then sentences."""
+    if rows := [row for row in _groups(found) if any(each.new or not each.there for each in row)]:
+        console.print(_table(rows))
+    for sentence in sentences(found):
+        console.print(Text(plain(sentence)))
+
+
+def _groups(found: Consequences) -> list[list[Needed]]:
+    """Steps one by one, runs by method and data set."""
+    groups: dict[tuple[str, str, str], list[Needed]] = {}
+    for each in found.needed:
+        groups.setdefault((each.kind, each.method, each.dataset), []).append(each)
+    return list(groups.values())
+
+
+def _table(rows: list[list[Needed]]) -> Table:
+    table = Table("what", box=None, pad_edge=False)
+    for name in ("asked for", "new", "new, there", "to make", "time"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        first, new, missing = row[0], [e for e in row if e.new], [e for e in row if not e.there]
+        on = f" on {first.dataset}" if first.dataset else ""
+        counts = (len(row), len(new), sum(each.there for each in new), len(missing))
+        table.add_row(Text(plain(f"{first.kind} {first.method}{on}")), *map(str, counts), _time(missing))
+    return table
+
+
+def _time(missing: list[Needed]) -> str:
+    """What these take together, as far as it is known."""
+    known = [each.estimate.seconds for each in missing if each.estimate]
+    unknown = len(missing) - len(known)
+    said = [spoken(sum(known))] * bool(known) + [f"{unknown} not measured"] * bool(unknown)
+    return ", ".join(said)
+
+
+def sentences(found: Consequences) -> Iterator[str]:
+    """What the table does not say."""
+    yield from found.notes
+    if found.edits and not found.changes_runs:
+        yield "The edit changes no run."
+    if found.dropped:
+        yield f"No more asked for: {counted(found.dropped, 'run')}; `recompose store prune` would remove what no other profile needs."
+    missing = found.to_make
+    yield _made(found, missing) if missing else "Nothing to make."
+    if missing:
+        yield _hours(found)
+    if lacking := [each for each in missing if found.edits and not each.new]:
+        yield f"{len(lacking)} of what is to make is missing without the edit, too."
+    yield from _bases(missing)
+    yield from _artifacts(found.artifacts)
+
+
+def _made(found: Consequences, missing: list[Needed]) -> str:
+    runs = sum(each.kind == "runs" for each in missing)
+    batches = sum(process.phase == "runs" for process in found.processes)
+    said = f"{counted(runs, 'run')} to train in {counted(batches, 'process', 'processes')}"
+    return said + (f", and {counted(len(missing) - runs, 'step')} before them to make." if len(missing) > runs else ".")
+
+
+def _hours(found: Consequences) -> str:
+    if found.unmeasured == len(found.to_make):
+        return "Nothing like any of it was measured: how long it takes is unknown."
+    said = f"About {spoken(found.core_seconds)} of cores, {spoken(found.wall_seconds)} from start to end on {found.cores} cores"
+    if found.unmeasured:
+        said += f", without the {found.unmeasured} of them like none that was measured"
+    return f"{said}; artifacts come on top."
+
+
+def _bases(missing: Iterable[Needed]) -> Iterator[str]:
+    """Where times come from."""
+    estimates = [each.estimate for each in missing if each.estimate]
+    if where := dict.fromkeys(place for estimate in estimates for place in estimate.where):
+        yield f"As measured on {'; '.join(where)}."
+    if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
+        yield f"Scaled in proportion: {'; '.join(scaled)}."
+
+
+def _artifacts(artifacts: list[Reached]) -> Iterator[str]:
+    if not artifacts:
+        return
+    cells, claims = (sum(getattr(each, name) or 0 for each in artifacts) for name in ("cells", "claims"))
+    figures = sum(each.kind == "figure" for each in artifacts)
+    yield f"{counted(len(artifacts), 'artifact')} would change, {counted(figures, 'figure')} among them: {counted(cells, 'cell')}, {counted(claims, 'claim')}."
+    named = [f"{each.artifact} ({'not made yet' if each.cells is None else each.cells})" for each in artifacts[:MOST]]
+    more = f" and {len(artifacts) - MOST} more" if len(artifacts) > MOST else ""
+    yield f"  {', '.join(named)}{more}"
