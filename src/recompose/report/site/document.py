@@ -235,9 +235,7 @@ def _grid(
     by_place = _measured_places(measured) | _printed_places(printed, flagged)
     names = _distinct([*(cell["row"] for cell in measured), *(cell.row for cell in printed)])
     columns = [(group["name"], column) for group in groups for column in group["columns"]]
-    with_spread = {place[::2] for place, cell in by_place.items() if SPREAD in cell["text"]}
-    for place, cell in by_place.items():  # numbers without one leave its room, so that means stand below each other
-        cell["alone"] = place[::2] in with_spread and SPREAD not in cell["text"]
+    _leave_room(list(by_place.items()))
     return {
         "heading": heading,
         "groups": [group for group in groups if group["columns"]],
@@ -251,6 +249,16 @@ def _grid(
         ],
         "spread": _spread(measured),
     }
+
+
+def _leave_room(cells: list[tuple[tuple[str, str, str], dict[str, Any]]]) -> None:
+    """Have numbers without a spread leave the room of those with one, so that means stand below each other."""
+    rooms: dict[tuple[str, str], str] = {}
+    for (source, _, column), cell in cells:
+        _, sign, spread = cell["text"].partition(SPREAD)
+        rooms[source, column] = max(rooms.get((source, column), ""), sign + spread, key=len)
+    for (source, _, column), cell in cells:
+        cell["room"] = "" if SPREAD in cell["text"] else rooms[source, column]
 
 
 def _measured_places(cells: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
