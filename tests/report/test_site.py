@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -325,6 +327,33 @@ def test_best_and_second_best_are_marked_in_columns_of_accuracies(toy: Toy) -> N
                 words = marks[place].split()
                 assert ("best" in words) == (values[place] in order[:1]), place
                 assert ("second" in words) == (values[place] in order[1:2]), place
+
+
+def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: Toy) -> None:
+    assert not toy.read().all("button", class_="headline")
+    for each in toy.cells:
+        each["measures"] = ["toy"] if each["row"] in "AB" else ["csp"]
+    other = toy.paper.model_copy(update={"name": "other"})
+    shutil.copytree(toy.folder / "papers/toy", toy.folder / "papers/other")
+    lineages = {"other/table-1": toy.site.shown.lineages["toy/table-1"], **toy.site.shown.lineages}
+    site = replace(toy.site, papers=[other, toy.paper], shown=Shown(lineages))
+    root = Reader(page(site, toy.folder / "reports")).root
+    (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
+    cell = data(root)["cells"][int(headline.attributes["data-cell"])]
+    assert [cell[part] for part in ("paper", "row", "column", "view")] == ["toy", "A", "d AUC", "exact"]
+    assert "A, d AUC 12.0 ± 1.0" in headline.text
+
+
+def test_numbers_without_a_spread_leave_its_room(toy: Toy) -> None:
+    cells = grids(toy.read())[0][1]
+    rooms = {row: cells["measured", row, "d AUC"].all("span", class_="alone") for row in "ABCD"}
+    assert {row: [each.attributes["data-room"] for each in found] for row, found in rooms.items()} == {
+        "A": [],
+        "B": [],
+        "C": [" ± 1.0"],
+        "D": [" ± 1.0"],
+    }
+    assert not cells["measured", "A", "d time"].all("span", class_="alone")  # a column without any
 
 
 def test_claims_are_counted_by_verdict(toy: Toy) -> None:

@@ -299,7 +299,7 @@ def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(browser: Ch
     one(marked[0], "button").click()
     assert one(dialog(browser), ".mark").text == "stale"
     assert "seed 0 is not asked for any more" in dialog(browser).text
-    assert "as at commit" in dialog(browser).text
+    assert "as they were, at commit" in dialog(browser).text
 
 
 def brightness(colour: str) -> float:
@@ -370,14 +370,37 @@ def test_paper_shows_everything_that_is_folded(opened: Chrome) -> None:
     assert not all_of(opened, "main details:not(.behind):not([open])")
 
 
-def test_hostile_names_run_nothing(browser: Chrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which declarations are looked for."""
     for module in (declaration, document):
         monkeypatch.setattr(module, "FOLDER", tmp_path / "papers")
+    return tmp_path
+
+
+def test_the_first_screen_leads_to_the_runs_of_a_papers_own_method(browser: Chrome, toys: Path) -> None:
+    toy = Toy(toys)
+    for cell in toy.cells:
+        cell["measures"] = ["toy"] if cell["row"] == "A" else ["csp"]
+    (toys / "reports/index.html").write_text(toy.html)
+    number = one(open_page(browser, toys), ".headline")
+    assert number.rect["y"] + number.rect["height"] < browser.execute_script("return innerHeight")
+    number.click()
+    assert one(dialog(browser), ".value").text == "12.0 ± 1.0"
+    found = [[each.text for each in all_of(line, "th, td")][:3] for line in all_of(dialog(browser), "tbody tr")]
+    assert found == [[f"runs/{n}23456789abc", str(n), f"{10 + 2 * n}.0000"] for n in range(3)]
+    assert "recompose train 023456789abc 123456789abc 223456789abc" in commands(browser)
+    assert "lr=0.5 (params.yaml: " in dialog(browser).text
+    one(dialog(browser), ".close").click()
+    assert browser.switch_to.active_element == number
+
+
+def test_hostile_names_run_nothing(browser: Chrome, toys: Path) -> None:
     text = " ".join(HOSTILE)
-    toy = Toy(tmp_path, lambda name: f"{text} {name}")
+    toy = Toy(toys, lambda name: f"{text} {name}")
     toy.states[f"{text} B", f"{text} d AUC"] = "stale"
-    (tmp_path / "reports/index.html").write_text(toy.html)
-    open_page(browser, tmp_path)
+    (toys / "reports/index.html").write_text(toy.html)
+    open_page(browser, toys)
     all_of(browser, "article#toy-table-1 td .number")[0].click()
     assert one(dialog(browser), "h2").get_property("textContent") == f"{text} A, {text} d AUC"
     trace = next(each for each in all_of(dialog(browser), "pre") if each.text.startswith("recompose trace"))

@@ -150,7 +150,7 @@ function howToMake(cell, keys) {
     command(makeCommand(cell)),
   ];
   if (cell.state === "stale")
-    made.push(element("p", { text: `params.yaml, code or data are others now: these commands work where they are as at commit ${commits}. To measure with those of now: snakemake --cores all` }));
+    made.push(element("p", { text: `These are not the runs of the present params.yaml, code and data. The commands above work where those are as they were, at commit ${commits}; to measure with the present ones: snakemake --cores all` }));
   if (keys.length)
     made.push(element("details", {}, element("summary", { text: "What is complete is kept as it is. To have it made anew, discard it first" }), command(discardCommand(cell))));
   return made;
@@ -206,5 +206,5 @@ document.addEventListener("click", (event) => {
 });
 dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
 window.addEventListener("hashchange", follow);
-window.addEventListener("beforeprint", () => document.querySelectorAll("main details:not(.behind)").forEach((each) => { each.open = true; }));
+window.addEventListener("beforeprint", () => document.querySelectorAll("header details, main details:not(.behind)").forEach((each) => { each.open = true; }));
 follow();
