@@ -248,6 +248,7 @@ def _grid(
             for row in names
         ],
         "spread": _spread(measured),
+        "ranked": any(cell["rank"] for cell in by_place.values()),
     }
 
 
@@ -258,7 +259,7 @@ def _leave_room(cells: list[tuple[tuple[str, str, str], dict[str, Any]]]) -> Non
         _, sign, spread = cell["text"].partition(SPREAD)
         rooms[source, column] = max(rooms.get((source, column), ""), sign + spread, key=len)
     for (source, _, column), cell in cells:
-        cell["room"] = "" if SPREAD in cell["text"] else rooms[source, column]
+        cell["room"] = "" if SPREAD in cell["text"] or cell["value"] is None else rooms[source, column]
 
 
 def _measured_places(cells: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
