@@ -1,6 +1,7 @@
 """The report site: one page that needs nothing but itself."""
 
 import base64
+import hashlib
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -34,17 +35,31 @@ def page(site: Site, reports: Path) -> str:
         for artifact in paper["artifacts"]:
             artifact["picture"] = picture(reports / paper["name"] / f"{artifact['name']}.png")
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
-    return environment.get_template("page.html").render(doc=document, style=_own("style.css"), script=_own("script.js"))
+    style, script = _own("style.css"), _own("script.js")
+    return environment.get_template("page.html").render(
+        doc=document, style=style, script=script, policy=_policy(style, script)
+    )
 
 
 def _own(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
+def _policy(style: str, script: str) -> str:
+    """What a browser may do for the page: use its one style and its one script, and load nothing that is not in it."""
+    known = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    return f"default-src 'none'; img-src data:; style-src 'sha256-{known[0]}'; script-src 'sha256-{known[1]}'"
+
+
 def notes(markdown: str) -> str:
-    """Notes as HTML; markup in them is shown as text."""
-    html: str = MarkdownIt("commonmark", {"html": False}).render(markdown)
-    return html.replace("<h1>", "<h3>").replace("</h1>", "</h3>").replace("<h2>", "<h4>").replace("</h2>", "</h4>")
+    """Notes as HTML below a heading of the second level; markup in them is shown as text, and a picture as a link to it."""
+    reader = MarkdownIt("commonmark", {"html": False}).disable("image")
+    tokens = reader.parse(markdown)
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{min(int(token.tag[1:]) + 2, 6)}"
+    html: str = reader.renderer.render(tokens, reader.options, {})
+    return html
 
 
 def picture(path: Path) -> str:

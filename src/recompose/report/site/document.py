@@ -9,14 +9,17 @@ from typing import Any
 from recompose.digest import digest, short
 from recompose.papers.declaration import FOLDER, Artifact, Paper
 from recompose.params import Params
-from recompose.provenance.checks.findings import UNCHECKED, Audit
+from recompose.provenance.checks.findings import STATES, UNCHECKED, Audit
 from recompose.provenance.shown import Shown
 from recompose.report.cells import Cell
 from recompose.report.claims import VERDICTS
 from recompose.report.formats import ranks
 from recompose.report.tables import ABOUT, reported_cells
 
+SPREAD = " ± "
 PRINTED = re.compile(r"(table|figure)-[0-9]+")  # artifacts of a paper; others are ours
+# what is found of a claim -> how the columns end that tell it
+CLAIMED = {"verdict": " verdict", "difference": " difference", "interval": " 95 % interval", "seeds": " seeds"}
 # the papers that the project is about, and that it does not cover yet
 TO_COME = {
     "FSC-CLIP": "Preserving Multi-Modal Capabilities of Pre-trained VLMs for Improving Vision-Linguistic Compositionality",
@@ -37,11 +40,12 @@ class Site:
     def document(self) -> dict[str, Any]:
         """The page's content."""
         cells = _Cells(self.shown, self.audit)
+        papers = [self._paper(paper, cells) for paper in self.papers]
         return {
             "profile": self.params.profile,
             "made": _made(self.shown),
-            "audit": _audit(self.audit),
-            "papers": [self._paper(paper, cells) for paper in self.papers],
+            "audit": _audit(self.audit) | {"states": _states(self.audit, papers)},
+            "papers": papers,
             "to_come": TO_COME,
             "cells": cells.all,
             "runs": {key: _run(key, record, self.params) for key, record in self.shown.records.items()},
@@ -91,7 +95,6 @@ def _audit(audit: Audit) -> dict[str, Any]:
         places.setdefault((found.state, found.why), []).append(found.place)
     return {
         "clean": audit.report.clean,
-        "cells": dict(audit.report.cells),
         "runs": audit.runs,
         "recomputed": audit.recomputed,
         "files": audit.files,
@@ -99,6 +102,17 @@ def _audit(audit: Audit) -> dict[str, Any]:
         "unchecked": audit.report.unchecked,
         "count": len(audit.findings),
     }
+
+
+def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many measured numbers are in each state, the worst first, and the first artifact where one is marked with it."""
+    marked = [
+        (mark, artifact["id"]) for paper in papers for artifact in paper["artifacts"] for mark in artifact["marks"]
+    ]
+    first = dict(reversed(marked))
+    counts = audit.report.cells
+    order = [state for state in (*STATES, UNCHECKED) if counts[state]]
+    return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
 
 
 class _Cells:
@@ -134,17 +148,18 @@ class _Cells:
         return found
 
     def headline(self, paper: Paper) -> dict[str, Any] | None:
-        """The first AUC of the paper's own method."""
-        own = (
-            (number, cell)
-            for number, cell in enumerate(self.all)
-            if cell["measures"] == [paper.name] and cell["column"].endswith(" AUC") and cell["n"]
-        )
-        number, cell = next(own, (0, None))
-        if cell is None:
-            return None
-        name = cell["artifact"].partition("/")[2]
-        return cell | {"number": number, "id": f"{paper.name}-{name}", "title": name.replace("-", " ")}
+        """The first AUC of the paper's own method in its own artifacts."""
+        for number, cell in enumerate(self.all):
+            own = cell["paper"] == paper.name and cell["measures"] == [paper.name]
+            if own and cell["column"].endswith(" AUC") and cell["n"]:
+                name = cell["artifact"].partition("/")[2]
+                return cell | {"number": number, "id": f"{paper.name}-{name}", "title": title_of(name)}
+        return None
+
+
+def title_of(name: str) -> str:
+    """An artifact's name as a heading."""
+    return name.replace("-", " ").capitalize()
 
 
 def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
@@ -154,7 +169,7 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
     return {
         "name": name,
         "id": f"{paper.name}-{name}",
-        "title": name.replace("-", " ").capitalize(),
+        "title": title_of(name),
         "caption": artifact.caption,
         "note": artifact.note,
         "printed": bool(PRINTED.fullmatch(name)),
@@ -174,26 +189,24 @@ def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, 
     for name, claim in paper.claims.items():
         by_dataset: dict[str, dict[str, Any]] = {}
         for cell in measured:
-            if cell["row"] == name:
-                dataset, _, what = cell["column"].partition(" ")
-                by_dataset.setdefault(dataset, {})[what] = cell
-        found = [
-            {
-                "dataset": dataset,
-                "verdict": parts["verdict"],
-                "difference": parts["difference"],
-                "interval": parts["95 % interval"],
-                "seeds": parts["seeds"],
-            }
-            for dataset, parts in by_dataset.items()
-        ]
+            dataset, part = _part_of(cell["column"])
+            if cell["row"] == name and part:
+                by_dataset.setdefault(dataset, {"dataset": dataset})[part] = cell
         yield {
             "name": name,
             "sentence": claim.sentence,
-            "artifact": claim.artifact,
+            "title": title_of(claim.artifact),
             "id": f"{paper.name}-{claim.artifact}",
-            "found": found,
+            "found": [found for found in by_dataset.values() if found.keys() > CLAIMED.keys()],
         }
+
+
+def _part_of(column: str) -> tuple[str, str]:
+    """The data set of a claim's column, and what the column tells; empty where that is nothing known."""
+    for part, ending in CLAIMED.items():
+        if column.endswith(ending):
+            return column.removesuffix(ending), part
+    return column, ""
 
 
 def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -203,7 +216,7 @@ def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str,
     views = {view: section.heading for view, section in artifact.views.items()} or {"": "Measured here"}
     for view, heading in views.items():
         cells = [cell for cell in measured if cell["view"] == view]
-        if cells or view == next(iter(views)):
+        if cells or (printed and view == next(iter(views))):
             yield _grid(heading, printed, cells, about, artifact)
 
 
@@ -219,22 +232,10 @@ def _grid(
         {"name": "measured", "heading": heading, "columns": _distinct(cell["column"] for cell in measured)},
         {"name": "reported", "heading": "Printed by the paper", "columns": _distinct(cell.column for cell in printed)},
     ]
-    best = ranks(printed) | _measured_ranks(measured)
-    by_place: dict[tuple[str, ...], dict[str, Any]] = {}
-    for cell in measured:
-        place = ("measured", cell["row"], cell["column"])
-        by_place[place] = {key: cell[key] for key in ("text", "value", "number", "state", "n")} | {
-            "rank": best.get(cell["number"], 0)
-        }
-    for printed_cell in printed:
-        row, column = printed_cell.row, printed_cell.column
-        by_place["reported", row, column] = {
-            "text": printed_cell.text,
-            "value": printed_cell.value,
-            "rank": best.get(printed_cell, 0),
-            "flag": flagged.get((row, column), 0),
-        }
-    names: list[str] = _distinct([*(cell["row"] for cell in measured), *(cell.row for cell in printed)])
+    by_place = _measured_places(measured) | _printed_places(printed, flagged)
+    names = _distinct([*(cell["row"] for cell in measured), *(cell.row for cell in printed)])
+    columns = [(group["name"], column) for group in groups for column in group["columns"]]
+    _leave_room(list(by_place.items()))
     return {
         "heading": heading,
         "groups": [group for group in groups if group["columns"]],
@@ -242,13 +243,50 @@ def _grid(
             {
                 "name": row,
                 "about": about.get(row, {}),
-                "cells": [
-                    by_place.get((group["name"], row, column), {}) for group in groups for column in group["columns"]
-                ],
+                "cells": [by_place.get((source, row, column), {}) for source, column in columns],
             }
             for row in names
         ],
         "spread": _spread(measured),
+        "ranked": any(cell["rank"] for cell in by_place.values()),
+    }
+
+
+def _leave_room(cells: list[tuple[tuple[str, str, str], dict[str, Any]]]) -> None:
+    """Have numbers without a spread leave the room of those with one, so that means stand below each other."""
+    rooms: dict[tuple[str, str], str] = {}
+    for (source, _, column), cell in cells:
+        _, sign, spread = cell["text"].partition(SPREAD)
+        rooms[source, column] = max(rooms.get((source, column), ""), sign + spread, key=len)
+    for (source, _, column), cell in cells:
+        cell["room"] = "" if SPREAD in cell["text"] or cell["value"] is None else rooms[source, column]
+
+
+def _measured_places(cells: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """What the page shows of each measured cell, by source, row and column."""
+    best = _measured_ranks(cells)
+    return {
+        ("measured", cell["row"], cell["column"]): {
+            **{key: cell[key] for key in ("text", "value", "number", "state", "n")},
+            "rank": best.get(cell["number"], 0),
+        }
+        for cell in cells
+    }
+
+
+def _printed_places(
+    cells: list[Cell], flagged: dict[tuple[str, str], int]
+) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """The same of each printed cell, with the number of what is said of its error."""
+    best = ranks(cells)
+    return {
+        ("reported", cell.row, cell.column): {
+            "text": cell.text,
+            "value": cell.value,
+            "rank": best.get(cell, 0),
+            "flag": flagged.get((cell.row, cell.column), 0),
+        }
+        for cell in cells
     }
 
 
@@ -256,7 +294,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _measured_ranks(measured: list[dict[str, Any]]) -> dict[Any, int]:
+def _measured_ranks(measured: list[dict[str, Any]]) -> dict[int, int]:
     """Best and second best of each measured column, by the cells' numbers."""
     cells = {
         Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"]): cell["number"]

@@ -42,27 +42,44 @@ function address(cell) {
 }
 
 function quoted(text) {
-  return "'" + text.replaceAll("'", "'\\''") + "'";
+  return /^[\w%+=:,.\/-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
 function traceCommand(cell) {
   const view = cell.view ? ` --view ${quoted(cell.view)}` : "";
-  return `recompose trace ${cell.file} --row ${quoted(cell.row)} --column ${quoted(cell.column)}${view}`;
+  return `recompose trace ${quoted(cell.file)} --row ${quoted(cell.row)} --column ${quoted(cell.column)}${view}`;
 }
 
-function rerunCommand(cell) {
-  const names = cell.made_from.filter((key) => key.startsWith("runs/")).map((key) => key.slice("runs/".length));
+function runsOf(cell) {
+  const names = [...cell.made_from, ...cell.missing].filter((key) => key.startsWith("runs/"));
+  return names.map((key) => key.slice("runs/".length));
+}
+
+function makeCommand(cell) {
+  const names = runsOf(cell);
   const make = names.length ? `snakemake --cores all features\nrecompose train ${names.join(" ")}\n` : "snakemake --cores all data\n";
   return `${make}recompose artifacts ${cell.paper}`;
 }
 
-function command(text) {
-  const copy = element("button", { type: "button", className: "copy", text: "copy" });
-  copy.addEventListener("click", async () => {
+function discardCommand(cell) {
+  return cell.made_from.map((key) => `recompose store discard ${key}`).join("\n");
+}
+
+async function copy(text, block, button) {
+  try {
     await navigator.clipboard.writeText(text);
-    copy.textContent = "copied";
-  });
-  return element("div", {}, element("pre", { text }), copy);
+    button.textContent = "copied";
+  } catch { // some browsers have no clipboard for files, or ask first
+    getSelection().selectAllChildren(block);
+    button.textContent = "selected: copy it with the keyboard";
+  }
+}
+
+function command(text) {
+  const block = element("pre", { text, tabindex: "0" });
+  const button = element("button", { type: "button", className: "copy", text: "copy" });
+  button.addEventListener("click", () => copy(text, block, button));
+  return element("div", { className: "command" }, block, button);
 }
 
 function list(entries) {
@@ -74,30 +91,42 @@ function list(entries) {
   return made;
 }
 
-function settingsOf(run) {
-  const made = element("span");
-  Object.entries(run.settings).forEach(([name, value], place) => {
-    const text = `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
-    const before = run.changed[name];
-    made.append(place ? ", " : "");
-    made.append(before === undefined ? text : element("span", { className: "changed", text: `${text} (params.yaml: ${JSON.stringify(before)})` }));
-  });
-  return made;
+function said(settings) {
+  return Object.entries(settings).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
+}
+
+function changesOf(run) {
+  const names = Object.keys(run.changed);
+  if (!names.length) return "none: as params.yaml has them";
+  const lines = names.map((name) => `${said({ [name]: run.settings[name] })} (params.yaml: ${JSON.stringify(run.changed[name])})`);
+  return element("span", { className: "changed", text: lines.join(", ") });
 }
 
 function pairs(entries) {
   return Object.entries(entries).map(([name, value]) => `${name} ${value}`).join(", ");
 }
 
-function runDetails(key, value) {
+function overview(keys, cell) {
+  const header = element("tr", {}, ...["run", "seed", "value", "cost", "made (UTC)"].map((text) => element("th", { scope: "col", text })));
+  const rows = keys.map((key) => {
+    const run = runs[key];
+    const value = cell.values[cell.made_from.indexOf(key)];
+    const texts = [run.seed ?? "", value === undefined ? "" : value.toFixed(4), `${run.seconds} s`, run.started.slice(0, 16).replace("T", " ")];
+    return element("tr", {}, element("th", { scope: "row" }, element("code", { text: key })), ...texts.map((text) => element("td", { text })));
+  });
+  const table = element("table", {}, element("caption", { text: "The runs in short" }), element("thead", {}, header), element("tbody", {}, ...rows));
+  return element("div", { className: "scroll", tabindex: "0", role: "region", "aria-label": "The runs in short" }, table);
+}
+
+function runDetails(key, isOpen) {
   const run = runs[key];
-  const seed = run.seed === null ? "" : `, seed ${run.seed}`;
-  const summary = element("summary", {}, element("strong", { text: key }), `${seed}${value === undefined ? "" : `: ${value.toFixed(4)}`} `);
+  const summary = element("summary", {}, element("strong", { text: key }), run.seed === null ? " " : `, seed ${run.seed} `);
   if (run.dirty) summary.append(element("span", { className: "mark uncommitted", text: "uncommitted" }));
-  return element("details", { open: "" }, summary, list([
+  return element("details", isOpen ? { open: "" } : {}, summary, list([
     ["digest", run.digest],
     ["method", run.method && `${run.method} on ${run.dataset}${run.backbone ? `, ${run.backbone}` : ""}`],
-    ["parameters", run.method && settingsOf(run)],
+    ["changed", run.method && changesOf(run)],
+    ["parameters", run.method && said(run.settings)],
     ["checkpoint of", run.checkpoint_of],
     ["code", `${run.code}, commit ${run.commit}${run.dirty ? ", with uncommitted changes" : ""}`],
     ["made", `${run.started} on ${run.host}, ${run.device}`],
@@ -108,43 +137,74 @@ function runDetails(key, value) {
   ]));
 }
 
-function show(number, remember) {
+function summaryOf(cell) {
+  const n = cell.n ? `n = ${cell.n}` : "no run of it is complete";
+  return cell.spread === null ? n : `${n}, ${cell.aggregate}: ${cell.value.toFixed(4)} ± ${cell.spread.toFixed(4)}`;
+}
+
+function howToMake(cell, keys) {
+  const commits = [...new Set(keys.map((key) => runs[key].commit))].join(", ");
+  const made = [
+    element("h3", { text: "Make just this number again" }),
+    element("p", { className: "dim" }, "In the project's folder, with its environment: ", element("code", { text: "source .venv/bin/activate" })),
+    command(makeCommand(cell)),
+  ];
+  if (cell.state === "stale")
+    made.push(element("p", { text: `These are not the runs of the present params.yaml, code and data. The commands above work where those are as they were, at commit ${commits}; to measure with the present ones: snakemake --cores all` }));
+  if (keys.length)
+    made.push(element("details", {}, element("summary", { text: "What is complete is kept as it is. To have it made anew, discard it first" }), command(discardCommand(cell))));
+  return made;
+}
+
+function show(number, opener) {
   const cell = cells[number];
-  const seeds = cell.spread === null ? "" : ` (${cell.aggregate}: ${cell.value.toFixed(4)} ± ${cell.spread.toFixed(4)})`;
-  const runsThere = cell.made_from.filter((key) => runs[key]);
+  const keys = cell.made_from.filter((key) => runs[key]);
   content.replaceChildren(
-    element("h2", { id: "lineage-heading", text: [cell.artifact, cell.row, cell.column, cell.view].filter(Boolean).join(" · ") }),
+    element("h2", { id: "lineage-heading", text: `${cell.row}, ${cell.column}` }),
+    element("p", { className: "dim", text: [cell.artifact, cell.view].filter(Boolean).join(", ") }),
     element("p", {}, element("span", { className: "value", text: cell.text }), " ", element("span", { className: `mark ${cell.state}`, text: cell.state })),
     ...cell.why.map((text) => element("p", { className: "changed", text })),
-    element("p", { className: "dim", text: `n = ${cell.n ?? 0}${seeds}` }),
-    element("h3", { text: "Make just this number again" }),
-    command(rerunCommand(cell)),
-    element("p", { className: "dim", text: "Complete runs are kept as they are: `recompose store discard runs/…` first has one made anew." }),
-    element("h3", { text: "Ask for all of it, in the terminal" }),
-    command(traceCommand(cell)),
-    element("h3", { text: `${runsThere.length === 1 ? "The run" : `The ${runsThere.length} runs`} behind it` }),
+    element("p", { className: "dim", text: summaryOf(cell) }),
+    element("h3", { text: keys.length === 1 ? "Made by this run" : `Made by these ${keys.length} runs` }),
+    ...(keys.length ? [overview(keys, cell)] : []),
     ...cell.missing.map((key) => element("p", { className: "changed", text: `missing: ${key}` })),
-    ...runsThere.map((key) => runDetails(key, cell.values[cell.made_from.indexOf(key)])),
+    ...howToMake(cell, keys),
+    element("h3", { text: "The same and more, in the terminal" }),
+    command(traceCommand(cell)),
+    element("h3", { text: "In full" }),
+    ...keys.map((key, place) => runDetails(key, place === 0)),
   );
-  if (remember) history.replaceState(null, "", address(cell));
+  opener?.focus(); // where the dialog gives the focus back to
+  history.replaceState(null, "", address(cell));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
+}
+
+function unfold(node) {
+  for (let folded = node?.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
 }
 
 function follow() {
   const wanted = location.hash;
   const number = wanted.includes("&") ? cells.findIndex((cell) => address(cell) === wanted) : -1;
-  if (number >= 0) show(number, false);
+  const target = number < 0 ? document.getElementById(wanted.slice(1)) : document.querySelector(`article .number[data-cell="${number}"]`);
+  unfold(target);
+  if (number < 0) {
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    return;
+  }
+  target?.scrollIntoView({ block: "center" });
+  show(number, target);
 }
 
 document.addEventListener("click", (event) => {
   const number = event.target.closest(".number");
-  if (number) show(Number(number.dataset.cell), true);
+  if (number) show(Number(number.dataset.cell), number);
   const header = event.target.closest(".sort");
   if (header) sort(header);
   if (event.target === dialog) dialog.close();
 });
 dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
 window.addEventListener("hashchange", follow);
-window.addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach((each) => { each.open = true; }));
+window.addEventListener("beforeprint", () => document.querySelectorAll("header details, main details:not(.behind)").forEach((each) => { each.open = true; }));
 follow();
