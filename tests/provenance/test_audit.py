@@ -2,123 +2,40 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
-from recompose.papers.declaration import PAPERS, load_paper
 from recompose.plan import Run
-from recompose.provenance.audit import audit
 from recompose.provenance.checks.findings import Audit
-from recompose.report.artifacts import make_artifacts
-from recompose.report.index import write_index
-from recompose.report.site.build import write_page
 from recompose.workspace import Workspace
 from tests.conftest import Project
+from tests.provenance.worlds import (
+    FROM_INDEX,
+    MADE_FROM_RUNS,
+    all_of,
+    audited,
+    correct,
+    data_of,
+    edit_json,
+    findings,
+    index_of,
+    moved,
+    remake_reports,
+    remake_reports_of,
+    runs_of,
+    stale_rows,
+)
 
-Found = tuple[str, str, str]  # state, place, what is said
-MADE_FROM_RUNS = {
-    "duplex/table-3": 8,
-    "duplex/table-4": 4,
-    "msci/table-2": 8,
-    "msci/table-3": 4,
-    "msci/figure-curves": 1,
-}
-FROM_INDEX = {"duplex/table-1": 11, "duplex/table-12": 20, "duplex/table-13": 10, "msci/table-1": 8}
-PAPERS_LOADED = [load_paper(name) for name in PAPERS]
-
-
-def audited(root: Path) -> Audit:
-    return audit(Workspace(root), PAPERS_LOADED)
-
-
-def findings(found: Audit) -> list[Found]:
-    return sorted((each.state, each.place, each.why) for each in found.findings)
+pytestmark = pytest.mark.xdist_group("engines")  # they share a project
 
 
 @pytest.fixture(scope="module")
 def clean(chance_project: Project) -> Audit:
     return audited(chance_project.root)
-
-
-def moved(found: Audit, clean: Audit) -> dict[str, dict[str, int]]:
-    """How many cells of each artifact are in another state than in the clean world, by that state."""
-    counts: dict[str, dict[str, int]] = {}
-    for name, states in clean.states.items():
-        for key in states | found.states[name]:
-            now = found.states[name].get(key, "gone")
-            if now != states.get(key):
-                of = counts.setdefault(name, {})
-                of[now] = of.get(now, 0) + 1
-    return counts
-
-
-def all_of(state: str, *parts: dict[str, int]) -> dict[str, dict[str, int]]:
-    return {name: {state: count} for part in parts for name, count in part.items()}
-
-
-def stale_rows(why: str) -> list[Found]:
-    """What is found where what shows chance's runs is stale."""
-    cells = {name: "1 cell" if count == 1 else f"{count} cells" for name, count in MADE_FROM_RUNS.items()}
-    return [("stale", f"{name} · chance ({said})", why) for name, said in cells.items()]
-
-
-def runs_of(root: Path) -> list[Path]:
-    """The folders of the runs, by seed."""
-    records = [(read_json(path)["recipe"]["seed"], path.parent) for path in root.glob("results/runs/*/run.json")]
-    return [folder for _, folder in sorted(records)]
-
-
-def index_of(root: Path) -> Path:
-    (record,) = root.glob("results/index/*/record.json")
-    return record.parent
-
-
-def data_of(root: Path) -> Path:
-    (folder,) = root.glob("data/shapes-pairs-*/")
-    return folder
-
-
-def edit_json(path: Path, edit: Callable[[Any], object]) -> None:
-    document = read_json(path)
-    edit(document)
-    write_json(path, document)
-
-
-def replace_once(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert text.count(old) >= 1, old
-    path.write_text(text.replace(old, new, 1))
-
-
-def correct(record: Path, *names: str) -> None:
-    """Make a record, or a lineage, agree with files that were changed, as a forger would."""
-
-    def edit(document: dict[str, Any]) -> None:
-        for name in names:
-            path = record.parent / name
-            digest = sha256_file(path)
-            document["files"][name] = (
-                digest if "cells" in document else {"sha256": digest, "bytes": path.stat().st_size}
-            )
-
-    edit_json(record, edit)
-
-
-def remake_reports(root: Path) -> None:
-    """What the last two phases do."""
-    from recompose.provenance.audit import audit_artifacts
-
-    work = Workspace(root)
-    for paper in PAPERS_LOADED:
-        make_artifacts(work, paper)
-    write_page(work, PAPERS_LOADED, audit_artifacts(work, PAPERS_LOADED))
-    write_index(work, PAPERS_LOADED)
 
 
 def test_the_clean_world_is_clean(clean: Audit) -> None:
@@ -312,12 +229,148 @@ def test_runs_of_two_code_versions_are_found(chance: Project, clean: Audit) -> N
     planned = work.plan.runs_of("chance", "shapes-pairs")
     runs = (forged, *planned[1:])
     work.__dict__["plan"] = replace(work.plan, measures={("chance", "shapes-pairs"): runs}, runs=runs)
-    for paper in PAPERS_LOADED:
-        make_artifacts(work, paper)
-    write_page(work, PAPERS_LOADED, audit(work, PAPERS_LOADED))
-    write_index(work, PAPERS_LOADED)
+    remake_reports_of(work)
     found = audited(root)
     mixed = [("mixed", name, "runs differ in the code of recompose.methods.chance") for name in MADE_FROM_RUNS]
     assert findings(found) == sorted([*mixed, *stale_rows("code changed: recompose.methods.chance")])
     assert moved(found, clean) == all_of("mixed", MADE_FROM_RUNS)
     assert found.recomputed == 2
+
+
+# data sets and indexes
+
+
+def test_a_changed_image_is_found(chance: Project, clean: Audit) -> None:
+    image = sorted(data_of(chance.root).glob("images/*/test-*.png"))[3]
+    image.write_bytes(image.read_bytes() + b"0")
+    found = audited(chance.root)
+    place = image.relative_to(chance.root).as_posix()
+    assert findings(found) == [("tampered", place, "was changed since it was indexed")]
+    assert (moved(found, clean), found.recomputed) == ({}, 2)
+
+
+def test_of_many_changed_images_some_are_named_and_all_are_counted(chance: Project, clean: Audit) -> None:
+    images = sorted(data_of(chance.root).glob("images/*/*.png"))[:7]
+    for image in images:
+        image.unlink()
+    found = audited(chance.root)
+    why = "was changed since it was indexed, as 7 of its files were"
+    assert findings(found) == [("tampered", path.relative_to(chance.root).as_posix(), why) for path in images[:5]]
+
+
+def test_a_changed_list_of_pairs_is_found(chance: Project, clean: Audit) -> None:
+    (listed,) = data_of(chance.root).glob("*/train_pairs.txt")
+    listed.write_text(listed.read_text() + "red circle\n")
+    found = audited(chance.root)
+    place = f"data/{data_of(chance.root).name}/train_pairs.txt"
+    assert findings(found) == [("tampered", place, "was changed since it was indexed")]
+    assert (moved(found, clean), found.recomputed) == ({}, 2)
+
+
+@pytest.mark.parametrize(("name", "groups"), [("samples.csv", 40), ("pairs.json", 40), ("statistics.json", 10)])
+def test_a_changed_index_is_found_and_not_measured_by(chance: Project, clean: Audit, name: str, groups: int) -> None:
+    path = index_of(chance.root) / name
+    path.write_text(path.read_text()[:-40])
+    found = audited(chance.root)
+    ((state, place, why),) = findings(found)
+    assert (state, place) == ("tampered", f"results/index/{path.parent.name}/{name}")
+    assert " bytes instead of " in why
+    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS, FROM_INDEX | {"duplex/table-13": groups})
+
+
+@pytest.mark.parametrize("name", ["content.json", "images.json"])
+def test_a_changed_digest_of_raw_data_is_found_and_nothing_compared_with_it(
+    chance: Project, clean: Audit, name: str
+) -> None:
+    path = index_of(chance.root) / name
+    path.write_text(path.read_text()[:-40])
+    found = audited(chance.root)
+    ((state, place, _),) = findings(found)
+    assert (state, place) == ("tampered", f"results/index/{path.parent.name}/{name}")
+    assert found.report.unchecked == [f"data/{data_of(chance.root).name}: its index cannot be relied on"]
+    assert (moved(found, clean), found.recomputed) == ({}, 2)
+
+
+def test_a_forged_index_is_not_measured_by(chance: Project, clean: Audit) -> None:
+    index = index_of(chance.root)
+    edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
+    correct(index / "record.json", "statistics.json")
+    found = audited(chance.root)
+    ((state, place, why),) = findings(found)
+    assert (state, place) == ("tampered", f"results/index/{index.name}")
+    assert "files.statistics.json.sha256 was " in why
+    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS, FROM_INDEX)
+
+
+def test_runs_of_data_that_was_indexed_anew_are_stale(
+    chance: Project, clean: Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recompose.phases import acquire
+
+    image = sorted(data_of(chance.root).glob("images/*/test-*.png"))[0]
+    image.write_bytes(image.read_bytes() + b"0")
+    monkeypatch.chdir(chance.root)
+    work, index = Workspace(chance.root), index_of(chance.root)
+    old = read_json(index / "content.json")["images"][:12]
+    work.store("index").discard(index.name)
+    acquire(work, "shapes-pairs")
+    new = read_json(index / "content.json")["images"][:12]
+    started = read_json(index / "record.json")["made"]["started"]
+    found = audited(chance.root)
+    why = f"it was made from another images: {old}, where {new} is now"
+    assert findings(found) == sorted(
+        [
+            ("stale", f"results/index/{index.name}", f"it was made again since the reports were, at {started}"),
+            *(("stale", f"results/runs/{run.name}", why) for run in runs_of(chance.root)),
+        ]
+    )
+    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS, FROM_INDEX)
+
+
+# parameters and code
+
+
+SEEDS = "methods: [chance]\n    seeds: [0, 1]"
+README = ("stale", "reports/README.md", "artifacts, parameters, or the code that writes it, changed since")
+
+
+def test_a_seed_that_is_not_asked_for_any_more_is_named(chance: Project, clean: Audit) -> None:
+    chance.edit(SEEDS, SEEDS.replace("[0, 1]", "[0]"))
+    found = audited(chance.root)
+    assert findings(found) == sorted([*stale_rows("seed 1 is not asked for any more"), README])
+    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS)
+
+
+def test_a_seed_that_is_asked_for_now_is_named(chance: Project, clean: Audit) -> None:
+    chance.edit(SEEDS, SEEDS.replace("[0, 1]", "[0, 1, 2]"))
+    found = audited(chance.root)
+    assert findings(found) == sorted([*stale_rows("seeds are missing: it has 2 of 3 runs"), README])
+    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS)
+
+
+def test_a_parameter_of_the_data_is_named(chance: Project, clean: Audit) -> None:
+    chance.edit("images: {train: 400, val: 150, test: 150}", "images: {train: 400, val: 150, test: 151}")
+    found = audited(chance.root)
+    why = "images.test was 150 and is 151 now"
+    rows = {"msci/table-1": "shapes-pairs", "duplex/table-1": "shapes-pairs"}
+    groups = "Head, Medium, Tail, Unseen, Total", "Head, Medium, Tail, Seen, Unseen"
+    rows |= dict(zip(("duplex/table-12", "duplex/table-13"), groups, strict=True))
+    of_index = [("stale", f"{name} · {said} ({FROM_INDEX[name]} cells)", why) for name, said in rows.items()]
+    assert findings(found) == sorted([*stale_rows(f"dataset.{why}"), *of_index])
+    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS, FROM_INDEX)
+    assert found.recomputed == 2
+
+
+def test_a_parameter_that_no_run_depends_on_changes_nothing(chance: Project, clean: Audit) -> None:
+    chance.edit("prompt: a photo of {name}", "prompt: a picture of {name}")
+    found = audited(chance.root)
+    assert (findings(found), moved(found, clean)) == ([], {})
+
+
+def test_a_method_that_is_asked_for_now_is_named(chance: Project, clean: Audit) -> None:
+    chance.edit("methods: [chance]", "methods: [chance, clip]")
+    found = audited(chance.root)
+    why = "the current parameters ask for clip on shapes-pairs, too"
+    compared = ("duplex/table-3", "duplex/table-4", "msci/table-2", "msci/table-3", "msci/figure-curves")
+    assert findings(found) == sorted([*(("stale", name, why) for name in compared), README])
+    assert moved(found, clean) == {}
