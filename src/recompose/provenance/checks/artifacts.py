@@ -46,9 +46,8 @@ class ArtifactCheck:
         missing = [path for path in self._paths if not path.is_file()]
         for path in missing:
             self._find("incomplete", self._said(path), "is missing", AGAIN)
-        if self._paths[-1] in missing:
-            return
-        if self.lineage is None:
+        if self._paths[-1] in missing or self.lineage is None:
+            self.report.unchecked.append(f"{self._place}: nothing of it can be told without its lineage")
             return
         self._check_runs()
         if not self._is_whole:
@@ -321,7 +320,7 @@ def _text(cell: dict[str, str] | None, other: dict[str, str] | None) -> str:
     """What a cell says, in the first column in which it differs from another one."""
     if cell is None:
         return "nothing"
-    differing = (column for column in cell if other is not None and cell[column] != other.get(column))
+    differing = (column for column in cell if column in (other or {}) and cell[column] != (other or {})[column])
     column = next(differing, "text")
     return f"'{cell[column]}'" if column == "text" else f"{column} '{cell[column]}'"
 
