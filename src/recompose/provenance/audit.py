@@ -38,10 +38,10 @@ def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
 
 
 def audit(work: Workspace, papers: list[Paper]) -> Audit:
-    """Check every artifact, everything it was made from, and the index of the reports; where there are no runs, dvc.lock is asked."""
+    """Check every artifact, everything it was made from, and the index of the reports; where no runs are, dvc.lock is asked."""
     found = audit_artifacts(work, papers)
     found.report.add(check_index(work, papers, found))
-    if not found.numbers:
+    if not any(work.runs.root.glob(f"*/{work.runs.record_name}")):
         found.report.add(check_lock(work.root))
     return found
 

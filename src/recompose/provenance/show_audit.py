@@ -47,8 +47,9 @@ def _place(shown: Shown, found: Finding) -> tuple[str, str]:
     cells = reach(shown, found)
     if not cells or not found.place.startswith(("results/", "data/")):
         return found.place, ""
-    count = sum(cells.values())
-    return found.place, f" (reaches {count} {'cell' if count == 1 else 'cells'} of {', '.join(cells)})"
+    count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
+    more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+    return found.place, f" (reaches {count} {'cell' if count == 1 else 'cells'} of {names}{more})"
 
 
 def _show_places(console: Console, places: list[tuple[str, str]]) -> None:

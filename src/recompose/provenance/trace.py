@@ -74,9 +74,9 @@ def reasons(
 ) -> list[str]:
     """Why a cell is not what the current parameters and code would give, a line for each reason.
 
-    ``known`` holds recipes by digest: of a data set or a backbone among them it is said what changed in it.
+    ``known`` holds recipes by digest: of a data set or a backbone, say, that is among them, it is said what changed in it.
     """
-    known = {recipe.digest: recipe.document for recipe in _inputs(plan)} | {**known}
+    known = {recipe.digest: recipe.document for recipe in _planned(plan)} | {**known}
     if not records:
         asked = any(name in cell["measures"] for name, _ in plan.measures)
         return ["nothing made it yet"] if asked else []
@@ -92,9 +92,10 @@ def reasons(
     return list(found)
 
 
-def _inputs(plan: Plan) -> Iterator[Recipe]:
-    for recipes in (plan.datasets, plan.backbones, plan.corpora):
-        yield from recipes.values()
+def _planned(plan: Plan) -> Iterator[Recipe]:
+    yield from plan.corpora.values()
+    for recipes in plan.stored().values():
+        yield from recipes
 
 
 def _differences(
@@ -111,7 +112,10 @@ def _differences(
 def changes(
     old: dict[str, Any], new: dict[str, Any], path: str = "", known: Mapping[str, dict[str, Any]] = NOTHING
 ) -> Iterator[str]:
-    """What differs between two recipes, a line each; also in what they name by digests that are known."""
+    """What differs between two recipes, a line each; also in what they name by digests that are known.
+
+    A path begins anew at such a name, so that a data set that several parts of a recipe name gives the same lines.
+    """
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         place = f"{path}.{key}" if path else key
@@ -123,7 +127,7 @@ def changes(
         elif isinstance(before, dict) and isinstance(after, dict):
             yield from changes(before, after, place, known)
         elif isinstance(before, str) and isinstance(after, str) and {before, after} <= known.keys():
-            yield from changes(known[before], known[after], path if key == "digest" else place, known)
+            yield from changes(known[before], known[after], path.rpartition(".")[2] if key == "digest" else key, known)
         elif key == "digest":
             yield f"{path} changed: {str(before)[:12]} is {str(after)[:12]} now"
         else:

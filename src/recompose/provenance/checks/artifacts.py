@@ -117,7 +117,7 @@ class ArtifactCheck:
             self._find(mark.state, self._place, mark.why, REMEDIES[mark.state], *mark.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for key, cell in self._cells.items():
-            why = [] if cell["missing"] else reasons(self.work.plan, self._behind(cell), cell, self.stores.inputs)
+            why = [] if cell["missing"] else reasons(self.work.plan, self._behind(cell), cell, self.stores.recipes)
             since = self._changed_since(cell)
             self.states[key] = worst(_marked(cell, found, stale=bool(why or since)))
             if why or since:

@@ -90,12 +90,9 @@ class Stores:
         return found
 
     @cached_property
-    def inputs(self) -> dict[str, dict[str, Any]]:
-        """The recipes of data sets and backbones behind the reports, as far as they are known: digest -> recipe."""
-        records = (self.shown.records | self._records).items()
-        return {
-            record["digest"]: record["recipe"] for key, record in records if key.startswith(("index/", "backbones/"))
-        }
+    def recipes(self) -> dict[str, dict[str, Any]]:
+        """The recipes of everything behind the reports, as far as they are known: digest -> recipe."""
+        return {record["digest"]: record["recipe"] for record in (self.shown.records | self._records).values()}
 
     def _find(self, state: str, place: str, why: str, remedy: str, *keys: str) -> None:
         self.report.findings.append(Finding(state, place, why, remedy, keys))
@@ -244,8 +241,9 @@ class Stores:
     def _check_corpus(self, key: str, record: dict[str, Any]) -> None:
         """Compare the shards that a backbone was pretrained on with what they were."""
         root = self.work.data / f"shapes-{short(record['recipe']['corpus'])}"
+        gone = f"data/{root.name}: its raw files are not on this disk"
         if not root.is_dir():
-            self.report.unchecked.append(f"data/{root.name}: its raw files are not on this disk")
+            self.report.unchecked += [gone] if gone not in self.report.unchecked else []  # backbones share it
             return
         self.files += len(record["inputs"])
         for name, found in record["inputs"].items():
