@@ -171,11 +171,16 @@ class ArtifactCheck:
             self._find("stale", self._place, why, AGAIN)
         return None
 
+    @cached_property
+    def _table(self) -> Table | None:
+        """The table as it would be made now."""
+        if not self._can_be_made:
+            return None
+        return self._made_again(lambda: build_table(self._recorded, self.paper, self.name))
+
     def _check_table(self) -> None:
-        table = (
-            self._made_again(lambda: build_table(self._recorded, self.paper, self.name)) if self._can_be_made else None
-        )
-        csv_path = self._paths[0]
+        """Compare the cells of a table with what its runs give, and its other files with what was written."""
+        csv_path, table = self._paths[0], self._table
         named = self._compare_cells(csv_path, table) if csv_path.is_file() else set()
         if table:
             self._compare_lineage(table, named)
