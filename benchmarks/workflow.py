@@ -55,9 +55,11 @@ def measure(folder: Path) -> list[tuple[str, str, str]]:
         ("its processes that import torch", str(len(counted.read_text().splitlines())), "12"),
         ("`snakemake -n` on the finished tree", f"{seconds('snakemake', '-n', cwd=project, **path):.1f} s", "12 s"),
     ]
-    for command in (("plan",), ("status",), TRACE):
+    for command, bound in ((("plan",), 2), (("status",), 2), (TRACE, 2), (("audit",), 60), (("report",), 10)):
         value = seconds("recompose", *command, cwd=project, **path)
-        rows.append((f"`recompose {command[0]}`", f"{value:.1f} s", "2 s"))
+        rows.append((f"`recompose {command[0]}`", f"{value:.1f} s", f"{bound} s"))
+    page = (project / "reports/index.html").stat().st_size
+    rows.append(("the report site, one page", f"{page / 2**20:.1f} MiB", "5 MiB"))
     shutil.rmtree(project / "results")
     shutil.rmtree(project / "data")
     params = project / "params.yaml"

@@ -5,7 +5,6 @@ the hash of every file, and by what, where and when it was made. So an interrupt
 and a changed, truncated or missing file is found by name.
 """
 
-import json
 import os
 import platform
 import shutil
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recompose.digest import digest, sha256_file
 from recompose.files import SCRATCH, read_json, write_json
@@ -39,11 +39,58 @@ SOURCES = ("src", "requirements.lock")  # parameters are in the recipe; nothing 
 
 
 class DamagedError(RuntimeError):
-    """A stored file is not what its record says."""
+    """A stored file is not what its record says.
+
+    ``fault`` says only what is wrong; the message says of which file, and what to do about it.
+    """
+
+    def __init__(self, path: Path, fault: str, remedy: str) -> None:
+        super().__init__(f"{path} {fault}: {remedy}")
+        self.fault = fault
 
 
 class UnknownError(ValueError):
     """There is no such thing in the store."""
+
+
+class Form(BaseModel):
+    """A part of a document as it has to look; more may stand in it."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
+class StoredFile(Form):
+    """A file of a folder."""
+
+    sha256: str
+    bytes: int
+
+
+class Made(Form):
+    """By what, where and when a content was made."""
+
+    started: str
+    seconds: float
+    commit: str | None
+    dirty: bool | None
+    device: str
+    packages: dict[str, str]
+
+
+class Record(Form):
+    """The record of a complete folder."""
+
+    digest: str
+    recipe: dict[str, Any]
+    inputs: dict[str, str]
+    files: dict[str, StoredFile]
+    made: Made
+
+
+def complaint(error: ValidationError) -> str:
+    """The first thing that is wrong with a document."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
 
 
 class Store:
@@ -85,13 +132,16 @@ class Store:
         path = self.record_path(recipe)
         try:
             record: dict[str, Any] = read_json(path)
+            Record.model_validate(record)
             identity = digest(record["recipe"])
         except FileNotFoundError:
-            raise DamagedError(f"{path} is not there: make it with `snakemake --cores all`") from None
-        except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-            raise DamagedError(f"{path} is no record ({error}): {self.remedy(recipe)}") from None
+            raise DamagedError(path, "is not there", "make it with `snakemake --cores all`") from None
+        except ValidationError as error:
+            raise DamagedError(path, f"is no record ({complaint(error)})", self.remedy(recipe)) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
         if identity != recipe.digest:
-            raise DamagedError(f"{path} holds another recipe than its folder's name says: {self.remedy(recipe)}")
+            raise DamagedError(path, "holds another recipe than its folder's name says", self.remedy(recipe))
         return record
 
     def verify(self, recipe: Recipe) -> dict[str, Any]:
@@ -114,7 +164,7 @@ class Store:
         record = self.record(recipe)
         for name in record["files"]:
             if fault := self._fault_of_size(recipe, name, record):
-                raise DamagedError(f"{self.folder(recipe) / name} {fault}: {self.remedy(recipe)}")
+                raise DamagedError(self.folder(recipe) / name, fault, self.remedy(recipe))
 
     def file(self, recipe: Recipe, name: str, record: dict[str, Any] | None = None) -> Path:
         """The path of a stored file, after its bytes were checked.
@@ -124,7 +174,7 @@ class Store:
         """
         path = self.folder(recipe) / name
         if fault := self.fault(recipe, name, record or self.record(recipe)):
-            raise DamagedError(f"{path} {fault}: {self.remedy(recipe)}")
+            raise DamagedError(path, fault, self.remedy(recipe))
         return path
 
     def fault(self, recipe: Recipe, name: str, record: dict[str, Any]) -> str:

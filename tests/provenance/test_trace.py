@@ -37,6 +37,32 @@ def test_every_difference_has_its_line(new: dict, reasons: list[str]) -> None:  
     assert list(changes(OLD, new)) == reasons
 
 
+def test_what_changed_in_something_that_is_named_by_its_digest_is_said_once() -> None:
+    def data(images: int) -> dict[str, object]:
+        return {"dataset": "d", "images": {"test": images}}
+
+    def backbone(corpus: str) -> dict[str, object]:
+        return {"backbone": "b", "corpus": corpus}
+
+    known = {
+        "d1": data(1),
+        "d2": data(2),
+        "b1": backbone("c1"),
+        "b2": backbone("c2"),
+        "c1": {"scenes": 3},
+        "c2": {"scenes": 4},
+    }
+    known |= {f"f{n}": {"dataset": f"d{n}", "backbone": f"b{n}", "code": {"encoder": "1"}} for n in (1, 2)}
+    old, new = (
+        {part: {"name": part, "digest": f"{part[0]}{n}"} for part in ("dataset", "backbone", "features")}
+        for n in (1, 2)
+    )
+    said = ["corpus.scenes was 3 and is 4 now", "dataset.images.test was 1 and is 2 now"]
+    assert list(dict.fromkeys(changes(old, new, known=known))) == said
+    del known["b2"]
+    assert "backbone changed: b1 is b2 now" in list(changes(old, new, known=known))
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     """A project in which a table was made from CSP's planned runs."""

@@ -16,14 +16,12 @@ from recompose.workspace import Workspace
 def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
     """Check every artifact, and everything it was made from."""
     shown = Shown.of(work.reports, papers)
-    stores = Stores(work, shown.records)
+    stores = Stores(work, shown)
     stores.check()
     report = Report()
     report.add(stores.report)
     checks = {
-        f"{paper.name}/{name}": ArtifactCheck(work, paper, name, stores.numbers)
-        for paper in papers
-        for name in paper.artifacts
+        f"{paper.name}/{name}": ArtifactCheck(work, paper, name, stores) for paper in papers for name in paper.artifacts
     }
     for check in checks.values():
         check.check()
@@ -40,10 +38,10 @@ def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
 
 
 def audit(work: Workspace, papers: list[Paper]) -> Audit:
-    """Check every artifact, everything it was made from, and the index of the reports; where runs are missing, dvc.lock is asked."""
+    """Check every artifact, everything it was made from, and the index of the reports; where no runs are, dvc.lock is asked."""
     found = audit_artifacts(work, papers)
     found.report.add(check_index(work, papers, found))
-    if found.recomputed < found.runs:
+    if not any(work.runs.root.glob(f"*/{work.runs.record_name}")):
         found.report.add(check_lock(work.root))
     return found
 

@@ -57,7 +57,8 @@ def marks(records: dict[str, Any], missing: Iterable[str]) -> Iterator[Mark]:
     """What speaks against an artifact that was made from these records: missing seeds, mixed code, changed sources."""
     if lacking := tuple(sorted(missing)):
         some = ", ".join(lacking[:NAMED]) + (", ..." if len(lacking) > NAMED else "")
-        yield Mark("incomplete", f"{len(lacking)} runs are missing ({some})", lacking)
+        said = "1 run is" if len(lacking) == 1 else f"{len(lacking)} runs are"
+        yield Mark("incomplete", f"{said} missing ({some})", lacking)
     versions: dict[str, dict[str, list[str]]] = {}
     for key, record in records.items():
         for module, version in record["recipe"].get("code", {}).items():

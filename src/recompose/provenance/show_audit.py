@@ -4,8 +4,8 @@ from collections import Counter
 from itertools import groupby
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from recompose.provenance.audit import reach
 from recompose.provenance.checks.findings import STATES, UNCHECKED, Audit, Finding
@@ -20,32 +20,43 @@ def show_audit(console: Console, audit: Audit, shown: Shown) -> None:
     order = {state: place for place, state in enumerate(STATES)}
     findings = sorted(audit.findings, key=lambda found: (order[found.state], found.why, found.remedy))
     for (state, why, remedy), group in groupby(findings, key=lambda found: (found.state, found.why, found.remedy)):
-        _show_finding(console, shown, state, why, remedy, list(group))
-    _show_unchecked(console, audit.report.unchecked)
+        _say(console, (state, f"bold {COLOURS[state]}"), f": {why}")
+        _show_places(console, [_place(shown, each) for each in group])
+        if remedy:
+            _say(console, (f"    remedy: {remedy}", "dim"))
+    if audit.report.unchecked:
+        _say(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
+        _show_places(console, [(text, "") for text in audit.report.unchecked])
     console.print(_table(audit))
-    console.print(_verdict(audit))
+    _say(console, *_verdict(audit))
 
 
-def _show_finding(console: Console, shown: Shown, state: str, why: str, remedy: str, found: list[Finding]) -> None:
-    console.print(f"[bold {COLOURS[state]}]{state}[/]: {escape(why)}", highlight=False)
-    for each in found[:NAMED]:
-        cells = reach(shown, each)
-        said = f" (reaches {sum(cells.values())} cells of {', '.join(cells)})" if cells and "/" in each.place else ""
-        console.print(f"    {escape(each.place)}[dim]{escape(said)}[/dim]")
-    if len(found) > NAMED:
-        console.print(f"    and {len(found) - NAMED} more (--json names all)")
-    if remedy:
-        console.print(f"    [dim]remedy: {escape(remedy)}[/dim]")
+def _say(console: Console, *parts: str | tuple[str, str]) -> None:
+    """Print a line as it is: what stands in files and names is no markup, and commands nothing to a terminal."""
+    plain = (plainly(part) if isinstance(part, str) else (plainly(part[0]), part[1]) for part in parts)
+    console.print(Text.assemble(*plain), soft_wrap=True)
 
 
-def _show_unchecked(console: Console, unchecked: list[str]) -> None:
-    if not unchecked:
-        return
-    console.print(f"[bold]not checked[/]: {len(unchecked)}")
-    for text in unchecked[:NAMED]:
-        console.print(f"    {escape(text)}")
-    if len(unchecked) > NAMED:
-        console.print(f"    and {len(unchecked) - NAMED} more (--json names all)")
+def plainly(text: str) -> str:
+    """A text in one line, with a sign in place of everything that cannot be printed."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def _place(shown: Shown, found: Finding) -> tuple[str, str]:
+    """A place, and which cells of artifacts rest on it where it is none of theirs."""
+    cells = reach(shown, found)
+    if not cells or not found.place.startswith(("results/", "data/")):
+        return found.place, ""
+    count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
+    more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+    return found.place, f" (reaches {count} {'cell' if count == 1 else 'cells'} of {names}{more})"
+
+
+def _show_places(console: Console, places: list[tuple[str, str]]) -> None:
+    for place, reached in places[:NAMED]:
+        _say(console, f"    {place}", (reached, "dim"))
+    if len(places) > NAMED:
+        _say(console, f"    and {len(places) - NAMED} more (--json names all)")
 
 
 def _table(audit: Audit) -> Table:
@@ -58,20 +69,17 @@ def _table(audit: Audit) -> Table:
     for name, of_cells in audit.states.items():
         cells = Counter(of_cells.values())
         if cells:
-            table.add_row(name, *(str(cells[state] or "") for state in states))
-    table.add_row("[bold]all[/bold]", *(str(audit.report.cells[state]) for state in states))
+            table.add_row(Text(plainly(name)), *(str(cells[state] or "") for state in states))
+    table.add_row("[bold]all cells[/bold]", *(str(audit.report.cells[state]) for state in states))
     return table
 
 
-def _verdict(audit: Audit) -> str:
-    recomputed = f"{audit.recomputed} of {audit.runs} runs recomputed from their scores, {audit.files} files read"
+def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
+    runs = f"{audit.recomputed} of {audit.runs} runs recomputed from their scores, {audit.files} files read"
     if audit.report.clean and not audit.report.unchecked:
-        return f"[bold green]clean[/]: everything that the reports show follows from its runs; {recomputed}"
+        return [("clean", "bold green"), f": everything that the reports show follows from its runs; {runs}"]
     if audit.report.clean:
-        return f"[bold green]clean[/], as far as it could be checked; {recomputed}"
-    counts = ", ".join(
-        f"{sum(found.state == state for found in audit.findings)} {state}"
-        for state in STATES
-        if any(found.state == state for found in audit.findings)
-    )
-    return f"[bold red]not clean[/]: {counts}; {recomputed}"
+        return [("clean", "bold green"), f", as far as it could be checked; {runs}"]
+    found = Counter(each.state for each in audit.findings)
+    counts = ", ".join(f"{found[state]} {state}" for state in STATES if found[state])
+    return [("not clean", "bold red"), f": {counts}; {runs}"]

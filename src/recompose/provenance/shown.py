@@ -5,9 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.provenance.lineage import SUFFIX
+from recompose.provenance.schema import LineageError, read_checked
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def _inputs(recipe: dict[str, Any]) -> list[str]:
 def _readable(path: Path) -> dict[str, Any] | None:
     """A lineage; None where there is none, or what is there is none: the audit says so."""
     try:
-        found = read_json(path)
-        return found if {"cells", "records"} <= found.keys() else None
-    except (OSError, ValueError, AttributeError):
+        return read_checked(path)
+    except LineageError:
         return None

@@ -1,14 +1,17 @@
 """Trace: from one cell of an artifact to the runs that made it, and whether it still holds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from recompose.plan import Plan
+from recompose.plan import Plan, Recipe
 from recompose.provenance.lineage import key_of, read_lineage
 from recompose.workspace import Workspace
+
+NOTHING: Mapping[str, dict[str, Any]] = MappingProxyType({})
 
 
 class TraceError(LookupError):
@@ -86,32 +89,53 @@ def _wanted(plan: Plan, measures: list[str], records: Iterable[dict[str, Any]]) 
     return found | {key_of("runs", run): run.document for run in runs}
 
 
-def reasons(plan: Plan, records: dict[str, dict[str, Any]], cell: dict[str, Any]) -> list[str]:
-    """Why a cell is not what the current parameters and code would give, a line for each reason."""
+def reasons(
+    plan: Plan, records: dict[str, dict[str, Any]], cell: dict[str, Any], known: Mapping[str, dict[str, Any]] = NOTHING
+) -> list[str]:
+    """Why a cell is not what the current parameters and code would give, a line for each reason.
+
+    ``known`` holds recipes by digest: of a data set or a backbone, say, that is among them, it is said what changed in it.
+    """
+    known = {recipe.digest: recipe.document for recipe in _planned(plan)} | {**known}
     if not records:
-        return ["nothing made it yet"]
+        asked = any(name in cell["measures"] for name, _ in plan.measures)
+        return ["nothing made it yet"] if asked else []
     wanted = _wanted(plan, cell["measures"], records.values())
     if not wanted:
         return ["the current parameters do not ask for it"]
     found: dict[str, None] = {}
     for key, record in records.items():
         if key not in wanted:
-            found |= dict.fromkeys(_differences(record["recipe"], list(wanted.values())))
+            found |= dict.fromkeys(_differences(record["recipe"], list(wanted.values()), known))
     if not found and set(wanted) - set(records):
         found[f"seeds are missing: it has {len(records)} of {len(wanted)} runs"] = None
     return list(found)
 
 
-def _differences(recipe: dict[str, Any], wanted: list[dict[str, Any]]) -> list[str]:
+def _planned(plan: Plan) -> Iterator[Recipe]:
+    yield from plan.corpora.values()
+    for recipes in plan.stored().values():
+        yield from recipes
+
+
+def _differences(
+    recipe: dict[str, Any], wanted: list[dict[str, Any]], known: Mapping[str, dict[str, Any]]
+) -> list[str]:
     """What differs from the recipe among those wanted that is nearest to it, of the same seed."""
     same_seed = [document for document in wanted if document.get("seed") == recipe.get("seed")]
     if not same_seed:
         return [f"seed {recipe.get('seed')} is not asked for any more"]
-    return min((list(changes(recipe, document)) for document in same_seed), key=len)
+    nearest = min(same_seed, key=lambda document: len(list(changes(recipe, document))))
+    return list(changes(recipe, nearest, known=known))
 
 
-def changes(old: dict[str, Any], new: dict[str, Any], path: str = "") -> Any:
-    """What differs between two recipes, a line each."""
+def changes(
+    old: dict[str, Any], new: dict[str, Any], path: str = "", known: Mapping[str, dict[str, Any]] = NOTHING
+) -> Iterator[str]:
+    """What differs between two recipes, a line each; also in what they name by digests that are known.
+
+    A path begins anew at such a name, so that a data set that several parts of a recipe name gives the same lines.
+    """
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         place = f"{path}.{key}" if path else key
@@ -121,7 +145,9 @@ def changes(old: dict[str, Any], new: dict[str, Any], path: str = "") -> Any:
             modules = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
             yield f"code changed: {', '.join(modules)}"
         elif isinstance(before, dict) and isinstance(after, dict):
-            yield from changes(before, after, place)
+            yield from changes(before, after, place, known)
+        elif isinstance(before, str) and isinstance(after, str) and {before, after} <= known.keys():
+            yield from changes(known[before], known[after], path.rpartition(".")[2] if key == "digest" else key, known)
         elif key == "digest":
             yield f"{path} changed: {str(before)[:12]} is {str(after)[:12]} now"
         else:

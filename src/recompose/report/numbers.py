@@ -13,6 +13,8 @@ from recompose.phases import COSTS, EMBEDDINGS
 from recompose.plan import Run
 from recompose.workspace import Workspace
 
+INDEXED = ("pairs.json", "samples.csv")  # the files of an index that ``PairData`` reads
+
 
 def read_metrics(work: Workspace, run: Run) -> dict[str, Any]:
     """A run's numbers, as fractions, under ``<split>/<world>``."""
@@ -43,4 +45,7 @@ def read_embeddings(work: Workspace, run: Run) -> dict[str, np.ndarray]:
 
 def read_pairs(work: Workspace, dataset: str) -> PairData:
     """The index of a data set."""
-    return PairData.read(work.store("index").folder(work.plan.datasets[dataset]))
+    store, recipe = work.store("index"), work.plan.datasets[dataset]
+    for name in INDEXED:
+        store.file(recipe, name)
+    return PairData.read(store.folder(recipe))

@@ -2,30 +2,31 @@
 
 import csv
 import io
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from recompose.digest import sha256_file
-from recompose.files import read_json
 from recompose.papers.declaration import Artifact, Paper, artifact_files
 from recompose.provenance.checks.findings import UNCHECKED, Finding, Key, Report, worst
 from recompose.provenance.checks.recorded import Recorded
+from recompose.provenance.checks.stores import Stores
 from recompose.provenance.lineage import Mark, cell_document, marks
+from recompose.provenance.schema import LineageError, read_checked
 from recompose.provenance.trace import reasons
 from recompose.report.cells import Table
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.tables import build_table
+from recompose.report.tables import build_table, reported_cells
 from recompose.store import DamagedError
 from recompose.workspace import Workspace
 
 AGAIN = "`snakemake --cores all`"
 COMMIT = "commit the sources, `recompose store discard` these runs, then `snakemake --cores all`"
+T = TypeVar("T")
+CellTexts = dict[Key, dict[str, str]]  # of a table's CSV: each cell by column of the file
 REMEDIES = {"incomplete": AGAIN, "mixed": "`recompose store discard` these runs, then " + AGAIN, "uncommitted": COMMIT}
-PARTS = ("datasets", "cells", "measures", "records", "wanted", "files")
 
 
 @dataclass
@@ -35,7 +36,7 @@ class ArtifactCheck:
     work: Workspace
     paper: Paper
     name: str
-    numbers: Mapping[str, dict[str, Any]]  # of the runs that can be relied on
+    stores: Stores  # what it was made from, checked
     report: Report = field(default_factory=Report)
     states: dict[Key, str] = field(default_factory=dict)  # of measured cells
     why: dict[Key, list[str]] = field(default_factory=dict)  # of those that are stale
@@ -45,19 +46,16 @@ class ArtifactCheck:
         missing = [path for path in self._paths if not path.is_file()]
         for path in missing:
             self._find("incomplete", self._said(path), "is missing", AGAIN)
-        if self._paths[-1] in missing:
-            return
-        if self.lineage is None:
+        if self._paths[-1] in missing or self.lineage is None:
+            self.report.unchecked.append(f"{self._place}: nothing of it can be told without its lineage")
             return
         self._check_runs()
-        if any(key not in self.numbers for key in self._runs):
+        if not self._is_whole:
             self.report.unchecked.append(f"{self._place}: it rests on runs that cannot be relied on, or are not here")
-        check = self._check_figure if self.artifact.is_figure else self._check_table
-        try:
-            check()
-        except (DamagedError, OSError) as error:
-            self.report.unchecked.append(f"{self._place} could not be made again: {error}")
-            self.states |= {key: worst([state, UNCHECKED]) for key, state in self.states.items()}
+        if self.artifact.is_figure:
+            self._check_figure()
+        else:
+            self._check_table()
         self.report.cells.update(self.states.values())
 
     @property
@@ -86,15 +84,10 @@ class ArtifactCheck:
         """Its lineage; None where it cannot be used, which is found."""
         path = self._paths[-1]
         try:
-            found = read_json(path)
-            lacking = [part for part in PARTS if part not in found]
-        except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
-            self._find("tampered", self._said(path), f"is no lineage: {error}", AGAIN)
+            return read_checked(path)
+        except LineageError as error:
+            self._find(error.state, self._said(path), str(error), AGAIN)
             return None
-        if lacking:
-            self._find("stale", self._said(path), f"has no {', '.join(lacking)}: other code wrote it", AGAIN)
-            return None
-        return dict(found)
 
     @cached_property
     def _cells(self) -> dict[Key, dict[str, Any]]:
@@ -111,6 +104,11 @@ class ArtifactCheck:
     def _runs(self) -> list[str]:
         return [key for key in self._records if key.startswith("runs/")]
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all of its runs can be relied on."""
+        return self.stores.reliable.issuperset(self._runs)
+
     def _check_runs(self) -> None:
         """Whether the runs are all there, of one code, from committed sources, and those that the plan asks for."""
         missing = {key for cell in self._cells.values() for key in cell["missing"]}
@@ -119,15 +117,22 @@ class ArtifactCheck:
             self._find(mark.state, self._place, mark.why, REMEDIES[mark.state], *mark.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for key, cell in self._cells.items():
-            why = [] if cell["missing"] else reasons(self.work.plan, self._behind(cell), cell)
-            self.states[key] = worst(_marked(cell, found, stale=bool(why)))
+            why = [] if cell["missing"] else reasons(self.work.plan, self._behind(cell), cell, self.stores.recipes)
+            since = self._changed_since(cell)
+            self.states[key] = worst(_marked(cell, found, stale=bool(why or since)))
+            if why or since:
+                self.why[key] = [*why, *since]
             if why:
-                self.why[key] = why
                 stale.setdefault(tuple(why), []).append(cell["row"])
         for grouped, rows in stale.items():
-            said = ", ".join(dict.fromkeys(rows))
-            self._find("stale", f"{self._place} · {said} ({len(rows)} cells)", "; ".join(grouped), AGAIN)
+            said = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
+            self._find("stale", f"{self._place} · {said}", "; ".join(grouped), AGAIN)
         self._check_asked()
+
+    def _changed_since(self, cell: dict[str, Any]) -> list[str]:
+        """What happened to the things that a cell was made from, since."""
+        changed = self.stores.stale.get(self._place, {})
+        return [f"{key}: {why}" for key in cell["made_from"] for why in changed.get(key, [])]
 
     def _behind(self, cell: dict[str, Any]) -> dict[str, dict[str, Any]]:
         return {key: self._records[key] for key in cell["made_from"]}
@@ -145,7 +150,7 @@ class ArtifactCheck:
     @cached_property
     def _recorded(self) -> Recorded:
         assert self.lineage is not None
-        return Recorded(self.work.root, lineage=self.lineage, numbers=self.numbers)
+        return Recorded(self.work.root, lineage=self.lineage, numbers=self.stores.numbers)
 
     def _written(self, path: Path) -> bool:
         """Whether a file is as it was written."""
@@ -153,96 +158,110 @@ class ArtifactCheck:
         return bool(path.is_file() and sha256_file(path) == self.lineage["files"].get(path.name))
 
     def _is_reliable(self, key: Key) -> bool:
-        return all(run in self.numbers for run in self._cells[key]["made_from"] if run.startswith("runs/"))
+        return self.stores.reliable.issuperset(self._cells[key]["made_from"])
+
+    def _made_again(self, make: Callable[[], T]) -> T | None:
+        """What the code of now makes from what the lineage says; None where it cannot, which is said."""
+        try:
+            return make()
+        except (DamagedError, OSError) as error:
+            self.report.unchecked.append(f"{self._place} could not be made again: {error}")
+        except Exception as error:  # code may have changed to ask for what these runs do not have
+            why = f"the current code cannot make it again: {type(error).__name__}: {error}"
+            self._find("stale", self._place, why, AGAIN)
+        return None
+
+    @cached_property
+    def _table(self) -> Table | None:
+        """The table as it would be made now."""
+        if not self._can_be_made:
+            return None
+        return self._made_again(lambda: build_table(self._recorded, self.paper, self.name))
 
     def _check_table(self) -> None:
-        csv_path, *others = self._paths[:-1]
-        whole = all(self._is_reliable(key) for key in self._cells)
-        table = build_table(self._recorded, self.paper, self.name) if self._can_be_made else None
-        named = self._compare_cells(csv_path, table) if csv_path.is_file() else []
-        if not named and csv_path.is_file() and not self._written(csv_path):
-            self._find("tampered", self._said(csv_path), "was changed since it was written", AGAIN)
+        """Compare the cells of a table with what its runs give, and its other files with what was written."""
+        csv_path, table = self._paths[0], self._table
+        named = self._compare_cells(csv_path, table) if csv_path.is_file() else set()
         if table:
-            self._compare_lineage(table, {*named})
-        for path, write in zip(others, (to_markdown, to_latex), strict=True):
-            if not path.is_file():
-                continue
-            if not self._written(path):
-                self._find("tampered", self._said(path), "was changed since it was written", AGAIN)
-            elif table and whole and not named and path.read_text(encoding="utf-8") != write(table):
-                self._find("stale", self._said(path), "the current code would write it otherwise", AGAIN)
+            self._compare_lineage(table, named)
+        for path, write in zip(self._paths, (to_csv, to_markdown, to_latex), strict=False):
+            if path.is_file() and not (named and path == csv_path):
+                self._check_written(path, write(table) if table and self._is_whole and not named else None)
+
+    def _check_written(self, path: Path, due: str | None) -> None:
+        """Compare a file with what was written, and with what the current code would write."""
+        if not self._written(path):
+            self._find("tampered", self._said(path), "was changed since it was written", AGAIN)
+        elif due is not None and path.read_text(encoding="utf-8") != due:
+            self._find("stale", self._said(path), "the current code or declaration would write it otherwise", AGAIN)
 
     @property
     def _can_be_made(self) -> bool:
         """Whether anything can be made again: there are runs to rely on, or none are needed."""
-        return not self._runs or any(key in self.numbers for key in self._runs)
+        return not self._runs or not self.stores.reliable.isdisjoint(self._runs)
 
-    def _compare_cells(self, path: Path, table: Table | None) -> list[Key]:
+    def _compare_cells(self, path: Path, table: Table | None) -> set[Key]:
         """Compare the cells of a CSV file with what they should be; gives those that are not."""
         try:
             shown = cells_in(path.read_text(encoding="utf-8"))
-        except (KeyError, UnicodeDecodeError, csv.Error):
-            return []
-        due = cells_in(to_csv(table)) if table else self._due_without_runs(shown)
-        wrong = []
-        for key in dict.fromkeys([*due, *shown]):
-            if key in self._cells and not (table and self._is_reliable(key)):
-                self.states[key] = worst([self.states[key], UNCHECKED])
-                if shown.get(key, {}).get("text") == self._cells[key]["text"]:
-                    continue
-            elif shown.get(key) == due.get(key):
-                continue
-            wrong.append(key)
-            self._blame(path, key, shown.get(key), due.get(key))
+        except (KeyError, UnicodeDecodeError, csv.Error) as error:
+            self._find("tampered", self._said(path), f"is no table: {type(error).__name__}: {error}", AGAIN)
+            return set(self._cells)
+        due = cells_in(to_csv(table or self._reported))
+        wrong = {key for key in [*due, *self._cells, *shown] if not self._holds(key, shown, due, table)}
+        for key in sorted(wrong, key=str):
+            self._blame(path, key, shown.get(key), due.get(key), table)
         return wrong
 
-    def _due_without_runs(self, shown: dict[Key, dict[str, str]]) -> dict[Key, dict[str, str]]:
-        """What cells should be as far as it can be told without runs: the reported ones as declared, the measured ones as in the lineage."""
-        declared: dict[Key, str] = {
-            ("reported", "", row["row"], column): text
-            for row in self.paper.reported(self.name)
-            for column, text in row.items()
-        }
-        return {
-            key: cell | {"text": declared[key]} if key in declared else cell
-            for key, cell in shown.items()
-            if key in declared or key in self._cells
-        }
+    def _holds(self, key: Key, shown: CellTexts, due: CellTexts, table: Table | None) -> bool:
+        """Whether a cell of a CSV file is what it should be, as far as it can be told: without its runs, what the lineage says."""
+        if self._is_known(key, table):
+            return shown.get(key) == due.get(key)
+        self.states[key] = worst([self.states[key], UNCHECKED])
+        return shown.get(key, {}).get("text") == self._cells[key]["text"]
 
-    def _blame(self, path: Path, key: Key, shown: dict[str, str] | None, due: dict[str, str] | None) -> None:
+    def _is_known(self, key: Key, table: Table | None) -> bool:
+        """Whether it can be told from declaration and runs what a cell should be."""
+        return key not in self._cells or (table is not None and self._is_reliable(key))
+
+    @property
+    def _reported(self) -> Table:
+        """The part of the table that needs no runs."""
+        return Table(self.paper.name, self.name, "", "", list(reported_cells(self.paper, self.name)))
+
+    def _blame(
+        self, path: Path, key: Key, shown: dict[str, str] | None, due: dict[str, str] | None, table: Table | None
+    ) -> None:
         source, view, row, column = key
-        place = " · ".join(part for part in (self._said(path), row, column, view) if part)
+        place = " · ".join(str(part) for part in (self._said(path), row, column, view) if part)
+        known = self._is_known(key, table)
+        expected = due if known else {"text": self._cells[key]["text"]}
+        says = "its lineage says" if not known else "its runs give"
         if source == "reported":
-            state = "stale" if self._written(path) else "tampered"
-            said = f"reported/{self.name}.csv says {_text(due)}"
-        else:
-            state = "stale" if self._written(path) and _alike(shown, due) else "tampered"
-            said = (
-                f"its runs give {_text(due)}" if self._is_known(key) else f"its lineage says {self._lineage_text(key)}"
-            )
-            if key in self._cells and state == "tampered":
-                self.states[key] = worst([self.states[key], "tampered"])
-        self._find(state, place, f"shows {_text(shown)}; {said}", AGAIN)
+            says = f"reported/{self.name}.csv says"
+        honest = self._written(path) and (source == "reported" or (known and self._was_so(key, shown, due)))
+        if key in self._cells and not honest:
+            self.states[key] = worst([self.states[key], "tampered"])
+        why = f"shows {_text(shown, expected)}; {says} {_text(expected, shown)}"
+        self._find("stale" if honest else "tampered", place, why, AGAIN)
 
-    def _is_known(self, key: Key) -> bool:
-        return key not in self._cells or self._is_reliable(key)
-
-    def _lineage_text(self, key: Key) -> str:
-        return str(self._cells[key]["text"])
+    def _was_so(self, key: Key, shown: dict[str, str] | None, due: dict[str, str] | None) -> bool:
+        """Whether a cell that is not as the current code writes it has the same value, or was or is not there, and its lineage agrees with it."""
+        same_value = shown is None or due is None or shown["value"] == due["value"]
+        return same_value and (shown or {}).get("text") == self._cells.get(key, {}).get("text")
 
     def _compare_lineage(self, table: Table, named: set[Key]) -> None:
         """Compare the cells of the lineage with what the runs give."""
         due: dict[Key, dict[str, Any]] = {
             ("measured", cell.view, cell.row, cell.column): cell_document(cell) for cell in table.measured
         }
-        for key, cell in self._cells.items():
-            if key in named or not self._is_reliable(key):
+        for key in dict.fromkeys([*due, *self._cells]):
+            if key in named or (key in self._cells and not self._is_reliable(key)):
                 continue
-            differing = [part for part, value in due.get(key, cell).items() if not _equal(value, cell[part])]
-            if differing:
-                self.states[key] = worst([self.states[key], "tampered"])
-                why = f"its {', '.join(differing)} {'are' if len(differing) > 1 else 'is'} not what its runs give"
-                self._find("tampered", f"{self._said(self._paths[-1])} · {key[2]} · {key[3]}", why, AGAIN)
+            if why := _disagreement(self._cells.get(key), due.get(key)):
+                self.states[key] = worst([self.states.get(key, "tampered"), "tampered"])
+                place = " · ".join(part for part in (self._said(self._paths[-1]), key[2], key[3], key[1]) if part)
+                self._find("tampered", place, why, AGAIN)
 
     def _check_figure(self) -> None:
         """Compare the numbers of a figure with what its runs give, and its drawings with what was written."""
@@ -252,24 +271,35 @@ class ArtifactCheck:
                 self.states |= dict.fromkeys(self.states, "tampered")
         numbers = self._paths[2]
         if not all(self._is_reliable(key) for key in self._cells):
-            self.states |= {key: worst([state, UNCHECKED]) for key, state in self.states.items()}
+            self._doubt()
         elif numbers.is_file() and self._written(numbers):
-            self._compare_numbers(numbers)
+            due = self._made_again(self._drawn)
+            if due is None:
+                self._doubt()
+            else:
+                self._compare_numbers(numbers, due)
 
-    def _compare_numbers(self, path: Path) -> None:
+    def _doubt(self) -> None:
+        self.states |= {key: worst([state, UNCHECKED]) for key, state in self.states.items()}
+
+    def _drawn(self) -> str:
+        """The numbers of a figure as the code of now draws them."""
         from recompose.report.figures.draw import draw
         from recompose.report.figures.style import Kept
 
-        sheet = Kept(path.with_suffix(""), "", [])
+        sheet = Kept(self._paths[2].with_suffix(""), "", [])
         draw(self._recorded, self.artifact, sheet)
-        shown, (due,) = path.read_text(encoding="utf-8"), sheet.kept
+        return sheet.kept[0]
+
+    def _compare_numbers(self, path: Path, due: str) -> None:
+        shown = path.read_bytes().decode("utf-8", errors="replace")
         if shown == due:
             return
         if _without_places(shown) == _without_places(due):
             self.report.unchecked.append(f"{self._place}: another machine makes another map of the same embeddings")
             return
         self.states |= dict.fromkeys(self.states, "tampered")
-        self._find("tampered", self._said(path), f"{_first_line(shown, due)}", AGAIN)
+        self._find("tampered", self._said(path), _first_line(shown, due), AGAIN)
 
 
 def _marked(cell: dict[str, Any], found: list[Mark], *, stale: bool) -> Iterator[str]:
@@ -291,13 +321,22 @@ def cells_in(text: str) -> dict[Key, dict[str, str]]:
     return {(row["source"], row["view"], row["row"], row["column"]): row for row in rows}
 
 
-def _text(cell: dict[str, str] | None) -> str:
-    return "nothing" if cell is None else f"'{cell['text']}'"
+def _text(cell: dict[str, str] | None, other: dict[str, str] | None) -> str:
+    """What a cell says, in the first column in which it differs from another one."""
+    if cell is None:
+        return "nothing"
+    differing = (column for column in cell if column in (other or {}) and cell[column] != (other or {})[column])
+    column = next(differing, "text")
+    return f"'{cell[column]}'" if column == "text" else f"{column} '{cell[column]}'"
 
 
-def _alike(first: dict[str, str] | None, second: dict[str, str] | None) -> bool:
-    """Whether two cells have the same value, however they say it; or one of them is not there at all."""
-    return first is None or second is None or first["value"] == second["value"]
+def _disagreement(cell: dict[str, Any] | None, due: dict[str, Any] | None) -> str:
+    """What is wrong with a cell of a lineage, by what the runs give; empty where nothing is."""
+    if cell is None or due is None:
+        return "lacks what its runs give" if cell is None else "its runs give nothing of it"
+    differing = [part for part, value in due.items() if not _equal(value, cell[part])]
+    verb = "are" if len(differing) > 1 else "is"
+    return f"its {', '.join(differing)} {verb} not what its runs give" if differing else ""
 
 
 def _equal(first: Any, second: Any) -> bool:

@@ -1,14 +1,15 @@
 """Whether the index of the reports and the numbers beside it are what the artifacts' runs give."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from recompose.digest import sha256_file
-from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks.findings import Audit, Finding, Report
 from recompose.provenance.checks.recorded import Recorded, merged
 from recompose.provenance.lineage import SUFFIX
+from recompose.provenance.schema import LineageError, read_checked
 from recompose.report.index import FILES, LINEAGE, curves_csv, metrics_json, readme
 from recompose.report.site.build import page, site_of
 from recompose.workspace import Workspace
@@ -23,12 +24,18 @@ def check_index(work: Workspace, papers: list[Paper], found: Audit) -> Report:
     if not path.is_file():
         report.findings.append(Finding("incomplete", _said(work, path), "is missing", AGAIN))
         return report
-    lineage = read_json(path)
+    try:
+        lineage = read_checked(path)
+    except LineageError as error:
+        report.findings.append(Finding(error.state, _said(work, path), str(error), AGAIN))
+        return report
+    report.findings += _check_records(_said(work, path), lineage, found)
     recorded = Recorded(work.root, lineage=merged([*found.lineages, lineage]), numbers=found.numbers)
     # without findings the page is what it would be now; with some it tells of the audit before it was written
-    whole = all(key in found.numbers for key in recorded.lineage["records"] if key.startswith("runs/"))
+    runs = [key for key in recorded.lineage["records"] if key.startswith("runs/")]
+    whole = found.numbers.keys() >= {*runs} and len(found.lineages) == len(found.states)
     if not whole:
-        report.unchecked.append("the index rests on runs that cannot be relied on, or are not here")
+        report.unchecked.append("the index rests on runs or lineages that cannot be relied on, or are not here")
     made: dict[str, Callable[[], str]] = {
         "README.md": lambda: readme(recorded, papers),
         "metrics.json": lambda: metrics_json(recorded),
@@ -42,13 +49,27 @@ def check_index(work: Workspace, papers: list[Paper], found: Audit) -> Report:
     return report
 
 
+def _check_records(place: str, lineage: dict[str, Any], found: Audit) -> Iterator[Finding]:
+    """Compare the records of the index's lineage with those that artifacts have."""
+    for key, record in lineage["records"].items():
+        others = [other["records"][key] for other in found.lineages if key in other["records"]]
+        if others and record not in others:
+            again = record["made"]["started"] not in [other["made"]["started"] for other in others]
+            why = f"its record of {key} is not that of the artifacts"
+            yield Finding("stale" if again else "tampered", place, why, AGAIN, (key,))
+
+
 def _check(work: Workspace, path: Path, written: str | None, write: Callable[[], str] | None) -> list[Finding]:
     if not path.is_file():
         return [Finding("incomplete", _said(work, path), "is missing", AGAIN)]
     if sha256_file(path) != written:
         return [Finding("tampered", _said(work, path), "was changed since it was written", AGAIN)]
     if write and path.read_text(encoding="utf-8") != write():
-        return [Finding("stale", _said(work, path), "the artifacts, or the code that writes it, changed since", AGAIN)]
+        return [
+            Finding(
+                "stale", _said(work, path), "artifacts, parameters, or the code that writes it, changed since", AGAIN
+            )
+        ]
     return []
 
 

@@ -27,21 +27,26 @@ class Recorded(Workspace):
         return plan_of(self.lineage)
 
     def store(self, kind: str) -> Store:
-        """The store of one kind of content, of runs without those that cannot be relied on."""
-        return _Reliable(self, kind) if kind == "runs" else super().store(kind)
+        """The store of one kind of content, as the lineage knows it."""
+        return _AsRecorded(self, kind)
 
     def metrics_of(self, run: Run) -> dict[str, Any]:
         """A run's numbers as they follow from its scores."""
         return self.numbers[key_of("runs", run)]
 
 
-class _Reliable(Store):
+class _AsRecorded(Store):
+    """A store with the records of a lineage, whatever the disk says by now, and without runs that cannot be relied on."""
+
     def __init__(self, work: Recorded, kind: str) -> None:
         super().__init__(work.results, kind)
-        self._numbers = work.numbers
+        self._records, self._numbers = work.lineage["records"], work.numbers
 
     def is_complete(self, recipe: Recipe) -> bool:
-        return key_of(self.kind, recipe) in self._numbers
+        return key_of(self.kind, recipe) in self._numbers if self.kind == "runs" else super().is_complete(recipe)
+
+    def record(self, recipe: Recipe) -> dict[str, Any]:
+        return self._records.get(key_of(self.kind, recipe)) or super().record(recipe)
 
 
 def plan_of(lineage: dict[str, Any]) -> Plan:
