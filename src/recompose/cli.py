@@ -129,7 +129,7 @@ def report(receipt: Receipt = None) -> None:
 @app.command()
 def plan() -> None:
     """Say what the parameters ask for, what of it is there, and what the rest will take."""
-    from recompose.provenance.show import show_plan
+    from recompose.terminal.plan import show_plan
 
     show_plan(Console(), _workspace())
 
@@ -140,8 +140,8 @@ def status(
     as_json: JSON = False,
 ) -> None:
     """Say how the runs stand and how far they are; ends with an error where one failed or is damaged."""
-    from recompose.provenance import watch as terminal
-    from recompose.provenance.status import Observer
+    from recompose.monitor.status import Observer
+    from recompose.terminal import status as terminal
 
     if watch and as_json:
         raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
@@ -163,8 +163,8 @@ def cost(
     as_json: JSON = False,
 ) -> None:
     """Say what is left to make, or would be after edits of params.yaml, and what it takes; makes and edits nothing."""
-    from recompose.provenance.changed import consequences
-    from recompose.provenance.show_cost import show_cost
+    from recompose.monitor.changed import consequences
+    from recompose.terminal.cost import show_cost
 
     found = consequences(Path.cwd(), tuple(edits or ()))
     if as_json:
@@ -182,8 +182,8 @@ def trace(
     as_json: JSON = False,
 ) -> None:
     """Say which runs made a number, from what, where, at what cost, and whether it still holds."""
-    from recompose.provenance.show import show_trace
     from recompose.provenance.trace import trace as trace_cell
+    from recompose.terminal.lineage import show_trace
 
     work = _workspace()
     traced = trace_cell(work, artifact, row, column, view)
@@ -202,11 +202,11 @@ def audit(as_json: JSON = False) -> None:
     """
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
-    from recompose.provenance.show_audit import show_audit
     from recompose.provenance.shown import Shown
+    from recompose.terminal.audit import show_audit
 
     work, papers = _workspace(), [load_paper(name) for name in PAPERS]
-    found, shown = audit_all(work, papers), Shown.of(work.reports, papers)
+    found, shown = audit_all(work, papers), Shown.checked(work.reports, papers)
     if as_json:
         print(json.dumps(audit_document(found, shown), indent=2))
     else:
@@ -222,9 +222,9 @@ def where(
     as_json: JSON = False,
 ) -> None:
     """Say which cells, figures and claims of the reports a run or a data set reaches."""
-    from recompose.provenance.show import show_where
     from recompose.provenance.shown import Shown
     from recompose.provenance.where import where as where_it_goes
+    from recompose.terminal.lineage import show_where
 
     papers = [load_paper(name) for name in PAPERS]
     found = where_it_goes(Shown.of(_workspace().reports, papers), papers, run)
@@ -245,7 +245,7 @@ def diff(
 ) -> None:
     """Say what changed in a number since a git revision, and in what it was made from."""
     from recompose.provenance.diff import diff as diff_cell
-    from recompose.provenance.show import show_diff
+    from recompose.terminal.lineage import show_diff
 
     found = diff_cell(artifact, revision, row, column, view)
     if as_json:

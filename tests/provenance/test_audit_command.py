@@ -11,8 +11,8 @@ from rich.console import Console
 
 from recompose.provenance.audit import audit_document
 from recompose.provenance.checks.findings import Audit, Finding, Report
-from recompose.provenance.show_audit import show_audit
 from recompose.provenance.shown import Shown
+from recompose.terminal.audit import show_audit
 from tests.conftest import Project
 from tests.provenance.worlds import MADE_FROM_RUNS, replace_once, runs_of, stale_rows
 

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.files import write_json
 from recompose.provenance.diff import Diff, DiffError, diff
-from recompose.provenance.show import show_diff
 from recompose.provenance.trace import TraceError
+from recompose.terminal.lineage import show_diff
 from tests.conftest import environment
 
 Lineage = dict[str, Any]

@@ -136,6 +136,6 @@ def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
 
 
 def test_planning_imports_neither_torch_nor_pandas() -> None:
-    code = "import sys, recompose.cli, recompose.receipts, recompose.provenance.show, recompose.provenance.watch, recompose.provenance.show_cost; print({'torch', 'pandas', 'lightning'} & set(sys.modules))"
+    code = "import sys, recompose.cli, recompose.receipts, recompose.terminal.lineage, recompose.terminal.status, recompose.terminal.cost; print({'torch', 'pandas', 'lightning'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

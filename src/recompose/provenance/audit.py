@@ -15,7 +15,7 @@ from recompose.workspace import Workspace
 
 def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
     """Check every artifact, and everything it was made from."""
-    shown = Shown.of(work.reports, papers)
+    shown = Shown.checked(work.reports, papers)
     stores = Stores(work, shown)
     stores.check()
     report = Report()

@@ -1,10 +1,13 @@
 """What the reports show: every artifact's measured cells, and the records of what is behind them."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.provenance.lineage import SUFFIX
 from recompose.provenance.schema import LineageError, read_checked
@@ -18,11 +21,22 @@ class Shown:
 
     @classmethod
     def of(cls, reports: Path, papers: list[Paper]) -> "Shown":
-        """What there is in the folder of reports."""
-        paths = {f"{paper.name}/{name}": reports / paper.name / name for paper in papers for name in paper.artifacts}
-        found = {name: path.with_name(path.name + SUFFIX) for name, path in paths.items()}
-        read = {name: _readable(path) for name, path in found.items()}
-        return cls({name: lineage for name, lineage in read.items() if lineage})
+        """What there is in the folder of reports that tells of cells and records, also as older code wrote it."""
+        return cls._read(reports, papers, _telling)
+
+    @classmethod
+    def checked(cls, reports: Path, papers: list[Paper]) -> "Shown":
+        """What there is that can be relied on to look like a lineage; of the rest the audit says what it is."""
+        return cls._read(reports, papers, read_checked)
+
+    @classmethod
+    def _read(cls, reports: Path, papers: list[Paper], read: Callable[[Path], dict[str, Any]]) -> "Shown":
+        found = {}
+        for paper in papers:
+            for name in paper.artifacts:
+                with suppress(LineageError):
+                    found[f"{paper.name}/{name}"] = read(reports / paper.name / f"{name}{SUFFIX}")
+        return cls(found)
 
     @cached_property
     def records(self) -> dict[str, dict[str, Any]]:
@@ -56,9 +70,16 @@ def _inputs(recipe: dict[str, Any]) -> list[str]:
     return [section["digest"] for section in sections if isinstance(section, dict)]
 
 
-def _readable(path: Path) -> dict[str, Any] | None:
-    """A lineage; None where there is none, or what is there is none: the audit says so."""
+def _telling(path: Path) -> dict[str, Any]:
+    """A lineage that tells of cells and records.
+
+    Raises:
+        LineageError: there is none.
+    """
     try:
-        return read_checked(path)
-    except LineageError:
-        return None
+        found: dict[str, Any] = read_json(path)
+        if {"cells", "records"} <= found.keys():
+            return found
+    except (OSError, ValueError, AttributeError) as error:
+        raise LineageError(str(error)) from None
+    raise LineageError(f"{path} has no cells or no records")

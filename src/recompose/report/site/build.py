@@ -24,7 +24,7 @@ def write_page(work: Workspace, papers: list[Paper], audit: Audit) -> None:
 
 def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:
     """The site of a workspace's reports, as they stand on disk."""
-    return Site(papers, Shown.of(work.reports, papers), audit, work.params)
+    return Site(papers, Shown.checked(work.reports, papers), audit, work.params)
 
 
 def page(site: Site, reports: Path) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from recompose.monitor.changed import Consequences, Differing, Process, changed_cells, consequences, wall
 from recompose.params import ParamsError
 from recompose.plan import Recipe
-from recompose.provenance.changed import Consequences, Differing, Process, changed_cells, consequences, wall
-from recompose.provenance.show_cost import sentences
+from recompose.terminal.cost import sentences
 from recompose.workspace import Workspace
 from tests.conftest import ROOT, Project
 

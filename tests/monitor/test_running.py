@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recompose import progress
-from recompose.provenance.running import Progress, progress_of, read_progress
+from recompose.monitor.running import Progress, progress_of, read_progress
 
 BEGIN = "11:16:45  run 12/31 0d8df971e429: duplex on shapes-pairs, seed 1"
 FIRST = "11:16:54  duplex on shapes-pairs, seed 1: epoch 1/5, 0.119/s, 0:00:33 left, val_auc 0.2681, loss 7.024"

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recompose.provenance.status import STATES, Item, Observer, Pace, Status
+from recompose.monitor.status import STATES, Item, Observer, Pace, Status
 from recompose.store import ERROR, LOG
 
 EVERY = 2.0  # seconds

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recompose.files import write_json
-from recompose.provenance.costs import Costs, Estimate, Job, Measured, estimate, job_of
+from recompose.monitor.costs import Costs, Estimate, Job, Measured, estimate, job_of
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.provenance.changed import Consequences, Needed, Reached
-from recompose.provenance.watch import counted, plain, spoken
+from recompose.monitor.changed import Consequences, Needed, Reached
+from recompose.terminal.status import counted, plain, spoken
 
 MOST = 12  # artifacts that are named
 

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from recompose.monitor.costs import Costs, Estimate
 from recompose.papers.declaration import PAPERS, Paper, load_paper
 from recompose.plan import Plan, Recipe, Run
-from recompose.provenance.costs import Costs, Estimate
 from recompose.provenance.shown import Shown
 from recompose.receipts import Receipts
 from recompose.workspace import Workspace

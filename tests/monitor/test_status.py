@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from recompose.monitor.status import Observer, Status, runs_of, session
 from recompose.papers.declaration import Artifact, Claim, Paper, load_paper
 from recompose.plan import Run
-from recompose.provenance import watch as terminal
-from recompose.provenance.status import Observer, Status, runs_of, session
+from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
 from tests.conftest import ROOT, Project
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from recompose.files import SCRATCH, read_json
+from recompose.monitor.costs import Costs
+from recompose.monitor.running import Progress, read_progress
 from recompose.papers.declaration import Paper
 from recompose.plan import Plan, Recipe, Run
-from recompose.provenance.costs import Costs
-from recompose.provenance.running import Progress, read_progress
 from recompose.receipts import Receipts
 from recompose.store import ATTEMPTS, ERROR, KINDS, DamagedError, Store
 from recompose.workspace import Workspace
