@@ -1,6 +1,7 @@
 """The audit: does everything that the reports show follow from runs, and from those that are asked for now?"""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from recompose.papers.declaration import Paper
@@ -13,34 +14,53 @@ from recompose.provenance.shown import Shown
 from recompose.workspace import Workspace
 
 
+@dataclass(frozen=True)
+class _Checks:
+    """The checks of everything that reports were made from, and of each artifact."""
+
+    stores: Stores
+    artifacts: dict[str, ArtifactCheck]
+
+    @classmethod
+    def of(cls, work: Workspace, papers: list[Paper]) -> "_Checks":
+        stores = Stores(work, Shown.checked(work.reports, papers))
+        stores.check()
+        names = [(paper, name) for paper in papers for name in paper.artifacts]
+        checks = {f"{paper.name}/{name}": ArtifactCheck(work, paper, name, stores) for paper, name in names}
+        for check in checks.values():
+            check.check()
+        return cls(stores, checks)
+
+    def audit(self) -> Audit:
+        report = Report()
+        for part in (self.stores.report, *(check.report for check in self.artifacts.values())):
+            report.add(part)
+        states = {name: dict(check.states) for name, check in self.artifacts.items()}
+        report.cells.update(state for found in states.values() for state in found.values())
+        return Audit(
+            report,
+            states=states,
+            why={name: check.why for name, check in self.artifacts.items()},
+            runs=sum(key.startswith("runs/") for key in self.stores.shown.records),
+            files=self.stores.files,
+            lineages=[check.lineage for check in self.artifacts.values() if check.lineage],
+            numbers=self.stores.numbers,
+        )
+
+
 def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
-    """Check every artifact, and everything it was made from."""
-    shown = Shown.checked(work.reports, papers)
-    stores = Stores(work, shown)
-    stores.check()
-    report = Report()
-    report.add(stores.report)
-    checks = {
-        f"{paper.name}/{name}": ArtifactCheck(work, paper, name, stores) for paper in papers for name in paper.artifacts
-    }
-    for check in checks.values():
-        check.check()
-        report.add(check.report)
-    return Audit(
-        report,
-        states={name: check.states for name, check in checks.items()},
-        why={name: check.why for name, check in checks.items()},
-        runs=sum(key.startswith("runs/") for key in shown.records),
-        files=stores.files,
-        lineages=[check.lineage for check in checks.values() if check.lineage],
-        numbers=stores.numbers,
-    )
+    """Check every artifact and everything it was made from; figures by their digests, without drawing them again."""
+    return _Checks.of(work, papers).audit()
 
 
 def audit(work: Workspace, papers: list[Paper]) -> Audit:
     """Check every artifact, everything it was made from, and the index of the reports; where no runs are, dvc.lock is asked."""
-    found = audit_artifacts(work, papers)
-    found.report.add(check_index(work, papers, found))
+    checks = _Checks.of(work, papers)
+    index = check_index(work, papers, checks.audit())  # the page tells of an audit without drawings
+    for check in checks.artifacts.values():
+        check.draw_again()
+    found = checks.audit()
+    found.report.add(index)
     if not any(work.runs.root.glob(f"*/{work.runs.record_name}")):
         found.report.add(check_lock(work.root))
     return found

@@ -42,11 +42,11 @@ class ArtifactCheck:
     why: dict[Key, list[str]] = field(default_factory=dict)  # of those that are stale
 
     def check(self) -> None:
-        """Check all of it."""
+        """Check all of it but what only drawing again can tell."""
         missing = [path for path in self._paths if not path.is_file()]
         for path in missing:
             self._find("incomplete", self._said(path), "is missing", AGAIN)
-        if self._paths[-1] in missing or self.lineage is None:
+        if self.lineage is None:
             self.report.unchecked.append(f"{self._place}: nothing of it can be told without its lineage")
             return
         self._check_runs()
@@ -56,7 +56,6 @@ class ArtifactCheck:
             self._check_figure()
         else:
             self._check_table()
-        self.report.cells.update(self.states.values())
 
     @property
     def artifact(self) -> Artifact:
@@ -81,8 +80,10 @@ class ArtifactCheck:
 
     @cached_property
     def lineage(self) -> dict[str, Any] | None:
-        """Its lineage; None where it cannot be used, which is found."""
+        """Its lineage; None where there is none, or what is there cannot be used, which is found."""
         path = self._paths[-1]
+        if not path.is_file():
+            return None
         try:
             return read_checked(path)
         except LineageError as error:
@@ -264,15 +265,22 @@ class ArtifactCheck:
                 self._find("tampered", place, why, AGAIN)
 
     def _check_figure(self) -> None:
-        """Compare the numbers of a figure with what its runs give, and its drawings with what was written."""
+        """Compare a figure's drawings, and the numbers beside them, with what was written."""
         for path in self._paths[:-1]:
             if path.is_file() and not self._written(path):
                 self._find("tampered", self._said(path), "was changed since it was written", AGAIN)
                 self.states |= dict.fromkeys(self.states, "tampered")
-        numbers = self._paths[2]
-        if not all(self._is_reliable(key) for key in self._cells):
+        if not self._can_be_drawn:
             self._doubt()
-        elif numbers.is_file() and self._written(numbers):
+
+    @property
+    def _can_be_drawn(self) -> bool:
+        return all(self._is_reliable(key) for key in self._cells)
+
+    def draw_again(self) -> None:
+        """Compare the numbers of a figure with what its runs give; of a table there is nothing to draw."""
+        numbers = self._paths[2]
+        if self.artifact.is_figure and self.lineage and self._can_be_drawn and self._written(numbers):
             due = self._made_again(self._drawn)
             if due is None:
                 self._doubt()
