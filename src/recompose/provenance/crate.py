@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import yaml
 
 from recompose.papers.declaration import Paper
-from recompose.provenance.graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
+from recompose.provenance.crate_graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
 from recompose.provenance.shown import Shown
 
 METADATA = "ro-crate-metadata.json"
