@@ -16,7 +16,7 @@ from recompose.store import KINDS, DamagedError
 from recompose.workspace import Workspace
 
 app = typer.Typer(
-    help="Rebuild the tables and figures of five papers, and trace every number to its runs.",
+    help="Rebuild the tables and figures of papers, and trace every number to its runs.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -118,11 +118,12 @@ def report(receipt: Receipt = None) -> None:
     from recompose.provenance.audit import audit_artifacts
     from recompose.provenance.lineage import SUFFIX
     from recompose.report.index import FILES, LINEAGE, write_index
-    from recompose.report.site.build import write_page
+    from recompose.report.site.build import page, site_of
 
     work, papers = _workspace(), [load_paper(name) for name in PAPERS]
-    write_page(work, papers, audit_artifacts(work, papers))
-    write_index(work, papers)
+    found = audit_artifacts(work, papers)
+    write_index(work, papers, page(site_of(work, papers, found), work.reports))
+    say(f"reports/index.html is written; the audit {found.verdict}")
     _receipt(work, receipt, [work.reports / name for name in (*FILES, f"{LINEAGE}{SUFFIX}")])
 
 
@@ -188,7 +189,7 @@ def trace(
     work = _workspace()
     traced = trace_cell(work, artifact, row, column, view)
     if as_json:
-        print(json.dumps(asdict(traced) | {"state": "stale" if traced.stale else "current"}, indent=2))
+        print(json.dumps(asdict(traced) | {"state": traced.state}, indent=2))
     else:
         show_trace(Console(), work, artifact, traced)
 

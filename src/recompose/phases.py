@@ -158,8 +158,9 @@ def carry_out(work: Workspace, batch: Batch) -> None:
     for number, run in enumerate(batch.runs, start=1):
         try:
             with _making(work.runs, run) as folder:
+                said = "" if folder else " is complete, and kept"
+                say(f"run {number}/{len(batch.runs)} {run.folder}: {run.title}{said}")
                 if folder:
-                    say(f"run {number}/{len(batch.runs)} {run.folder}: {run.title}")
                     _execute(run, inputs, folder)
         except Exception as error:
             say(f"run {run.folder} ({run.title}) failed: {error}")

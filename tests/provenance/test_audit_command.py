@@ -43,7 +43,9 @@ def test_a_bad_world_in_words_and_as_json(chance: Project) -> None:
     assert place == f"    {bad} (reaches 25 cells of {', '.join(MADE_FROM_RUNS)})"
     again = f"put the file back, or run `recompose store discard runs/{run.name}` to have it made again"
     assert remedy == f"    remedy: {again}"
-    assert said.stdout.splitlines()[-1].startswith("not clean: 1 tampered; 2 of 2 runs recomputed from their scores")
+    assert said.stdout.splitlines()[-1].startswith(
+        "not clean: findings: 1 tampered; 2 of 2 runs recomputed from their scores"
+    )
     written = chance.recompose("audit", "--json", check=False)
     document = json.loads(written.stdout)
     assert written.returncode == 1
@@ -89,7 +91,10 @@ def test_a_clone_says_what_it_could_not_check(chance: Project) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].startswith("not checked: ")
     assert lines[1].startswith("    results/index/shapes-pairs-")
-    assert lines[-1] == "clean, as far as it could be checked; 0 of 2 runs recomputed from their scores, 0 files read"
+    assert (
+        lines[-1]
+        == "nothing found, but not all of it could be checked, see above; 0 of 2 runs recomputed from their scores, 0 files read"
+    )
 
 
 @group

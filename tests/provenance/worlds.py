@@ -11,7 +11,7 @@ from recompose.provenance.audit import audit, audit_artifacts
 from recompose.provenance.checks.findings import Audit
 from recompose.report.artifacts import make_artifacts
 from recompose.report.index import write_index
-from recompose.report.site.build import write_page
+from recompose.report.site.build import page, site_of
 from recompose.workspace import Workspace
 
 Found = tuple[str, str, str]  # state, place, what is said
@@ -106,5 +106,5 @@ def remake_reports(root: Path) -> None:
 def remake_reports_of(work: Workspace) -> None:
     for paper in PAPERS_LOADED:
         make_artifacts(work, paper)
-    write_page(work, PAPERS_LOADED, audit_artifacts(work, PAPERS_LOADED))
-    write_index(work, PAPERS_LOADED)
+    found = audit_artifacts(work, PAPERS_LOADED)
+    write_index(work, PAPERS_LOADED, page(site_of(work, PAPERS_LOADED, found), work.reports))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recompose.papers.declaration import Paper
+from recompose.progress import say
 from recompose.provenance.checks.artifacts import ArtifactCheck
 from recompose.provenance.checks.findings import Audit, Finding, Report
 from recompose.provenance.checks.index import check_index
@@ -24,7 +25,9 @@ class _Checks:
     @classmethod
     def of(cls, work: Workspace, papers: list[Paper]) -> "_Checks":
         stores = Stores(work, Shown.checked(work.reports, papers))
+        say(f"audit: {len(stores.shown.records)} runs and data sets, and what they were made from")
         stores.check()
+        say("audit: tables, claims and the files of figures")
         names = [(paper, name) for paper in papers for name in paper.artifacts]
         checks = {f"{paper.name}/{name}": ArtifactCheck(work, paper, name, stores) for paper, name in names}
         for check in checks.values():
@@ -57,6 +60,7 @@ def audit(work: Workspace, papers: list[Paper]) -> Audit:
     """Check every artifact, everything it was made from, and the index of the reports; where no runs are, dvc.lock is asked."""
     checks = _Checks.of(work, papers)
     index = check_index(work, papers, checks.audit())  # the page tells of an audit without drawings
+    say("audit: the numbers of figures, drawn again")
     for check in checks.artifacts.values():
         check.draw_again()
     found = checks.audit()

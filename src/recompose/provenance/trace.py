@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from recompose.digest import sha256_file
 from recompose.plan import Plan, Recipe
 from recompose.provenance.lineage import key_of, read_lineage
 from recompose.workspace import Workspace
@@ -20,11 +21,21 @@ class TraceError(LookupError):
 
 @dataclass(frozen=True)
 class Traced:
-    """A cell, the records of what made it, and why it does not hold any more (empty: it does)."""
+    """A cell, the records of what made it, and what speaks against it."""
 
     cell: dict[str, Any]
     records: dict[str, dict[str, Any]]
-    stale: list[str]
+    stale: list[str]  # why the current parameters and code would give another one; empty: they would not
+    changed: list[str]  # files of its artifact that are not what was written
+
+    @property
+    def state(self) -> str:
+        """The worst that can be said without reading the runs, as ``recompose audit`` does."""
+        if self.changed:
+            return "tampered"
+        if self.cell["missing"]:
+            return "incomplete"
+        return "stale" if self.stale else "current"
 
 
 def trace(work: Workspace, path: Path, row: str, column: str, view: str | None = None) -> Traced:
@@ -36,7 +47,15 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
         TraceError: the artifact has no lineage, or no such measured cell.
     """
     cell, records = find_cell(path, row, column, view)
-    return Traced(cell, records, reasons(work.plan, records, cell))
+    return Traced(cell, records, reasons(work.plan, records, cell), list(_changed(path)))
+
+
+def _changed(path: Path) -> Iterator[str]:
+    """The files beside a lineage that are not what it says was written."""
+    for name, written in read_lineage(path).get("files", {}).items():
+        file = path.with_name(name)
+        if not file.is_file() or sha256_file(file) != written:
+            yield f"{file} was changed since it was written: `recompose audit` says where"
 
 
 def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -71,9 +90,10 @@ def _no_such_cell(artifact: str, cells: list[dict[str, Any]], wanted: dict[str, 
         f"{artifact} has no measured cell in {' and '.join(f'{name} {given!r}' for name, given in wanted.items())}."
     ]
     for name, given in wanted.items():
-        known = list(dict.fromkeys(cell[name] for cell in cells))
-        nearest = get_close_matches(given, known, n=1, cutoff=0.3)
-        hint = f" (nearest: '{nearest[0]}')" if nearest and given not in known else ""
+        known = list(dict.fromkeys(cell.get(name, "") for cell in cells))
+        spelled = {text.lower(): text for text in reversed(known)}
+        nearest = get_close_matches(given.lower(), spelled, n=1, cutoff=0.3)
+        hint = f" (nearest: '{spelled[nearest[0]]}')" if nearest and given not in known else ""
         lines.append(f"  {name}s{hint}: {', '.join(known)}")
     return "\n".join(lines)
 

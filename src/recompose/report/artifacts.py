@@ -4,6 +4,7 @@ from pathlib import Path
 
 from recompose.files import write_text
 from recompose.papers.declaration import Paper, artifact_files
+from recompose.plan import Run
 from recompose.progress import say
 from recompose.provenance.lineage import watermarks, write_lineage
 from recompose.report.cells import Cell
@@ -24,6 +25,13 @@ def make_artifacts(work: Workspace, paper: Paper) -> None:
         cells = _make_figure(work, paper, name, stem) if artifact.is_figure else _make_table(work, paper, name, stem)
         written = [work.reports / paper.name / file for file in artifact_files(name, artifact)[:-1]]
         write_lineage(stem, work, cells, written)
+    missing = {run.digest for name in paper.methods for run in _planned(work, name) if not work.runs.is_complete(run)}
+    if missing:
+        say(f"{paper.name}: {len(missing)} of its runs are missing, which its artifacts say, too: `recompose status`")
+
+
+def _planned(work: Workspace, method: str) -> list[Run]:
+    return [run for dataset in work.plan.datasets for run in work.plan.runs_of(method, dataset)]
 
 
 def _make_table(work: Workspace, paper: Paper, name: str, stem: Path) -> list[Cell]:

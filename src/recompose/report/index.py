@@ -23,11 +23,11 @@ FILES = ("index.html", "README.md", "metrics.json", "curves.csv")
 LINEAGE = "index"  # the name of the index's own lineage
 
 
-def write_index(work: Workspace, papers: list[Paper]) -> None:
-    """Write the index and the numbers that DVC compares, with their lineage."""
-    write_text(work.reports / "metrics.json", metrics_json(work))
-    write_text(work.reports / "curves.csv", curves_csv(work))
-    write_text(work.reports / "README.md", readme(work, papers))
+def write_index(work: Workspace, papers: list[Paper], page: str) -> None:
+    """Write the report site's page, the index and the numbers that DVC compares, with their lineage; all of them or none."""
+    texts = (page, readme(work, papers), metrics_json(work), curves_csv(work))
+    for name, text in zip(FILES, texts, strict=True):
+        write_text(work.reports / name, text)
     write_lineage(work.reports / LINEAGE, work, index_cells(work), [work.reports / name for name in FILES])
 
 

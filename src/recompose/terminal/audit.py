@@ -79,7 +79,7 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
     if audit.report.clean and not audit.report.unchecked:
         return [("clean", "bold green"), f": everything that the reports show follows from its runs; {runs}"]
     if audit.report.clean:
-        return [("clean", "bold green"), f", as far as it could be checked; {runs}"]
+        return [("nothing found", "bold"), f", but not all of it could be checked, see above; {runs}"]
     found = Counter(each.state for each in audit.findings)
     counts = ", ".join(f"{found[state]} {state}" for state in STATES if found[state])
-    return [("not clean", "bold red"), f": {counts}; {runs}"]
+    return [("not clean", "bold red"), f": findings: {counts}; {runs}"]

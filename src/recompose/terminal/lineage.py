@@ -13,49 +13,68 @@ from recompose.provenance.trace import Traced
 from recompose.provenance.where import Origin, Reached, Where
 from recompose.workspace import Workspace
 
+COLOURS = {"current": "green", "stale": "yellow"}  # of states; of any other red
+
 
 def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) -> None:
-    """A cell as a tree: value, aggregate, state, then each run."""
+    """A cell as a tree: value, aggregate, state, then what made it; what all runs have in common is said once."""
     cell = traced.cell
-    state = "[red]stale[/red]" if traced.stale else "[green]current[/green]"
-    tree = Tree(
-        f"[bold]{escape(cell['text'])}[/bold]  {escape(str(path))} · {escape(cell['row'])} · {escape(cell['column'])} · {state}"
-    )
-    for reason in traced.stale:
-        tree.add(f"[red]{escape(reason)}[/red]")
+    place = " · ".join(_plain(text) for text in (str(path), cell["row"], cell["column"]))
+    colour = COLOURS.get(traced.state, "red")
+    tree = Tree(f"[bold]{_plain(cell['text'])}[/bold]  {place} · [{colour}]{traced.state}[/{colour}]")
+    for reason in (*traced.changed, *traced.stale, *(f"missing: {key}" for key in cell["missing"])):
+        tree.add(f"[red]{_plain(reason)}[/red]")
     if cell["value"] is not None:
         spread = f" ± {cell['spread']:.4f}" if cell["spread"] is not None else ""
         tree.add(f"{cell['aggregate']}: {cell['value']:.4f}{spread}, n = {cell['n']}")
-    for key in cell["missing"]:
-        tree.add(f"[red]missing: {escape(key)}[/red]")
+    told = {key: _told(work, key, record) for key, record in traced.records.items()}
+    common = _common(list(told.values()))
+    if common:
+        _add_lines(tree.add(f"[bold]all {len(told)}[/bold]"), common)
     values = dict(zip(cell["made_from"], cell.get("values", []), strict=False))
     for key, record in traced.records.items():
-        _add_record(tree, work, key, record, values.get(key))
+        seed = f", seed {record['recipe']['seed']}" if "seed" in record["recipe"] else ""
+        value = "" if values.get(key) is None else f": {values[key]:.4f}"
+        branch = tree.add(f"[bold]{_plain(key)}[/bold]{seed}{value}")
+        _add_lines(branch, {name: text for name, text in told[key].items() if name not in common})
+    runs = [key.removeprefix("runs/") for key in traced.records if key.startswith("runs/")]
+    if runs:
+        tree.add(f"[dim]again[/dim] recompose train {_plain(' '.join(runs))}")
     console.print(tree)
 
 
-def _add_record(tree: Tree, work: Workspace, key: str, record: dict[str, Any], value: float | None) -> None:
+def _add_lines(tree: Tree, lines: dict[str, str]) -> None:
+    for name, text in lines.items():
+        tree.add(f"[dim]{name}[/dim] {_plain(text)}")
+
+
+def _common(told: list[dict[str, str]]) -> dict[str, str]:
+    """What is said alike of all of several."""
+    if len(told) < 2:
+        return {}
+    return {name: text for name, text in told[0].items() if all(other.get(name) == text for other in told)}
+
+
+def _told(work: Workspace, key: str, record: dict[str, Any]) -> dict[str, str]:
+    """What is to be said of a run, or of a data set's index: name -> text."""
     recipe, made = record["recipe"], record["made"]
-    seed = f", seed {recipe['seed']}" if "seed" in recipe else ""
-    branch = tree.add(f"[bold]{escape(key)}[/bold]{seed}" + ("" if value is None else f": {value:.4f}"))
     lines = {
-        "digest": record["digest"],
         "parameters": _said(
-            recipe.get("settings") or {k: v for k, v in recipe.items() if k not in ("code", "dataset")}
+            recipe.get("settings") or {k: v for k, v in recipe.items() if k not in ("code", "dataset", "seed")}
         ),
         "data": _input(recipe["dataset"]),
         "backbone": _input(recipe.get("backbone")),
         "code": f"{short(digest(recipe['code']))} ({len(recipe['code'])} modules), commit {short(made['commit'] or 'none')}"
         + (", with uncommitted changes" if made["dirty"] else ""),
-        "made": f"{made['started']} on {made['host']}, {made['device']}",
-        "cost": f"{made['seconds']} s" + (f", the last of {made['attempts']} attempts" if made["attempts"] > 1 else ""),
         "found": ", ".join(f"{name} {short(value)}" for name, value in record["inputs"].items()),
+        "machine": f"{made['host']}, {made['device']}",
+        "digest": record["digest"],
+        "made": made["started"],
+        "cost": f"{made['seconds']} s" + (f", the last of {made['attempts']} attempts" if made["attempts"] > 1 else ""),
         "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
         "folder": _folder(work, key),
     }
-    for name, text in lines.items():
-        if text:
-            branch.add(f"[dim]{name}[/dim] {escape(text)}")
+    return {name: text for name, text in lines.items() if text}
 
 
 def _folder(work: Workspace, key: str) -> str:

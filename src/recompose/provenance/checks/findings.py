@@ -66,6 +66,13 @@ class Audit:
         return self.report.findings
 
     @property
+    def verdict(self) -> str:
+        """What it comes to: clean is what holds in every part."""
+        if self.findings:
+            return "found what does not hold"
+        return "found nothing, but could not check all of it" if self.report.unchecked else "is clean"
+
+    @property
     def recomputed(self) -> int:
         """How many runs' numbers were taken anew."""
         return len(self.numbers)

@@ -7,7 +7,6 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 
-from recompose.files import write_text
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks.findings import Audit
 from recompose.provenance.shown import Shown
@@ -15,11 +14,6 @@ from recompose.report.site.document import Site
 from recompose.workspace import Workspace
 
 FOLDER = Path(__file__).parent
-
-
-def write_page(work: Workspace, papers: list[Paper], audit: Audit) -> None:
-    """Write ``reports/index.html``."""
-    write_text(work.reports / "index.html", page(site_of(work, papers, audit), work.reports))
 
 
 def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:

@@ -94,7 +94,8 @@ def _audit(audit: Audit) -> dict[str, Any]:
     for found in audit.findings:
         places.setdefault((found.state, found.why), []).append(found.place)
     return {
-        "clean": audit.report.clean,
+        "clean": audit.report.clean and not audit.report.unchecked,
+        "verdict": audit.verdict,
         "runs": audit.runs,
         "recomputed": audit.recomputed,
         "files": audit.files,

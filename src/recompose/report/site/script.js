@@ -57,7 +57,7 @@ function runsOf(cell) {
 
 function makeCommand(cell) {
   const names = runsOf(cell);
-  const make = names.length ? `snakemake --cores all features\nrecompose train ${names.join(" ")}\n` : "snakemake --cores all data\n";
+  const make = names.length ? `snakemake --cores all features &&\nrecompose train ${names.join(" ")} &&\n` : "snakemake --cores all data &&\n";
   return `${make}recompose artifacts ${cell.paper}`;
 }
 
