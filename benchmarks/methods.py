@@ -17,11 +17,11 @@ from torch import Tensor
 
 from benchmarks.machine import machine
 from recompose.backbones.clip import build, outline
-from recompose.methods.catalogue import METHODS
-from recompose.methods.parts.pair_method import Known, PairMethod
-from recompose.methods.parts.three_path import Views
 from recompose.params import load_params
-from recompose.training.run import own
+from recompose.tracks.czsl.catalogue import METHODS
+from recompose.tracks.czsl.methods.parts.pair_method import Known, PairMethod
+from recompose.tracks.czsl.methods.parts.three_path import Views
+from recompose.tracks.czsl.run import own
 
 ROOT = Path(__file__).parent.parent
 BATCH, BATCHES = 64, 4

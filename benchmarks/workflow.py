@@ -31,7 +31,7 @@ def seconds(*command: str, cwd: Path, **variables: str) -> float:
 
 def milliseconds_a_picture() -> float:
     """Drawing one picture of the data set, without writing it."""
-    from recompose.data.shapes.draw import OBJECTS, STATES, draw_object, finished, ground
+    from recompose.drawing.objects import OBJECTS, STATES, draw_object, finished, ground
 
     start = time.perf_counter()
     for index in range(PICTURES):

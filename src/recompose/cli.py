@@ -116,9 +116,9 @@ def artifacts(paper: str, receipt: Receipt = None) -> None:
 def report(receipt: Receipt = None) -> None:
     """Write the report site, the index for code hosts and the metrics that DVC compares."""
     from recompose.provenance.audit import audit_artifacts
-    from recompose.provenance.lineage import SUFFIX
     from recompose.report.index import FILES, LINEAGE, write_index
-    from recompose.report.site.build import page, site_of
+    from recompose.report.lineage import SUFFIX
+    from recompose.site.build import page, site_of
 
     work, papers = _workspace(), [load_paper(name) for name in PAPERS]
     found = audit_artifacts(work, papers)
@@ -203,7 +203,7 @@ def audit(as_json: JSON = False) -> None:
     """
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
-    from recompose.provenance.shown import Shown
+    from recompose.report.published import Shown
     from recompose.terminal.audit import show_audit
 
     work, papers = _workspace(), [load_paper(name) for name in PAPERS]
@@ -223,8 +223,8 @@ def where(
     as_json: JSON = False,
 ) -> None:
     """Say which cells, figures and claims of the reports a run or a data set reaches."""
-    from recompose.provenance.shown import Shown
     from recompose.provenance.where import where as where_it_goes
+    from recompose.report.published import Shown
     from recompose.terminal.lineage import show_where
 
     papers = [load_paper(name) for name in PAPERS]

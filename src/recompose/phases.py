@@ -11,11 +11,11 @@ from typing import Any
 
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
-from recompose.methods.catalogue import METHODS
 from recompose.params import Released
 from recompose.plan import Batch, Recipe, Run
 from recompose.progress import say
 from recompose.store import ERROR, INPUTS, Store
+from recompose.tracks.czsl.catalogue import METHODS
 from recompose.workspace import Workspace
 
 COSTS = "costs.json"  # of a run: what Costs writes
@@ -28,8 +28,8 @@ class FailedRunsError(RuntimeError):
 
 def acquire(work: Workspace, dataset: str) -> None:
     """Bring a data set onto this disk, check it and index it."""
-    from recompose.data.acquire import acquire as acquire_into
-    from recompose.data.acquire import bring
+    from recompose.tracks.czsl.data.acquire import acquire as acquire_into
+    from recompose.tracks.czsl.data.acquire import bring
 
     recipe, section = work.plan.datasets[dataset], work.params.datasets.of(dataset)
     with work.store("index").making(recipe) as folder:
@@ -41,8 +41,8 @@ def acquire(work: Workspace, dataset: str) -> None:
 
 def metadata_path(work: Workspace, dataset: str) -> Path:
     """The metadata among a data set's raw files: while it is there, they are taken to be there."""
-    from recompose.data.layout import METADATA
-    from recompose.data.location import data_root
+    from recompose.tracks.czsl.data.layout import METADATA
+    from recompose.tracks.czsl.data.location import data_root
 
     return data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data) / METADATA
 
@@ -68,8 +68,8 @@ def _fetch_weights(work: Workspace, name: str, folder: Path) -> None:
 
 
 def _pretrain(work: Workspace, name: str, folder: Path) -> None:
-    from recompose.backbones.pretrain import pretrain
-    from recompose.data.acquire import acquire_corpus
+    from recompose.tracks.czsl.data.acquire import acquire_corpus
+    from recompose.training.pretraining import pretrain
 
     section = work.params.backbones.of(name)
     _limit_threads(section.threads)
@@ -116,8 +116,8 @@ def _weights(work: Workspace, backbone: str) -> tuple[Path, str]:
 def cache_features(work: Workspace, dataset: str, backbone: str) -> None:
     """Encode the images of a data set once, by a backbone."""
     from recompose.backbones.features import write_features
-    from recompose.data.acquire import check_content
-    from recompose.data.location import data_root
+    from recompose.tracks.czsl.data.acquire import check_content
+    from recompose.tracks.czsl.data.location import data_root
 
     with work.store("features").making(work.plan.features[dataset, backbone]) as folder:
         if folder:
@@ -132,7 +132,7 @@ def cache_features(work: Workspace, dataset: str, backbone: str) -> None:
 
 
 def _pair_data(work: Workspace, dataset: str) -> Any:
-    from recompose.data.pairs import PairData
+    from recompose.tracks.czsl.data.pairs import PairData
 
     store, recipe = work.store("index"), work.plan.datasets[dataset]
     store.verify(recipe)
@@ -244,7 +244,7 @@ class _Inputs:
     @cached_property
     def feasibility(self) -> Any:
         """Of every pair."""
-        from recompose.training.run import feasibility_by_glove, feasibility_by_text
+        from recompose.tracks.czsl.run import feasibility_by_glove, feasibility_by_text
 
         if self._glove:
             return feasibility_by_glove(self.data, self._glove)
@@ -253,7 +253,7 @@ class _Inputs:
     @cached_property
     def _glove(self) -> Path | None:
         """The word vectors, where the parameters ask for them."""
-        from recompose.data.acquire import bring_archive
+        from recompose.tracks.czsl.data.acquire import bring_archive
 
         section = self.work.params.feasibility
         return bring_archive(section.glove, self.work.data) if section.vectors == "glove" else None
@@ -266,7 +266,7 @@ class _Inputs:
 
 
 def _execute(run: Run, inputs: _Inputs, folder: Path) -> None:
-    from recompose.metrics.worlds import FILE, Scores, evaluate, measured
+    from recompose.tracks.czsl.metrics.worlds import FILE, Scores, evaluate, measured
 
     if run.backbone is None:
         scores = evaluate(inputs.data, _class_of(run)(run.seed).scorer)
@@ -288,10 +288,10 @@ def _class_of(run: Run) -> Any:
 
 def _tested(run: Run, inputs: _Inputs, folder: Path) -> Any:
     """The scores of a method on the backbone, trained here, or brought to another run's checkpoint; None for a process that only helped."""
-    from recompose.metrics.worlds import evaluate
+    from recompose.tracks.czsl.metrics.worlds import evaluate
+    from recompose.tracks.czsl.run import built, own, trained, write_embeddings
+    from recompose.tracks.czsl.training import restore, scorer_of
     from recompose.training.cost import Costs, at_paper_scale
-    from recompose.training.czsl import restore, scorer_of
-    from recompose.training.run import built, own, trained, write_embeddings
 
     settings, feasibility, checkpoint = run.document["settings"], inputs.feasibility, inputs.checkpoint_of(run)
     method = built(_class_of(run), settings, inputs.backbone, inputs.data, inputs.embeddings, seed=run.seed)

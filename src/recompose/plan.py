@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from recompose.digest import digest, short
-from recompose.methods.catalogue import METHODS
+from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params, Released, ShapesPairs
-from recompose.provenance.fingerprint import ROOT, fingerprint
+from recompose.tracks.czsl.catalogue import METHODS
 
 ARCHITECTURES = ROOT / "backbones" / "architectures"
 
@@ -145,7 +145,7 @@ class Plan:
 
 def module_of(dataset: str) -> str:
     """The module of a data set: its name, spelled as Python does."""
-    return f"recompose.data.{dataset.replace('-', '_')}"
+    return f"recompose.tracks.czsl.data.{dataset.replace('-', '_')}"
 
 
 def _dataset(name: str, params: Params) -> Recipe:
@@ -162,7 +162,7 @@ def _corpus(name: str, params: Params) -> Recipe | None:
     if isinstance(section, Released):
         return None
     content = {"scenes": section.scenes, "seed": section.seed}
-    return Recipe("shapes", {"corpus": "shapes", **content, "code": fingerprint(["recompose.data.shapes.corpus"])})
+    return Recipe("shapes", {"corpus": "shapes", **content, "code": fingerprint(["recompose.drawing.scenes"])})
 
 
 def _architecture(name: str) -> Any:
@@ -183,7 +183,7 @@ def _backbone(name: str, params: Params, corpus: Recipe | None) -> Recipe:
     training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
     trainer = {"precision": params.chosen.trainer.precision, "threads": section.threads}
     identity |= {"corpus": corpus.digest, "trainer": trainer, **training}
-    return Recipe(name, identity | {"code": fingerprint(["recompose.backbones.pretrain"])})
+    return Recipe(name, identity | {"code": fingerprint(["recompose.training.pretraining"])})
 
 
 def _features(dataset: Recipe, backbone: Recipe) -> Recipe:
@@ -253,7 +253,7 @@ class _Planner:
             "seed": seed,
         }
         if not entry.needs_backbone:
-            return Run(name, document | {"code": fingerprint([entry.module, "recompose.metrics.worlds"])})
+            return Run(name, document | {"code": fingerprint([entry.module, "recompose.tracks.czsl.metrics.worlds"])})
         backbone = self.backbones[variant.backbone]
         features = _features(dataset, backbone)
         document |= {
@@ -261,7 +261,7 @@ class _Planner:
             "features": {"name": features.name, "digest": features.digest},
             "trainer": self.params.chosen.trainer.model_dump(include={"precision", "threads"}),
             "feasibility": _feasibility(self.params),
-            "code": fingerprint([entry.module, "recompose.training.run"]),
+            "code": fingerprint([entry.module, "recompose.tracks.czsl.run"]),
         }
         if variant.checkpoint_of:
             other = variant.checkpoint_of

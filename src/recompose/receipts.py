@@ -11,17 +11,17 @@ from typing import TypeVar
 
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
+from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import FOLDER, PAPERS
 from recompose.plan import Batch, Recipe
-from recompose.provenance.fingerprint import ROOT, fingerprint
 from recompose.store import KINDS
 from recompose.workspace import Workspace
 
 K = TypeVar("K")
 PHASES = ("data", "backbone", "features", "runs", "artifacts", "report")
 ARTIFACTS = "recompose.report.artifacts"
-INDEX = ("recompose.report.index", "recompose.report.site.build", "recompose.provenance.audit")
-PAGE = ROOT / "report" / "site"  # its templates
+INDEX = ("recompose.report.index", "recompose.site.build", "recompose.provenance.audit")
+PAGE = ROOT / "site"  # its templates
 
 
 def write_receipt(path: Path, root: Path, files: Iterable[Path]) -> None:

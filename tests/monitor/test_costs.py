@@ -52,7 +52,7 @@ def run(**changed: Any) -> dict[str, Any]:
         "dataset": {"name": "d", "digest": "a" * 64},
         "backbone": {"name": "b", "digest": "c" * 64},
         "seed": 0,
-        "code": {"recompose.methods.csp": "1"},
+        "code": {"recompose.tracks.czsl.methods.csp": "1"},
         **changed,
     }
 
@@ -73,7 +73,7 @@ def test_a_run_that_tests_a_checkpoint_is_a_kind_of_its_own() -> None:
         ({"dataset": {"name": "d", "digest": "b" * 64}}, 0),  # counted as images
         ({"settings": {"lr": 0.2, "epochs": 4}}, 1),
         ({"settings": {"lr": 0.1, "epochs": 5}}, 0),
-        ({"code": {"recompose.methods.csp": "2"}}, 1),
+        ({"code": {"recompose.tracks.czsl.methods.csp": "2"}}, 1),
         ({"trainer": {"threads": 2}}, 1),
     ],
 )

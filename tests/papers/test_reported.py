@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from recompose.methods.catalogue import METHODS
 from recompose.papers.declaration import (
     FOLDER,
     METRICS,
@@ -20,6 +19,7 @@ from recompose.papers.declaration import (
     load_paper,
 )
 from recompose.params import load_params
+from recompose.tracks.czsl.catalogue import METHODS
 from tests.conftest import ROOT
 
 ABOUT = ("row", "category", "citation", "venue")

@@ -221,7 +221,7 @@ def test_runs_of_two_code_versions_are_found(chance: Project, clean: Audit) -> N
     """A record as an older run would have it: its code is another one, and its digest with it."""
     root, old = chance.root, runs_of(chance.root)[0]
     record = read_json(old / "run.json")
-    record["recipe"]["code"]["recompose.methods.chance"] = "0" * 64
+    record["recipe"]["code"]["recompose.tracks.czsl.methods.chance"] = "0" * 64
     forged = Run("chance", record["recipe"])
     old = old.rename(old.parent / forged.folder)
     write_json(old / "run.json", record | {"digest": forged.digest})
@@ -231,8 +231,10 @@ def test_runs_of_two_code_versions_are_found(chance: Project, clean: Audit) -> N
     work.__dict__["plan"] = replace(work.plan, measures={("chance", "shapes-pairs"): runs}, runs=runs)
     remake_reports_of(work)
     found = audited(root)
-    mixed = [("mixed", name, "runs differ in the code of recompose.methods.chance") for name in MADE_FROM_RUNS]
-    assert findings(found) == sorted([*mixed, *stale_rows("code changed: recompose.methods.chance")])
+    mixed = [
+        ("mixed", name, "runs differ in the code of recompose.tracks.czsl.methods.chance") for name in MADE_FROM_RUNS
+    ]
+    assert findings(found) == sorted([*mixed, *stale_rows("code changed: recompose.tracks.czsl.methods.chance")])
     assert moved(found, clean) == all_of("mixed", MADE_FROM_RUNS)
     assert found.recomputed == 2
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from recompose.provenance.audit import audit_document
 from recompose.provenance.checks.findings import Audit, Finding, Report
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 from recompose.terminal.audit import show_audit
 from tests.conftest import Project
 from tests.provenance.worlds import MADE_FROM_RUNS, replace_once, runs_of, stale_rows
@@ -76,7 +76,7 @@ def test_changed_code_and_declarations_are_named_and_called_no_tampering(chance:
     found = [(each["state"], each["place"], each["why"]) for each in document["findings"]]
     cell = "reports/msci/table-2.csv · SCEN · mit-states S"
     declared = ("stale", cell, "shows '29.9'; reported/table-2.csv says '29.8'")
-    assert sorted(found) == sorted([declared, *stale_rows("code changed: recompose.metrics.groups")])
+    assert sorted(found) == sorted([declared, *stale_rows("code changed: recompose.tracks.czsl.metrics.groups")])
     assert document["cells"] == {"current": 79, "stale": 25}
     assert sorted(document["unchecked"]) == sorted(
         f"results/runs/{run.name}: its numbers were taken by other code of metrics" for run in runs_of(chance.root)

@@ -29,7 +29,7 @@ def record(digest: str, seed: int, method: str = "csp") -> dict[str, Any]:
         "backbone": {"name": "b", "digest": "c" * 64},
         "features": {"name": "f", "digest": "e" * 64},
         "seed": seed,
-        "code": {"recompose.methods.csp": "1", "recompose.metrics.czsl": "2"},
+        "code": {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"},
     }
     made = {"commit": "1" * 40, "dirty": False, "device": "2 x CPU", "python": "3.11", "packages": {"torch": "2.12"}}
     files = {"metrics.json": {"sha256": digest[:1] * 64, "bytes": 1}}
@@ -80,7 +80,12 @@ def changed(part: str, name: str, value: Any) -> list[dict[str, Any]]:
     [
         ("recipe", "settings", {"lr": 0.2, "epochs": 3}, {"parameters": "settings.lr was 0.1 and is 0.2 now"}),
         ("recipe", "trainer", {"threads": 2}, {"parameters": "trainer was None and is {'threads': 2} now"}),
-        ("recipe", "code", {"recompose.metrics.czsl": "2"}, {"code": "code changed: recompose.methods.csp"}),
+        (
+            "recipe",
+            "code",
+            {"recompose.tracks.czsl.metrics.czsl": "2"},
+            {"code": "code changed: recompose.tracks.czsl.methods.csp"},
+        ),
         (
             "recipe",
             "dataset",
@@ -132,7 +137,7 @@ def test_seeds_added_and_removed_are_named(repository: Path) -> None:
 def test_of_several_runs_with_a_seed_the_nearest_are_paired(repository: Path) -> None:
     """A claim is made from several methods: the one that only changed its code stands for itself, not for the other."""
     near, far = record("b0" * 32, 0), record("c0" * 32, 0, method="dfsp")
-    near["recipe"]["code"] = {"recompose.methods.csp": "9", "recompose.metrics.czsl": "2"}
+    near["recipe"]["code"] = {"recompose.tracks.czsl.methods.csp": "9", "recompose.tracks.czsl.metrics.czsl": "2"}
     near["recipe"]["settings"] = {"lr": 1, "epochs": 1}
     found = since_then(repository, lineage(far, near, OLD[1]))
     assert {pair.before: pair.after for pair in found.pairs} == {

@@ -18,7 +18,7 @@ OLD = {
     "dataset": {"name": "d", "digest": "a" * 64},
     "backbone": {"name": "b", "digest": "c" * 64},
     "seed": 0,
-    "code": {"recompose.methods.csp": "1", "recompose.metrics.czsl": "2"},
+    "code": {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"},
 }
 
 
@@ -28,7 +28,10 @@ OLD = {
         (OLD, []),
         (OLD | {"settings": {"lr": 0.2, "epochs": 3}}, ["settings.lr was 0.1 and is 0.2 now"]),
         (OLD | {"settings": {"lr": 0.1}}, ["settings.epochs was 3 and is None now"]),
-        (OLD | {"code": {**OLD["code"], "recompose.metrics.czsl": "3"}}, ["code changed: recompose.metrics.czsl"]),  # type: ignore[dict-item]
+        (
+            OLD | {"code": {**OLD["code"], "recompose.tracks.czsl.metrics.czsl": "3"}},
+            ["code changed: recompose.tracks.czsl.metrics.czsl"],
+        ),  # type: ignore[dict-item]
         (OLD | {"dataset": {"name": "d", "digest": "f" * 64}}, [f"dataset changed: {'a' * 12} is {'f' * 12} now"]),
         (OLD | {"backbone": None}, [f"backbone was {OLD['backbone']} and is None now"]),
     ],

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.files import write_json
 from recompose.papers.declaration import load_paper
-from recompose.provenance.shown import Shown
 from recompose.provenance.where import Where, WhereError, where
+from recompose.report.published import Shown
 from recompose.terminal.lineage import show_where
 
 TRAINED, TESTING, OTHER, INDEX = "1a" * 32, "1b" * 32, "2c" * 32, "dd" * 32

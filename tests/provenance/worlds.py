@@ -11,7 +11,7 @@ from recompose.provenance.audit import audit, audit_artifacts
 from recompose.provenance.checks.findings import Audit
 from recompose.report.artifacts import make_artifacts
 from recompose.report.index import write_index
-from recompose.report.site.build import page, site_of
+from recompose.site.build import page, site_of
 from recompose.workspace import Workspace
 
 Found = tuple[str, str, str]  # state, place, what is said

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.data.pairs import PairData, Sample
 from recompose.report.figures import galleries, maps, plots
 from recompose.report.figures.style import Sheet, styled
+from recompose.tracks.czsl.data.pairs import PairData, Sample
 
 Pair = tuple[str, str]
 

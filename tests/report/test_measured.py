@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import settings as checked
 from hypothesis import strategies as st
 
-from recompose.data.pairs import PairData, Sample
 from recompose.papers.declaration import Artifact, Paper, View, load_paper
 from recompose.plan import Recipe, Run
 from recompose.report import measured
 from recompose.report.cells import Cell
 from recompose.report.measured import costs, frequencies, group_accuracy, group_counts, groups, settings, statistics
 from recompose.report.tables import number_in
+from recompose.tracks.czsl.data.pairs import PairData, Sample
 
 # printed numbers
 

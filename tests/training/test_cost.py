@@ -13,16 +13,16 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
-from recompose.methods.c_s_o import CSO
-from recompose.methods.clip import CLIP
-from recompose.methods.coop import CoOp
-from recompose.methods.csp import CSP
-from recompose.methods.dfsp import DFSP
-from recompose.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.clip import CLIP
+from recompose.tracks.czsl.methods.coop import CoOp
+from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.dfsp import DFSP
+from recompose.tracks.czsl.methods.gipcol import GIPCOL
 from recompose.training import cost
 from recompose.training.cost import Costs, Epochs, Peak, at_paper_scale, trainable
 from recompose.training.loop import Data, Hardware, Training, fit
-from tests.methods.derivations import settings_of
+from tests.tracks.czsl.methods.derivations import settings_of
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 PROMPT = "a photo of {state} {object}"

@@ -9,8 +9,8 @@ from typing import Any
 from recompose.monitor.costs import Costs, Estimate
 from recompose.papers.declaration import PAPERS, Paper, load_paper
 from recompose.plan import Plan, Recipe, Run
-from recompose.provenance.shown import Shown
 from recompose.receipts import Receipts
+from recompose.report.published import Shown
 from recompose.workspace import Workspace
 
 

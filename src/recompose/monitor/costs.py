@@ -12,7 +12,7 @@ from recompose.digest import digest
 from recompose.files import read_json
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.plan import Plan, Recipe
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 from recompose.store import KINDS
 from recompose.workspace import Workspace
 

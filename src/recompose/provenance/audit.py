@@ -11,7 +11,7 @@ from recompose.provenance.checks.findings import Audit, Finding, Report
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stores import Stores
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 from recompose.workspace import Workspace
 
 

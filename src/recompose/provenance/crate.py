@@ -14,7 +14,7 @@ import yaml
 
 from recompose.papers.declaration import Paper
 from recompose.provenance.crate_graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"

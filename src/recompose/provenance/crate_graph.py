@@ -18,7 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from recompose.digest import digest, sha256_file, short
 from recompose.papers.declaration import Paper, artifact_files
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 WORKFLOW = "workflow/Snakefile"

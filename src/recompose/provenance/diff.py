@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from recompose.digest import short
-from recompose.provenance.lineage import lineage_path
 from recompose.provenance.trace import cell_of, changes, find_cell
+from recompose.report.lineage import lineage_path
 
 # what a part of a recipe is called; any other is a parameter
 KINDS = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from recompose.digest import sha256_file
 from recompose.plan import Plan, Recipe
-from recompose.provenance.lineage import key_of, read_lineage
+from recompose.report.lineage import key_of, read_lineage
 from recompose.workspace import Workspace
 
 NOTHING: Mapping[str, dict[str, Any]] = MappingProxyType({})

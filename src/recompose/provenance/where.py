@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from recompose.papers.declaration import Paper
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 
 NAMED = 8  # candidates that an error names
 

@@ -6,9 +6,9 @@ from recompose.files import write_text
 from recompose.papers.declaration import Paper, artifact_files
 from recompose.plan import Run
 from recompose.progress import say
-from recompose.provenance.lineage import watermarks, write_lineage
 from recompose.report.cells import Cell
 from recompose.report.formats import to_csv, to_latex, to_markdown
+from recompose.report.lineage import watermarks, write_lineage
 from recompose.report.tables import build_table
 from recompose.workspace import Workspace
 

@@ -14,8 +14,8 @@ from scipy.stats import t as student
 
 from recompose.papers.declaration import METRICS, Claim, Measure, Paper
 from recompose.plan import Run
-from recompose.provenance.lineage import key_of
 from recompose.report.cells import Cell
+from recompose.report.lineage import key_of
 from recompose.report.measured import group_accuracy, group_counts
 from recompose.report.numbers import read_costs, read_metrics, read_pairs
 from recompose.workspace import Workspace

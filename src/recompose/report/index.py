@@ -9,9 +9,9 @@ import numpy as np
 from recompose.files import write_text
 from recompose.papers.declaration import METRICS, Paper
 from recompose.plan import Run
-from recompose.provenance.lineage import key_of, write_lineage
 from recompose.report.cells import Cell
 from recompose.report.formats import escape_markdown, measured_part
+from recompose.report.lineage import key_of, write_lineage
 from recompose.report.numbers import read_curve, read_metrics
 from recompose.report.tables import build_table
 from recompose.workspace import Workspace

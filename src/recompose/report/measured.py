@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from recompose.data.pairs import PairData
 from recompose.files import read_json
-from recompose.metrics.groups import GROUPS, frequency_groups
-from recompose.metrics.worlds import World
 from recompose.papers.declaration import METRICS, Paper, View
 from recompose.plan import Run
-from recompose.provenance.lineage import key_of
 from recompose.report.cells import Cell
+from recompose.report.lineage import key_of
 from recompose.report.numbers import read_costs, read_metrics, read_pairs
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
+from recompose.tracks.czsl.metrics.worlds import World
 from recompose.workspace import Workspace
 
 STATISTICS = {  # column -> name in the statistics of a data set

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from recompose.data.pairs import PairData
 from recompose.files import read_json
-from recompose.metrics.czsl import Curve, dense_curve
-from recompose.metrics.worlds import FILE, Scores
 from recompose.phases import COSTS, EMBEDDINGS
 from recompose.plan import Run
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.metrics.czsl import Curve, dense_curve
+from recompose.tracks.czsl.metrics.worlds import FILE, Scores
 from recompose.workspace import Workspace
 
 INDEXED = ("pairs.json", "samples.csv")  # the files of an index that ``PairData`` reads

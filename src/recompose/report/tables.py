@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from recompose.papers.declaration import Paper
-from recompose.provenance.lineage import watermarks
 from recompose.report.cells import Cell, Table
 from recompose.report.claims import verdicts
+from recompose.report.lineage import watermarks
 from recompose.report.measured import accuracy, costs, frequencies, groups, settings, statistics
 from recompose.workspace import Workspace
 

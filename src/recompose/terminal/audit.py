@@ -9,7 +9,7 @@ from rich.text import Text
 
 from recompose.provenance.audit import reach
 from recompose.provenance.checks.findings import STATES, UNCHECKED, Audit, Finding
-from recompose.provenance.shown import Shown
+from recompose.report.published import Shown
 
 COLOURS = {"tampered": "red", "incomplete": "red", "mixed": "yellow", "uncommitted": "yellow", "stale": "yellow"}
 NAMED = 6  # places of one finding, and things that were not checked, that are named

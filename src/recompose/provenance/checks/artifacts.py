@@ -13,11 +13,11 @@ from recompose.papers.declaration import Artifact, Paper, artifact_files
 from recompose.provenance.checks.findings import UNCHECKED, Finding, Key, Report, worst
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stores import Stores
-from recompose.provenance.lineage import Mark, cell_document, marks
-from recompose.provenance.schema import LineageError, read_checked
 from recompose.provenance.trace import reasons
 from recompose.report.cells import Table
 from recompose.report.formats import to_csv, to_latex, to_markdown
+from recompose.report.lineage import Mark, cell_document, marks
+from recompose.report.schema import LineageError, read_checked
 from recompose.report.tables import build_table, reported_cells
 from recompose.store import DamagedError
 from recompose.workspace import Workspace

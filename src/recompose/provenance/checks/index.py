@@ -8,10 +8,10 @@ from recompose.digest import sha256_file
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks.findings import Audit, Finding, Report
 from recompose.provenance.checks.recorded import Recorded, merged
-from recompose.provenance.lineage import SUFFIX
-from recompose.provenance.schema import LineageError, read_checked
 from recompose.report.index import FILES, LINEAGE, curves_csv, metrics_json, readme
-from recompose.report.site.build import page, site_of
+from recompose.report.lineage import SUFFIX
+from recompose.report.schema import LineageError, read_checked
+from recompose.site.build import page, site_of
 from recompose.workspace import Workspace
 
 AGAIN = "`snakemake --cores all`"

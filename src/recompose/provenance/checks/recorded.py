@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from recompose.plan import Plan, Recipe, Reference, Run
-from recompose.provenance.lineage import key_of
+from recompose.report.lineage import key_of
 from recompose.store import Store
 from recompose.workspace import Workspace
 

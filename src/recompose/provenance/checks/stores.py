@@ -8,23 +8,23 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from recompose.data.content import CONTENT, IMAGES, changed
-from recompose.data.location import data_root
-from recompose.data.pairs import PairData
 from recompose.digest import sha256_file, short
 from recompose.files import read_json
-from recompose.metrics.worlds import FILE, Scores, measured
+from recompose.fingerprint import fingerprint
 from recompose.phases import COSTS, EMBEDDINGS
 from recompose.plan import Recipe, Run
 from recompose.provenance.checks.findings import Finding, Report
 from recompose.provenance.checks.recorded import reference
-from recompose.provenance.fingerprint import fingerprint
-from recompose.provenance.lineage import SUFFIX, key_of
-from recompose.provenance.schema import kind_and_recipe
-from recompose.provenance.shown import Shown
 from recompose.provenance.trace import changes
+from recompose.report.lineage import SUFFIX, key_of
 from recompose.report.numbers import INDEXED
+from recompose.report.published import Shown
+from recompose.report.schema import kind_and_recipe
 from recompose.store import DamagedError
+from recompose.tracks.czsl.data.content import CONTENT, IMAGES, changed
+from recompose.tracks.czsl.data.location import data_root
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.metrics.worlds import FILE, Scores, measured
 from recompose.workspace import Workspace
 
 READ = {FILE, COSTS, EMBEDDINGS, *INDEXED, "statistics.json"}  # the stored files that reports are made from
@@ -295,7 +295,7 @@ def _differences(old: dict[str, Any], new: dict[str, Any]) -> str:
 
 def _same_metrics_code(record: dict[str, Any]) -> bool:
     """Whether the metrics of a run were taken by the code that is here now."""
-    now = fingerprint(["recompose.metrics.worlds"])
+    now = fingerprint(["recompose.tracks.czsl.metrics.worlds"])
     return all(version == now[module] for module, version in record["recipe"]["code"].items() if module in now)
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from recompose.papers.declaration import Artifact
-from recompose.report.figures.galleries import draw_predictions, draw_retrieval, draw_swapping
-from recompose.report.figures.maps import draw_prototypes, draw_samples, draw_training
 from recompose.report.figures.plots import draw_curves, draw_sweep
 from recompose.report.figures.style import Sheet, styled
+from recompose.tracks.czsl.figures.galleries import draw_predictions, draw_retrieval, draw_swapping
+from recompose.tracks.czsl.figures.maps import draw_prototypes, draw_samples, draw_training
 from recompose.workspace import Workspace
 
 DRAWN: dict[str, Callable[[Workspace, Artifact, Sheet], None]] = {

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from recompose.papers.declaration import Artifact
 from recompose.plan import Run
-from recompose.provenance.lineage import key_of
 from recompose.report.cells import Cell
+from recompose.report.lineage import key_of
 from recompose.workspace import Workspace
 
 

@@ -1,7 +1,0 @@
-"""C-S-O: the plain three paths, of composition, state and object; Duplex's baseline."""
-
-from recompose.methods.parts.three_path import ThreePath
-
-
-class CSO(ThreePath):
-    """Texts do not look at images."""

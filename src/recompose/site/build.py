@@ -1,0 +1,63 @@
+"""The report site: one page that needs nothing but itself."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+
+from recompose.papers.declaration import Paper
+from recompose.provenance.checks.findings import Audit
+from recompose.report.published import Shown
+from recompose.site.document import Site
+from recompose.workspace import Workspace
+
+FOLDER = Path(__file__).parent
+
+
+def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:
+    """The site of a workspace's reports, as they stand on disk."""
+    return Site(papers, Shown.checked(work.reports, papers), audit, work.params)
+
+
+def page(site: Site, reports: Path) -> str:
+    """The page of a site, with the drawings of its figures from the folder of reports; everything in it is escaped."""
+    document = site.document()
+    for paper in document["papers"]:
+        paper["notes_html"] = notes(paper["notes"])
+        for artifact in paper["artifacts"]:
+            artifact["picture"] = picture(reports / paper["name"] / f"{artifact['name']}.png")
+    environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
+    style, script = _own("style.css"), _own("script.js")
+    return environment.get_template("page.html").render(
+        doc=document, style=style, script=script, policy=_policy(style, script)
+    )
+
+
+def _own(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may do for the page: use its one style and its one script, and load nothing that is not in it."""
+    known = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    return f"default-src 'none'; img-src data:; style-src 'sha256-{known[0]}'; script-src 'sha256-{known[1]}'"
+
+
+def notes(markdown: str) -> str:
+    """Notes as HTML below a heading of the second level; markup in them is shown as text, and a picture as a link to it."""
+    reader = MarkdownIt("commonmark", {"html": False}).disable("image")
+    tokens = reader.parse(markdown)
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{min(int(token.tag[1:]) + 2, 6)}"
+    html: str = reader.renderer.render(tokens, reader.options, {})
+    return html
+
+
+def picture(path: Path) -> str:
+    """A bitmap as an address that holds it; empty where there is none."""
+    if not path.is_file():
+        return ""
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -1,0 +1,150 @@
+"""The benchmarks' own format on disk, ``compositional-split-natural``: pair lists, metadata, images.
+
+    <root>/images/...
+    <root>/metadata_compositional-split-natural.t7
+    <root>/compositional-split-natural/{train,val,test}_pairs.txt
+
+Read as the field's shared data set class reads it (CSP at 660fcff), with its silent assumptions turned into errors.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import torch
+
+from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
+from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
+
+MISSING = "NA"
+
+
+class DataError(RuntimeError):
+    """A data set on disk is not what it should be: the message names file, place and remedy."""
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name from a data set stays below the folder that it is joined to."""
+    path = PurePosixPath(name)
+    return bool(name) and not path.is_absolute() and ".." not in path.parts and not {"\\", "\0"} & set(name)
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """The pairs of a list, one ``state object`` a line.
+
+    Raises:
+        DataError: no such file, a line that is not two words, or a pair that stands there twice.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    pairs: list[Pair] = []
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != 2:
+            raise DataError(f"{path}, line {number}: expected 'state object', found {line!r}")
+        pairs.append((words[0], words[1]))
+    repeated = {pair for pair in pairs if pairs.count(pair) > 1} if len(set(pairs)) < len(pairs) else set()
+    if repeated:
+        raise DataError(f"{path}: {' '.join(min(repeated))} stands there twice")
+    return pairs
+
+
+def read_metadata(path: Path) -> list[dict[str, Any]]:
+    """The records of a ``.t7`` file: a pickle, so only plain values are admitted.
+
+    Raises:
+        DataError: no such file, anything in it but plain values, or a record without image, attr, obj or set.
+    """
+    try:
+        records = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing") from None
+    except Exception as error:  # a damaged or hostile pickle makes the unpickler fail in any way
+        reason = (str(error) or repr(error)).splitlines()[0]
+        raise DataError(f"{path} is no plain list of records: {reason}") from None
+    if not isinstance(records, list):
+        raise DataError(f"{path} holds a {type(records).__name__} instead of a list of records")
+    for number, record in enumerate(records):
+        if not isinstance(record, dict) or not all(
+            isinstance(record.get(key), str) for key in ("image", "attr", "obj", "set")
+        ):
+            raise DataError(
+                f"{path}, record {number}: expected strings under image, attr, obj and set, found {record!r:.200}"
+            )
+    return records
+
+
+def _labelled(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
+    """Records that belong to a split. Those without a label or outside all pair lists do not."""
+    listed = {split: set(pairs[split]) for split in SPLITS}
+    anywhere = set().union(*listed.values())
+    for number, record in enumerate(records):
+        pair, split = (record["attr"], record["obj"]), record["set"]
+        if MISSING in (*pair, split) or pair not in anywhere:
+            continue
+        if split not in listed:
+            raise DataError(f"{path}, record {number}: set is {split!r}, expected train, val, test or {MISSING}")
+        if pair not in listed[split]:
+            raise DataError(f"{path}, record {number}: {' '.join(pair)} is in set {split} but not in {split}_pairs.txt")
+        yield Sample(_image_path(record["image"], path, number), *pair, split)
+
+
+def _image_path(name: str, path: Path, number: int) -> str:
+    if not is_inside(name):
+        raise DataError(f"{path}, record {number}: the image name {name!r} leads out of the images folder")
+    return f"images/{PurePosixPath(name)}"
+
+
+def read(root: Path, expected: Statistics) -> PairData:
+    """Read and check a data set.
+
+    Raises:
+        DataError: a file is missing or malformed, an image is missing, or the counts are not the expected ones.
+    """
+    folder = root / SPLIT_NAME
+    pairs = {split: read_pairs(folder / f"{split}_pairs.txt") for split in SPLITS}
+    metadata = root / METADATA
+    data = PairData(pairs, _labelled(read_metadata(metadata), pairs, metadata))
+    _check_counts(data.statistics, expected, root)
+    _check_images(data, root)
+    return data
+
+
+def _check_counts(found: Statistics, expected: Statistics, root: Path) -> None:
+    counts, right = asdict(found), asdict(expected)
+    wrong = [
+        f"{name.replace('_', ' ')}: {counts[name]} instead of {right[name]}"
+        for name in right
+        if counts[name] != right[name]
+    ]
+    if wrong:
+        raise DataError(
+            f"{root} is not the data set it should be ({'; '.join(wrong)}). "
+            "Is this another release, or was it split by pairs instead of by the metadata's `set`?"
+        )
+
+
+def _check_images(data: PairData, root: Path) -> None:
+    missing = [sample.path for sample in data.samples if not os.path.isfile(root / sample.path)]  # noqa: PTH113 - never raises
+    if missing:
+        raise DataError(f"{root} lacks {len(missing)} of {len(data.samples)} images, the first is {missing[0]}")
+
+
+def write(root: Path, data: PairData) -> None:
+    """Write pair lists and metadata in this format, beside the images."""
+    folder = root / SPLIT_NAME
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in SPLITS:
+        lines = [f"{state} {name}\n" for state, name in data.pairs_of[split]]
+        (folder / f"{split}_pairs.txt").write_text("".join(lines), encoding="utf-8")
+    records = [
+        {"image": s.path.removeprefix("images/"), "attr": s.state, "obj": s.object, "set": s.split}
+        for s in data.samples
+    ]
+    torch.save(records, root / METADATA)

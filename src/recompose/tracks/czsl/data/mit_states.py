@@ -1,0 +1,34 @@
+"""MIT-States: photographs of objects in states (Isola et al., 2015), in the natural compositional split."""
+
+from pathlib import Path
+
+from recompose.tracks.czsl.data import compositional
+from recompose.tracks.czsl.data.pairs import Statistics
+from recompose.tracks.czsl.data.unpacked import find_folder, move_split
+
+STATISTICS = Statistics(
+    states=115,
+    objects=245,
+    train_pairs=1262,
+    train_images=30338,
+    val_seen=300,
+    val_unseen=300,
+    val_images=10420,
+    test_seen=400,
+    test_unseen=400,
+    test_images=12995,
+)
+
+
+def arrange(unpacked: Path, root: Path) -> None:
+    """Bring the unpacked archives into the common layout; the metadata writes folders with ``_`` for a space."""
+    move_split(unpacked, "mit-states", root)
+    images = find_folder(unpacked, "release_dataset/images")
+    for folder in sorted(images.iterdir()):
+        folder.rename(folder.with_name(folder.name.replace(" ", "_")))
+    images.rename(root / "images")
+
+
+def read(root: Path) -> compositional.PairData:
+    """Read and check the data set."""
+    return compositional.read(root, STATISTICS)

@@ -1,0 +1,46 @@
+"""UT-Zappos: shoes by material and kind (Yu and Grauman, 2014), in the natural compositional split."""
+
+from pathlib import Path
+
+from recompose.tracks.czsl.data import compositional
+from recompose.tracks.czsl.data.layout import METADATA
+from recompose.tracks.czsl.data.pairs import Statistics
+from recompose.tracks.czsl.data.unpacked import find_folder, move_split
+
+STATISTICS = Statistics(
+    states=16,
+    objects=12,
+    train_pairs=83,
+    train_images=22998,
+    val_seen=15,
+    val_unseen=15,
+    val_images=3214,
+    test_seen=18,
+    test_unseen=18,
+    test_images=2914,
+)
+
+
+def arrange(unpacked: Path, root: Path) -> None:
+    """Bring the unpacked archives into the common layout: the metadata's ``_image`` says where upstream has an image."""
+    move_split(unpacked, "ut-zap50k", root)
+    upstream = find_folder(unpacked, "ut-zap50k-images")
+    metadata = root / METADATA
+    for number, record in enumerate(compositional.read_metadata(metadata)):
+        if not isinstance(record.get("_image"), str):
+            raise compositional.DataError(f"{metadata}, record {number}: _image, its place upstream, is missing")
+        source, target = record["_image"], record["image"]
+        if not (compositional.is_inside(source) and compositional.is_inside(target)):
+            raise compositional.DataError(
+                f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder"
+            )
+        if not (upstream / source).is_file():
+            raise compositional.DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
+        place = root / "images" / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.hardlink_to(upstream / source)  # two records may show one upstream image
+
+
+def read(root: Path) -> compositional.PairData:
+    """Read and check the data set."""
+    return compositional.read(root, STATISTICS)

@@ -1,0 +1,245 @@
+"""Galleries: images of a data set, with what methods make of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from PIL import Image
+
+from recompose.papers.declaration import Artifact
+from recompose.plan import Run
+from recompose.report.figures.series import by_dataset
+from recompose.report.figures.style import COLUMN_WIDTH, Sheet
+from recompose.report.numbers import read_embeddings, read_pairs, read_scores
+from recompose.tracks.czsl.data.location import data_root
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.workspace import Workspace
+
+RIGHT, WRONG = "#0072B2", "#D55E00"  # told apart without seeing green and red; wrong ones are crossed, too
+CELL, LINE = 1.15, 0.115  # inches: an image, a line of text below it
+IN_A_LINE = 4  # images
+PREDICTED = 3  # pairs shown of each prediction
+PER_KIND = 4  # images shown without a comparison: of seen, and of unseen pairs
+NEAREST = 4  # images shown of each retrieval
+RETRIEVED = 3  # prototypes
+SWAPS = 2
+NEIGHBOURS = 5  # images shown of each swap
+
+
+@dataclass(frozen=True)
+class TestImages:
+    """The test images of a data set: their files and their pairs, as indices in the closed world's."""
+
+    root: Any
+    data: PairData
+    targets: np.ndarray
+
+    @classmethod
+    def of(cls, work: Workspace, dataset: str) -> "TestImages":
+        """Those of a data set of the plan."""
+        data = read_pairs(work, dataset)
+        root = data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data)
+        return cls(root, data, data.targets("test", data.pairs))
+
+    def name(self, pair: int) -> str:
+        """A pair, as people say it."""
+        return " ".join(self.data.pairs[pair])
+
+    def show(self, axis: plt.Axes, image: int) -> None:
+        """Draw an image, without a frame.
+
+        Raises:
+            FileNotFoundError: the raw data is not on this disk.
+        """
+        with Image.open(self.root / self.path(image)) as picture:
+            axis.imshow(picture.convert("RGB"), interpolation="nearest")
+        axis.axis("off")
+
+    def path(self, image: int) -> str:
+        """The file of a test image, in the data set's folder."""
+        return self.data.samples[int(self.data.rows("test")[image])].path
+
+
+def draw_predictions(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+    """Test images with their labels and the pairs that each row predicts for them, the likeliest first.
+
+    With two rows or more, the first images that the last one tells right and the first one wrong, and the first that all tell wrong; with one, the first
+    images of seen and of unseen pairs, each of another pair.
+    """
+    shown: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
+    for dataset, runs in by_dataset(work, artifact).items():
+        images = TestImages.of(work, dataset)
+        top = {row: read_scores(work, run).top for row, run in runs.items()}
+        shown += [(images, image, {row: found[image] for row, found in top.items()}) for image in _chosen(images, top)]
+    lines = PREDICTED if len(artifact.measured) == 1 else (PREDICTED + 1) * len(artifact.measured)
+    across = max(1, min(len(shown), IN_A_LINE))
+    size = (CELL * across, (CELL + LINE * (lines + 2)) * max(1, -(-len(shown) // across)))
+    figure, axes = plt.subplots(-(-max(1, len(shown)) // across), across, figsize=size, squeeze=False)
+    figure.subplots_adjust(left=0.02, right=0.98, top=1 - LINE * 1.5 / size[1], bottom=LINE * (lines + 0.5) / size[1])
+    figure.subplots_adjust(wspace=0.12, hspace=LINE * (lines + 2) / CELL)
+    rows = []
+    for axis in axes.flat[len(shown) :]:
+        axis.axis("off")
+    for axis, (images, image, found) in zip(axes.flat, shown, strict=False):
+        images.show(axis, image)
+        label = images.name(images.targets[image])
+        axis.set_title(label, fontsize=7, pad=3)
+        said = _said(images, image, found)
+        for place, (text, look) in enumerate(said, start=1):
+            offset = (0, -72 * LINE * place)
+            axis.annotate(text, (0.5, 0), offset, "axes fraction", "offset points", ha="center", fontsize=6, **look)
+        rows += [
+            [images.path(image), label, row, rank, images.name(pair)]
+            for row, pairs in found.items()
+            for rank, pair in enumerate(pairs[:PREDICTED], start=1)
+        ]
+    sheet.write(figure, pd.DataFrame(rows, columns=["image", "label", "row", "rank", "predicted"]))
+
+
+def _said(images: TestImages, image: int, found: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What stands below an image, line by line, with how it looks: of several rows their names, too."""
+    for row, pairs in found.items():
+        if len(found) > 1:
+            yield row, {"weight": "bold"}
+        for pair in pairs[:PREDICTED]:
+            text, colour = _ticked(images.name(pair), right=bool(pair == images.targets[image]))
+            yield text, {"color": colour}
+
+
+def _ticked(text: str, *, right: bool) -> tuple[str, str]:
+    return (f"\u2713 {text}", RIGHT) if right else (f"\u2717 {text}", WRONG)
+
+
+def _chosen(images: TestImages, top: dict[str, np.ndarray]) -> list[int]:
+    right = [found[:, 0] == images.targets for found in top.values()]
+    if len(right) > 1:
+        better, none = right[-1] & ~right[0], ~np.any(right, axis=0)
+        return [*_of_different_pairs(better, images, 2), *_of_different_pairs(none, images, 1)]
+    seen = images.data.is_seen(images.data.pairs)[images.targets]
+    return [image for kind in (seen, ~seen) for image in _of_different_pairs(kind, images, PER_KIND)]
+
+
+def _of_different_pairs(allowed: np.ndarray, images: TestImages, count: int) -> list[int]:
+    """The first allowed images, each of another pair."""
+    first: dict[int, int] = {}
+    for image in np.flatnonzero(allowed):
+        first.setdefault(int(images.targets[image]), int(image))
+    return list(first.values())[:count]
+
+
+def draw_retrieval(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+    """The images nearest to the semantic prototype of a pair, at the left, and to its visual one, at the right.
+
+    Of the pairs with the most test images; the numbers beside it hold the precision for all pairs of test images.
+    """
+    found = [(TestImages.of(work, dataset), read_embeddings(work, run)) for dataset, run in _single(work, artifact)]
+    figure, axes = plt.subplots(
+        max(1, RETRIEVED * len(found)),
+        2 * NEAREST,
+        figsize=(2 * COLUMN_WIDTH, max(1, len(found)) * RETRIEVED * 1.15),
+        squeeze=False,
+    )
+    figure.subplots_adjust(left=0.01, right=0.99, top=0.9, bottom=0.01, hspace=0.55, wspace=0.1)
+    frames = []
+    for place, (images, embeddings) in enumerate(found):
+        nearest = {kind: retrieve(embeddings[kind], embeddings["images"]) for kind in ("semantic", "visual")}
+        frames.append(_precisions(images, nearest))
+        counts = np.bincount(images.targets, minlength=len(images.data.pairs))
+        for line, pair in enumerate(np.argsort(-counts, kind="stable")[:RETRIEVED], start=place * RETRIEVED):
+            for side, kind in enumerate(nearest):
+                of_side = axes[line, side * NEAREST : (side + 1) * NEAREST]
+                for axis, image in zip(of_side, nearest[kind][pair], strict=True):
+                    images.show(axis, image)
+                    _mark(axis, images.name(images.targets[image]), right=images.targets[image] == pair)
+                said = f"{kind}: {images.name(int(pair))}"
+                of_side[0].annotate(said, (0, 1), (0, 12), "axes fraction", "offset points", fontsize=7)
+    columns = ["pair", "seen", "prototype", f"precision of {NEAREST}"]
+    sheet.write(figure, pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns))
+
+
+def _mark(axis: plt.Axes, text: str, *, right: bool) -> None:
+    text, colour = _ticked(text, right=right)
+    axis.set_title(text, fontsize=5.5, color=colour, pad=2)
+
+
+def retrieve(prototypes: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The images [prototypes, NEAREST] with the largest cosines, the nearest first; of equal ones the first."""
+    return np.argsort(-(prototypes @ images.T), axis=1, kind="stable")[:, :NEAREST]
+
+
+def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> pd.DataFrame:
+    """The share of right images among the nearest ones, for each pair of test images."""
+    seen, rows = images.data.is_seen(images.data.pairs), []
+    for pair in np.unique(images.targets):
+        for kind, found in nearest.items():
+            precision = (images.targets[found[pair]] == pair).mean()
+            rows.append([images.name(int(pair)), bool(seen[pair]), kind, precision])
+    return pd.DataFrame(rows, columns=["pair", "seen", "prototype", f"precision of {NEAREST}"])
+
+
+def draw_swapping(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+    """Features composed of one image's state and another one's object (Duplex, Eq. 11), and the test images nearest to them.
+
+    Of the first pairs of images that differ in both and whose composed pair test images show; the two sources are left out of the search.
+    """
+    swaps = [
+        (images, embeddings, swap)
+        for dataset, run in _single(work, artifact)
+        for images, embeddings in [(TestImages.of(work, dataset), read_embeddings(work, run))]
+        for swap in _swaps(images)
+    ]
+    figure, axes = plt.subplots(
+        max(1, len(swaps)),
+        2 + NEIGHBOURS,
+        figsize=(2 * COLUMN_WIDTH, 1.25 * max(1, len(swaps))),
+        squeeze=False,
+        layout="constrained",
+    )
+    rows = []
+    for line, (images, embeddings, (state, other)) in zip(axes, swaps, strict=False):
+        wanted = images.data.pairs[images.targets[state]][0], images.data.pairs[images.targets[other]][1]
+        for axis, image, what in ((line[0], state, "state of"), (line[1], other, "object of")):
+            images.show(axis, image)
+            axis.set_title(f"{what}\n{images.name(images.targets[image])}", fontsize=6, pad=2)
+        similar = similarities(embeddings, state, other)
+        for rank, (axis, image) in enumerate(zip(line[2:], np.argsort(-similar, kind="stable"), strict=False), start=1):
+            images.show(axis, int(image))
+            label = images.data.pairs[images.targets[image]]
+            _mark(axis, f"{' '.join(label)}\n{similar[image]:.3f}", right=label == wanted)
+            rows.append(
+                [images.path(state), images.path(other), " ".join(wanted), rank, " ".join(label), similar[image]]
+            )
+    columns = ["state of", "object of", "composed", "rank", "retrieved", "similarity"]
+    sheet.write(figure, pd.DataFrame(rows, columns=columns))
+
+
+def similarities(embeddings: dict[str, np.ndarray], state: int, other: int) -> np.ndarray:
+    """Cosines [images] between the features composed of two test images, and those composed of each image's own; -1 for the two."""
+    composed = np.maximum(embeddings["from_states"] + embeddings["from_objects"], 0)
+    query = np.maximum(embeddings["from_states"][state] + embeddings["from_objects"][other], 0)
+    lengths = np.maximum(np.linalg.norm(composed, axis=1) * np.linalg.norm(query), np.finfo(float).tiny)
+    found = composed @ query / lengths
+    found[[state, other]] = -1
+    return found
+
+
+def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
+    """The first pairs of images that differ in state and object, and whose composed pair test images show; each makes another pair."""
+    shown = {images.data.pairs[target] for target in images.targets}
+    first = _of_different_pairs(np.ones(len(images.targets), dtype=bool), images, len(images.data.pairs))
+    made: set[Any] = set()
+    for state in first:
+        for other in first:
+            (one, name), (another, composed) = (images.data.pairs[images.targets[image]] for image in (state, other))
+            pair = one, composed
+            if one != another and name != composed and pair in shown - made and len(made) < SWAPS:
+                made.add(pair)
+                yield state, other
+
+
+def _single(work: Workspace, artifact: Artifact) -> Iterator[tuple[str, Run]]:
+    for dataset, runs in by_dataset(work, artifact).items():
+        yield dataset, next(iter(runs.values()))

@@ -1,0 +1,185 @@
+"""Maps: embeddings in the plane, by t-SNE (van der Maaten and Hinton, 2008)."""
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
+
+from recompose.papers.declaration import Artifact
+from recompose.plan import Run
+from recompose.report.figures.series import by_dataset
+from recompose.report.figures.style import COLUMN_WIDTH, Sheet
+from recompose.report.numbers import read_embeddings, read_pairs
+from recompose.tracks.czsl.data.pairs import Pair, PairData
+from recompose.workspace import Workspace
+
+CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
+SHOWN = 20  # pairs whose images are shown, those with the most, as in its Figure 10
+PERPLEXITY = 30.0
+SHAPES = {"image": "o", "semantic": "s", "visual": "^"}
+SIZES = {"image": 6, "semantic": 30, "visual": 34}
+
+
+def draw_prototypes(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+    """Prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
+    frames = []
+    for dataset, run in _runs(work, artifact):
+        found, data = read_embeddings(work, run), read_pairs(work, dataset)
+        semantic, visual = found["semantic"][:CLASSES], found["visual"][:CLASSES]
+        panels = {"(a) semantic": semantic, "(b) visual": visual, "(c) both": np.hstack([semantic, visual])}
+        names = [name for _, name in data.pairs[:CLASSES]]
+        for panel, vectors in panels.items():
+            frames.append(_frame(dataset, panel, flatten(vectors), names, data.pairs[:CLASSES], "visual"))
+    _draw(frames, sheet, sizes={"visual": 14}, shapes={"visual": "o"})
+
+
+def draw_samples(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+    """Test images of the pairs with the most, and both prototypes of these pairs, on one map."""
+    frames = []
+    for dataset, run in _runs(work, artifact):
+        found, data = read_embeddings(work, run), read_pairs(work, dataset)
+        images, labels, shown = _most_populous(data)
+        places = [data.pairs.index(pair) for pair in shown]
+        parts = {
+            "image": found["images"][images],
+            "semantic": found["semantic"][places],
+            "visual": found["visual"][places],
+        }
+        points = iter(
+            np.split(flatten(np.vstack(list(parts.values()))), np.cumsum([len(part) for part in parts.values()]))
+        )
+        for kind, pairs in (("image", labels), ("semantic", shown), ("visual", shown)):
+            frames.append(_frame(dataset, dataset, next(points), [" ".join(pair) for pair in pairs], pairs, kind))
+    _draw(frames, sheet)
+
+
+def draw_training(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+    """Test images of the pairs with the most, with visual prototypes, before and after training.
+
+    Before training, images are as the frozen tower embeds them, and prototypes are the means of a seen pair's images of training.
+    """
+    frames = []
+    for dataset, run in _runs(work, artifact):
+        found, data = read_embeddings(work, run), read_pairs(work, dataset)
+        images, labels, shown = _most_populous(data)
+        frozen = _unit(_frozen(work, run))
+        means = _means(frozen[data.rows("train")], data, shown)
+        before = frozen[data.rows("test")][images], np.array(list(means.values())), list(means)
+        after = found["images"][images], found["visual"][[data.pairs.index(pair) for pair in shown]], shown
+        for panel, (samples, prototypes, pairs) in (("before training", before), ("after training", after)):
+            points = flatten(np.vstack([samples, prototypes]))
+            names = [[" ".join(pair) for pair in each] for each in (labels, pairs)]
+            frames.append(_frame(dataset, panel, points[: len(samples)], names[0], labels, "image"))
+            frames.append(_frame(dataset, panel, points[len(samples) :], names[1], pairs, "visual"))
+    _draw(frames, sheet, shapes=SHAPES | {"visual": "*"}, sizes=SIZES | {"visual": 60})
+
+
+def flatten(vectors: np.ndarray) -> np.ndarray:
+    """Vectors [n, width] in the plane [n, 2], so that near ones, by their cosine, stay near; the same vectors give the same map."""
+    perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
+    tsne = TSNE(perplexity=perplexity, metric="cosine", init="random", random_state=0)
+    with threadpool_limits(1):  # sums in one order, on any number of cores
+        flat: np.ndarray = tsne.fit_transform(vectors.astype(np.float64))
+    return flat
+
+
+def _runs(work: Workspace, artifact: Artifact) -> Iterator[tuple[str, Run]]:
+    for dataset, runs in by_dataset(work, artifact).items():
+        yield dataset, next(iter(runs.values()))
+
+
+def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
+    """The positions among test images of those of the pairs with the most, their labels, and these pairs."""
+    targets = data.targets("test", data.pairs)
+    counts = np.bincount(targets, minlength=len(data.pairs))
+    shown = np.argsort(-counts, kind="stable")[:SHOWN]
+    images = np.flatnonzero(np.isin(targets, shown[counts[shown] > 0]))
+    return (
+        images,
+        [data.pairs[target] for target in targets[images]],
+        [data.pairs[pair] for pair in sorted(shown) if counts[pair]],
+    )
+
+
+def _frozen(work: Workspace, run: Run) -> np.ndarray:
+    """The embeddings of all images as the frozen tower gives them."""
+    recipe = work.plan.features[run.dataset, str(run.backbone)]
+    found: np.ndarray = np.load(work.store("features").file(recipe, "embeddings.npy"), allow_pickle=False)
+    return found
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _means(train: np.ndarray, data: PairData, pairs: list[Pair]) -> dict[Pair, np.ndarray]:
+    """The mean embedding of the images of training of each of these pairs that training shows."""
+    targets = data.targets("train", data.pairs)
+    rows = {pair: train[targets == data.pairs.index(pair)] for pair in pairs}
+    return {pair: found.mean(axis=0) for pair, found in rows.items() if len(found)}
+
+
+def _frame(
+    dataset: str, panel: str, points: np.ndarray, colours: list[str], pairs: list[Pair], kind: str
+) -> pd.DataFrame:
+    states, objects = zip(*pairs, strict=True) if pairs else ((), ())
+    columns = {"x": points[:, 0], "y": points[:, 1], "state": states, "object": objects, "colour": colours}
+    return pd.DataFrame(columns).assign(dataset=dataset, panel=panel, kind=kind)
+
+
+def _draw(
+    frames: list[pd.DataFrame], sheet: Sheet, shapes: dict[str, str] = SHAPES, sizes: dict[str, int] = SIZES
+) -> None:
+    """A line of panels for each data set."""
+    columns = ["dataset", "panel", "kind", "state", "object", "x", "y"]
+    points = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*columns, "colour"])
+    datasets = list(points["dataset"].unique())
+    across = max([1, *points.groupby("dataset")["panel"].nunique()]) if len(points) else 1
+    size = (COLUMN_WIDTH * max(1.1, across * 0.75), 2.8 * max(1, len(datasets)))
+    figure, axes = plt.subplots(max(1, len(datasets)), across, figsize=size, squeeze=False, layout="constrained")
+    for line, dataset in zip(axes, datasets, strict=False):
+        of_dataset = points[points["dataset"] == dataset]
+        for axis, panel in zip(line, of_dataset["panel"].unique(), strict=False):
+            _draw_map(axis, of_dataset[of_dataset["panel"] == panel], shapes, sizes)
+            axis.set_title(panel if panel == dataset else f"{dataset}, {panel}")
+    _legend(figure, points, shapes)
+    sheet.write(figure, points[columns])
+
+
+def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:
+    looks = dict(zip(sorted(points["colour"].unique()), _looks(), strict=False))
+    for kind, found in points.groupby("kind", sort=False):
+        faces, edges = zip(*(looks[name] for name in found["colour"]), strict=True)
+        # hollow points need their edge's colour; prototypes stand out by a dark one
+        look: dict[str, Any] = {"linewidths": 0.5, "edgecolors": edges if kind == "image" else "black"}
+        axis.scatter(found["x"], found["y"], s=sizes[str(kind)], marker=shapes[str(kind)], facecolors=faces, **look)
+    axis.set(xticks=[], yticks=[])
+
+
+def _looks() -> Iterator[tuple[Any, Any]]:
+    """Face and edge of points, category by category: colours that the colour-blind can tell apart, filled, then pale, then again."""
+    palette = sns.color_palette("colorblind", 10)
+    return cycle([*((colour, colour) for colour in palette), *(((*colour, 0.25), colour) for colour in palette)])
+
+
+def _legend(figure: Any, points: pd.DataFrame, shapes: dict[str, str]) -> None:
+    """What the shapes are, where there are several."""
+    kinds = list(points["kind"].unique())
+    if len(kinds) > 1:
+        said = {"image": "test image", "semantic": "semantic prototype", "visual": "visual prototype"}
+        look: dict[str, Any] = {"linestyle": "", "color": "grey", "markersize": 4}
+        handles = [plt.Line2D([], [], marker=shapes[kind], label=said[kind], **look) for kind in kinds]
+        figure.legend(
+            handles=handles,
+            loc="outside lower center",
+            ncols=len(handles),
+            fontsize=7,
+            columnspacing=1,
+            handletextpad=0.2,
+        )

@@ -1,0 +1,22 @@
+"""CLIP, zero-shot: every pair in a written prompt (Radford et al., 2021)."""
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.words import readable
+from recompose.tracks.czsl.methods.parts.pair_method import TextMethod
+
+
+class CLIP(TextMethod):
+    """Nothing is trained: the text of a pair is "a photo of {state} {object}", encoded."""
+
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str) -> None:
+        super().__init__(backbone)
+        self._states = [readable(name) for name in states]
+        self._objects = [readable(name) for name in objects]
+        self._prompt = prompt
+
+    def encode_pairs(self, pairs: Tensor) -> Tensor:
+        texts = [self._prompt.format(state=self._states[s], object=self._objects[o]) for s, o in pairs.tolist()]
+        return normalize(self.backbone.encode_text(self.backbone.tokens(texts).to(pairs.device)), dim=-1)

@@ -1,0 +1,242 @@
+"""DFSP: texts, decomposed into states and objects, are fused with the image (Lu et al., 2023; Forest-art/DFSP at 39517ca)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.attention import QuickGELU
+from recompose.nn.blocks import LOOKS, TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
+from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
+
+HEAD = 64  # width of an attention head
+CLASS, END = 0, -1  # the tokens that stand for an image, and for a text
+
+
+class AttentionBlock(nn.Module):
+    """A pre-norm block: queries look at themselves, or at what is given them, and go through a feed-forward network."""
+
+    def __init__(self, width: int, *, cross: bool, dropout: float) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(width, max(1, width // HEAD), batch_first=True)
+        self.norm = nn.LayerNorm(width)
+        self.norm_other = nn.LayerNorm(width) if cross else None
+        self.feed_forward = nn.Sequential(
+            nn.LayerNorm(width),
+            nn.Linear(width, 4 * width),
+            QuickGELU(),
+            nn.Dropout(dropout),
+            nn.Linear(4 * width, width),
+        )
+
+    def forward(self, x: Tensor, other: Tensor | None = None) -> Tensor:
+        """What [n, tokens, width] becomes, looking at itself or at the other [n, tokens, width]."""
+        query = self.norm(x)
+        seen = query if other is None or self.norm_other is None else self.norm_other(other)
+        x = x + self.attention(query, seen, seen, need_weights=False)[0]
+        return x + self.feed_forward(x)
+
+    def one(self, x: Tensor, place: int) -> Tensor:
+        """What a single token [n, width] of [n, tokens, width] becomes, looking at all of them: the others need not be computed."""
+        seen = self.norm(x)
+        query, token = seen[:, place, None], x[:, place, None]
+        token = token + self.attention(query, seen, seen, need_weights=False)[0]
+        return (token + self.feed_forward(token)).squeeze(1)
+
+
+def _in_32_bits(like: Tensor) -> torch.autocast:
+    """A context without mixed precision: sums over many texts, and logits that differ by little."""
+    return torch.autocast(like.device.type, enabled=False)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it where all images share them.
+
+    ``decomposed`` [S + O, length, D] is the whole world's: the tokens of its texts, averaged over the pairs of each state and of each object.
+    """
+
+    index: Tensor
+    plain: Tensor
+    fused: Tensor | None
+    decomposed: Tensor
+
+
+@dataclass(frozen=True)
+class Images:
+    """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W].
+
+    A survey adds embeddings after fusion with the world's texts, and, where texts are fused with images, states and objects [images, S + O, D] as
+    they are then.
+    """
+
+    plain: Tensor
+    tokens: Tensor
+    fused: Tensor | None = None
+    primitives: Tensor | None = None
+
+
+class DFSP(PairMethod):
+    """A soft prompt, and a fusion of both modalities, of which a share is added to what the prompt alone gives.
+
+    What an image is like depends on all pairs of a world, through the texts decomposed. In i2t and BiF the released code folds images of a batch into
+    each other; here each image is fused with its own tokens.
+
+    Args:
+        prompt: the template of prompts; its words are where the context begins.
+        dropout: of the elements of the vectors of states and objects.
+        fusion: ``t2i``, images look at texts; ``i2t``, texts at images; ``BiF``, both.
+        fusion_dropout: of what the other modality gives, and in the blocks of self-attention.
+        share: of what is fused, in both modalities.
+        primitive_weight: in the loss, of states and objects, whose logits are means over their pairs.
+        prompt_weight: in the loss, of pairs before fusion.
+    """
+
+    sees = "pixels"
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        states: list[str],
+        objects: list[str],
+        *,
+        prompt: str,
+        dropout: float,
+        fusion: Literal["t2i", "i2t", "BiF"],
+        fusion_dropout: float,
+        share: float,
+        primitive_weight: float,
+        prompt_weight: float,
+    ) -> None:
+        super().__init__(backbone)
+        if not backbone.depth:
+            raise ValueError("DFSP fuses the tokens of an image tower with transformer blocks: this one has none")
+        self._states, self._names = len(states), len(states) + len(objects)
+        self.prompt = SlottedPrompt(backbone, prompt)
+        self.context = nn.Parameter(self.prompt.context.clone())
+        self.words = nn.Parameter(mean_token_embeddings(backbone, [*states, *objects]))
+        self.dropout, self.fusion_dropout = nn.Dropout(dropout), nn.Dropout(fusion_dropout)
+        self.fusion, self.share = fusion, share
+        self.primitive_weight, self.prompt_weight = primitive_weight, prompt_weight
+        self.length = self.prompt.length
+        folded = self.length * self._names
+        image, text = backbone.image_width, backbone.text_width
+        self.image_attention = AttentionBlock(image, cross=False, dropout=fusion_dropout)
+        self.text_attention = AttentionBlock(text, cross=False, dropout=fusion_dropout)
+        if fusion != "i2t":
+            self.text_to_image = nn.ModuleList([nn.Linear(text, image), nn.Linear(folded, backbone.image_length)])
+            self.image_looks = AttentionBlock(image, cross=True, dropout=0.0)
+        if fusion != "t2i":
+            self.image_to_text = nn.ModuleList([nn.Linear(image, text), nn.Linear(backbone.image_length, folded)])
+            self.text_looks = AttentionBlock(text, cross=True, dropout=0.0)
+            self.composed = nn.Linear(text, text)
+
+    def encode_images(self, inputs: Tensor) -> Images:
+        """Embeddings and tokens of images as bytes [images, 3, height, width], of the frozen tower."""
+        with torch.no_grad():
+            (tokens,) = self.backbone.image_tokens(self.backbone.from_bytes(inputs), [self.backbone.depth - 1])
+            return Images(self.backbone.project_image(tokens[:, 0]), tokens)
+
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
+        """The texts of each block of pairs [pairs, 2], decomposed over all of them."""
+        words = self.dropout(self.words)
+        found = []
+        sums, counts = torch.zeros((), device=self.words.device), torch.zeros((), device=self.words.device)
+        for index in blocks:
+            tokens = in_blocks(
+                lambda *block: self._tokens(*block), words[index[:, 0]], words[index[:, 1] + self._states], size=TEXTS
+            )
+            belongs = self._belongs(index)
+            with _in_32_bits(tokens):
+                sums = sums + torch.einsum("pn,pld->nld", belongs, tokens.float())
+            counts = counts + belongs.sum(dim=0)
+            plain, fused = self.backbone.project_text(tokens[:, END]), None
+            if self.fusion == "t2i":
+                fused = self.backbone.project_text(self.text_attention.one(tokens, END))
+            found.append((index, plain, fused))
+        decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name that no pair has stays zero
+        return [Block(index, plain, fused, decomposed) for index, plain, fused in found]
+
+    def _tokens(self, states: Tensor, objects: Tensor) -> Tensor:
+        return self.backbone.prompt_tokens(self.prompt(self.context, states, objects))
+
+    def _belongs(self, index: Tensor) -> Tensor:
+        """Which states and objects [pairs, S + O] each pair has."""
+        names = torch.arange(self._names, device=index.device)
+        return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
+
+    def survey(self, images: Images, world: list[Block]) -> Images:
+        """Fuses images with the texts of a world, and its states and objects with images."""
+        decomposed, tokens = world[0].decomposed, images.tokens
+        primitives = None
+        if self.fusion != "t2i":
+            size = max(1, LOOKS // self._names)
+            primitives = in_blocks(lambda block: self._look_at(block, decomposed), tokens, size=size)
+        if self.fusion != "i2t":
+            tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
+        fused = self.backbone.project_image(self.image_attention.one(tokens, CLASS))
+        return replace(images, fused=(1 - self.share) * images.plain + self.share * fused, primitives=primitives)
+
+    def _summary(self, decomposed: Tensor) -> Tensor:
+        """The decomposed texts as if they were an image's tokens [1 + patches, W]."""
+        widen, fold = self.text_to_image
+        rows = widen(decomposed).transpose(0, 1).flatten(0, 1)
+        return self.fusion_dropout(fold(rows.T).T)
+
+    def _look_at(self, tokens: Tensor, decomposed: Tensor) -> Tensor:
+        """States and objects [images, S + O, D], at the end of text, after their texts looked at each image."""
+        narrow, unfold = self.image_to_text
+        given = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
+        given = given.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)
+        texts = decomposed.expand(len(tokens), *decomposed.shape).flatten(0, 1)
+        texts = self.text_attention.one(self.text_looks(texts, given), END)
+        return texts.unflatten(0, (len(tokens), self._names))
+
+    def score(self, images: Images, block: Block) -> Tensor:
+        """Scores [images, P] of surveyed images: cosines after fusion, times CLIP's factor."""
+        assert images.fused is not None
+        if block.fused is not None:
+            return self._logits(images.fused, self._mixed(block.plain, block.fused))
+        return in_blocks(
+            lambda index, plain: self._logits(images.fused, self._composed(images, index, plain)),
+            block.index,
+            block.plain,
+            size=max(1, LOOKS // len(images.fused)),
+            dim=1,
+        )
+
+    def _composed(self, images: Images, index: Tensor, plain: Tensor) -> Tensor:
+        """Texts [images, P, E], of products of their states and objects as each image has them."""
+        assert images.primitives is not None
+        products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]
+        return self._mixed(plain, self.backbone.project_text(self.composed(products)))
+
+    def _mixed(self, plain: Tensor, fused: Tensor) -> Tensor:
+        return (1 - self.share) * plain + self.share * fused
+
+    def _logits(self, images: Tensor | None, texts: Tensor) -> Tensor:
+        assert images is not None
+        return cosine_logits(self.backbone.logit_scale, images, texts)
+
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """The cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
+        world = self.encode_world([pairs], "closed")
+        images = self.survey(self.encode_images(inputs), world)
+        plain = self._logits(images.plain, world[0].plain)
+        belongs = self._belongs(pairs)
+        counts = belongs.sum(dim=0)
+        with _in_32_bits(plain):
+            means = plain @ belongs / counts.clamp(min=1)
+        means = means.masked_fill(counts == 0, -torch.inf)  # a name that training never shows
+        states, objects = means.split([self._states, self._names - self._states], dim=1)
+        by_name = cross_entropy(states, pairs[targets, 0]) + cross_entropy(objects, pairs[targets, 1])
+        return (
+            cross_entropy(self.score(images, world[0]), targets)
+            + self.primitive_weight * by_name
+            + self.prompt_weight * cross_entropy(plain, targets)
+        )

@@ -1,0 +1,164 @@
+"""Duplex: semantic prototypes as anchors, visual prototypes refined on graphs of mini-batches (Peng et al., 2025), from its paper alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+
+from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial
+from recompose.tracks.czsl.methods.parts.local_graph import Compose, Edges, Factors, aggregate, candidates
+from recompose.tracks.czsl.methods.parts.pair_method import Known, cosine_logits
+from recompose.tracks.czsl.methods.parts.three_path import Block, ThreePath, Views
+
+NAMES = ("state", "object")  # the paths of what a pair is named by
+
+
+@dataclass(frozen=True)
+class PrototypeBlock(Block):
+    """A block of a world with the visual prototypes [P, E] of its pairs."""
+
+    prototypes: Tensor
+
+
+class Duplex(ThreePath):
+    """Three paths, and a codebook that tells pairs by visual prototypes.
+
+    Args:
+        target: the pairs that compete in Eqs. 4 and 19 and that graphs may refine (Eq. 13): those of the ``closed`` world, or of the ``open`` one,
+            every state with every object.
+        initial: where the codebook begins, at ``means`` of CLIP's embeddings or at ``random``.
+        momentum: lambda of Eq. 17; at 1 nothing is written, and no graph is built.
+        edges: of states and objects in the graph, see ``aggregate``.
+        differentiable: whether the loss of Eq. 19 reaches, through refined prototypes, what they were made of.
+        loss_weights: of the losses of pairs by text, states, objects, and pairs by prototype (Eq. 20).
+        closed, open: the weights of p(c t), p(c h) and p(s) p(o) in a score (Eq. 21).
+    """
+
+    target: Tensor
+    place: Tensor
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        states: list[str],
+        objects: list[str],
+        *,
+        target: Literal["closed", "open"],
+        initial: Initial,
+        momentum: float,
+        edges: Edges,
+        differentiable: bool,
+        **three_path: Any,
+    ) -> None:
+        super().__init__(backbone, states, objects, **three_path)
+        self._world, self.initial = target, initial
+        self.momentum, self.edges, self.differentiable = momentum, edges, differentiable
+        self.codebook = Codebook(len(states), len(objects), backbone.width)
+        # M s and M o of Eq. 11, which begin as the additive prior that it speaks of
+        self.from_state, self.from_object = (_identity(backbone.width) for _ in range(2))
+        everything = torch.cartesian_prod(torch.arange(len(states)), torch.arange(len(objects)))
+        self._aim_at(everything)
+
+    def _aim_at(self, pairs: Tensor) -> None:
+        """Take these pairs [T, 2] as the target; ``place`` [S, O] says where a pair stands among them, -1 outside."""
+        place = torch.full(self.codebook.prototypes.shape[:2], -1)
+        place[pairs[:, 0], pairs[:, 1]] = torch.arange(len(pairs))
+        self.register_buffer("target", pairs, persistent=False)
+        self.register_buffer("place", place, persistent=False)
+
+    def prepare(self, known: Known) -> None:
+        """Aim at the closed world's pairs where these are the target, and begin the codebook at means where it begins there."""
+        if self._world == "closed":
+            self._aim_at(known.pairs)
+        if self.initial == "means":
+            self.codebook.begin_at_means(known.embeddings, known.labels)
+
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
+        """As in the plain three paths, with each pair's prototype."""
+        found = super().encode_world(blocks, world)
+        return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in found]
+
+    def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+        """Logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
+        assert isinstance(block, PrototypeBlock)
+        return *super().wholes(images, block), self.by_prototype(images, block.prototypes)
+
+    def by_prototype(self, images: Views, prototypes: Tensor) -> Tensor:
+        """Logits [images, P] by cosines with prototypes [P, E]."""
+        return cosine_logits(self.backbone.logit_scale, images.pair, prototypes)
+
+    def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
+        """z c, and what states and objects send into compositions of features (Eq. 11)."""
+        images = self.encode_images(inputs)
+        return {
+            "images": normalize(images.pair, dim=-1),
+            "from_states": self.from_state(normalize(images.state, dim=-1)),
+            "from_objects": self.from_object(normalize(images.object, dim=-1)),
+        }
+
+    def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
+        """Semantic and visual prototypes."""
+        (block,) = super().encode_world([pairs], "closed")
+        return {"semantic": normalize(block.pairs, dim=-1), "visual": self.codebook.of(pairs)}
+
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """Eq. 20, weighted; in training the codebook is refined before images are compared with it, and keeps what it learned."""
+        images, labels = self.encode_images(inputs), pairs[targets]
+        by_text, by_state, by_object, by_prototype = self.loss_weights
+        words = self.prompts.words()
+        names = [self._encode(path, vectors) for path, vectors in zip(NAMES, words, strict=True)]
+        losses = [
+            weight * cross_entropy(self.logits(path, images, texts), label)
+            for weight, path, texts, label in zip((by_state, by_object), NAMES, names, labels.T, strict=True)
+        ]
+        place = self.place[labels[:, 0], labels[:, 1]]
+        if by_text:
+            texts = self._encode("pair", *(vectors[index] for vectors, index in zip(words, self.target.T, strict=True)))
+            losses.append(by_text * cross_entropy(self.logits("pair", images, texts), place))
+        if by_prototype:
+            # texts are anchors: the graph uses them and sends them nothing back
+            posteriors = (
+                self.logits(path, images, texts.detach()).softmax(dim=-1)
+                for path, texts in zip(NAMES, names, strict=True)
+            )
+            prototypes = self.refined(images, labels, *posteriors)
+            losses.append(by_prototype * cross_entropy(self.by_prototype(images, prototypes), place))
+        return torch.stack(losses).sum()
+
+    def refined(self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor) -> Tensor:
+        """The prototypes [T, E] of the target after a batch's graph refined its candidates (Algorithm 1); in training they are written back.
+
+        Args:
+            images: what the paths know of the batch.
+            labels: [B, 2], of states and objects.
+            of_states, of_objects: posteriors [B, S] and [B, O].
+        """
+        prototypes = self.codebook.of(self.target)
+        if self.momentum == 1:
+            return prototypes
+        states, objects = labels.T
+        pairs = candidates(states, objects, self.place >= 0)
+        factors = (
+            Factors(states, normalize(images.state.float(), dim=-1), of_states),
+            Factors(objects, normalize(images.object.float(), dim=-1), of_objects),
+        )
+        found = aggregate(pairs, *factors, self._couples(*factors), self.edges)
+        updated = self.codebook.updated(pairs, found if self.differentiable else found.detach(), self.momentum)
+        if self.training:
+            self.codebook.write(pairs, updated.detach())
+        return prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), updated)
+
+    def _couples(self, states: Factors, objects: Factors) -> Compose:
+        """phi of Eq. 11, for couples of images; each image's features are projected once."""
+        of_state, of_object = self.from_state(states.features), self.from_object(objects.features)
+        return lambda first, second: normalize((of_state[first] + of_object[second]).relu().float(), dim=-1)
+
+
+def _identity(width: int) -> nn.Linear:
+    layer = nn.Linear(width, width, bias=False)
+    nn.init.eye_(layer.weight)
+    return layer

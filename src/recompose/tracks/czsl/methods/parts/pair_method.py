@@ -1,0 +1,121 @@
+"""What all methods share that tell state-object pairs from images."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.words import readable
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a method may know of a data set before it is trained. Pairs are indices of state and object."""
+
+    pairs: Tensor  # [pairs, 2], of all splits: their names, not their images
+    embeddings: Tensor  # [images, E], of images of training, as the frozen tower gives them
+    labels: Tensor  # [images, 2], theirs
+
+
+class PairMethod(nn.Module, ABC):
+    """A method on a frozen backbone: what it makes of images and of pairs, their scores, and its loss.
+
+    A pair is given by the index of its state and the index of its object. E is the width of the joint space. The pairs of a world come in
+    blocks, so that nothing ever holds the scores of all of them.
+    """
+
+    sees: ClassVar[Literal["embeddings", "pixels"]] = "embeddings"  # of the images: those of the frozen tower, or bytes
+
+    def __init__(self, backbone: Backbone) -> None:
+        super().__init__()
+        self.backbone = backbone.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> "PairMethod":
+        """Switch to training; the frozen towers stay as they are."""
+        super().train(mode)
+        self.backbone.eval()
+        return self
+
+    def prepare(self, known: Known) -> None:
+        """Take in what is known of the data set, once, before training."""
+
+    @abstractmethod
+    def encode_images(self, inputs: Tensor) -> Any:
+        """What the method knows of images, from what it sees of them: embeddings [images, E], or bytes [images, 3, height, width]."""
+
+    @abstractmethod
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Any]:
+        """What the method knows of a world, closed or open, for each of its blocks of pairs [pairs, 2]."""
+
+    def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
+        """What figures show of images, by name, each [images, E]."""
+        raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
+
+    def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
+        """What figures show of pairs [pairs, 2], by name, each [pairs, E]."""
+        raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
+
+    def survey(self, images: Any, world: list[Any]) -> Any:
+        """What is known of images with regard to the whole world, once before they are scored block by block."""
+        return images
+
+    @abstractmethod
+    def score(self, images: Any, block: Any) -> Tensor:
+        """Scores [images, pairs], in 32 bits, of surveyed images and a block of the world."""
+
+    @abstractmethod
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """The loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs`` [pairs, 2]."""
+
+    def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
+        """The scores [images, pairs] of images in each block of a world."""
+        images = self.survey(self.encode_images(inputs), world)
+        return (self.score(images, block) for block in world)
+
+
+class TextMethod(PairMethod):
+    """Scores are cosines between an image's embedding and the text of a pair, times CLIP's factor."""
+
+    def encode_images(self, inputs: Tensor) -> Tensor:
+        """The embeddings themselves."""
+        return inputs
+
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Tensor]:
+        """The texts [pairs, E] of each block."""
+        return [self.encode_pairs(pairs) for pairs in blocks]
+
+    @abstractmethod
+    def encode_pairs(self, pairs: Tensor) -> Tensor:
+        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
+
+    def score(self, images: Tensor, block: Tensor) -> Tensor:
+        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs, E]."""
+        return cosine_logits(self.backbone.logit_scale, images, block)
+
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """The cross-entropy over pairs."""
+        return cross_entropy(self.score(inputs, self.encode_pairs(pairs)), targets)
+
+
+def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
+    """Cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images, texts, E] seen by each image.
+
+    In 32 bits also where towers compute in fewer: cosines times 100 in 16 bits would tie pairs that differ.
+    """
+    with torch.autocast(images.device.type, enabled=False):
+        images, texts = normalize(images.float(), dim=-1), normalize(texts.float(), dim=-1)
+        cosines = images @ texts.T if texts.dim() == 2 else torch.einsum("ie,ite->it", images, texts)
+        return scale.float() * cosines
+
+
+@torch.no_grad()
+def mean_token_embeddings(backbone: Backbone, names: list[str]) -> Tensor:
+    """The mean of the token embeddings [names, D] of each name, its start and end of text left out."""
+    ids = backbone.tokens([readable(name) for name in names])
+    end = ids.argmax(dim=-1)
+    return torch.stack([backbone.embed_tokens(row[1:stop]).mean(dim=0) for row, stop in zip(ids, end, strict=True)])

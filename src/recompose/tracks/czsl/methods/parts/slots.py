@@ -1,0 +1,47 @@
+"""A prompt that ends in slots for words, such as the state's and the object's token embeddings."""
+
+import torch
+from torch import Tensor, nn
+
+from recompose.backbones.clip import Backbone, end_of_text
+from recompose.nn.blocks import TEXTS, in_blocks
+
+
+class SlottedPrompt(nn.Module):
+    """The token embeddings of a template such as "a photo of {state} {object}".
+
+    The slots stand right before the end of text, as in CSP at 660fcff. D is the width of the text tower.
+    """
+
+    start: Tensor
+    end: Tensor
+    context: Tensor
+
+    def __init__(self, backbone: Backbone, template: str) -> None:
+        super().__init__()
+        ids = backbone.tokens([template.format(state="X", object="X")])[0]
+        with torch.no_grad():
+            embeddings = backbone.embed_tokens(ids[: int(end_of_text(ids)) + 1])
+        self.register_buffer("start", embeddings[:1].clone(), persistent=False)
+        self.register_buffer("end", embeddings[-1:].clone(), persistent=False)
+        self.register_buffer("context", embeddings[1:-3].clone(), persistent=False)
+
+    @property
+    def length(self) -> int:
+        """The number of tokens of a prompt with two words."""
+        return len(self.start) + len(self.context) + 2 + len(self.end)
+
+    def encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
+        """Text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D] of the slots."""
+        return in_blocks(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
+
+    def _encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
+        prompts = self(context, *words)
+        end = torch.full((len(prompts),), prompts.shape[1] - 1, device=prompts.device)
+        return backbone.encode_prompts(prompts, end)
+
+    def forward(self, context: Tensor, *words: Tensor) -> Tensor:
+        """Prompts [texts, tokens, D], from the start to the end of text."""
+        count = len(words[0])
+        start, context, end = (part.expand(count, *part.shape) for part in (self.start, context, self.end))
+        return torch.cat([start, context, *(word.unsqueeze(1) for word in words), end], dim=1)

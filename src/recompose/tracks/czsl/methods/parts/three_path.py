@@ -1,0 +1,218 @@
+"""Three paths from an image to a pair: as a whole, by its state and by its object (Huang et al., 2024).
+
+Symbols: E is the width of the joint space, D of the text tower; P, S and O are the numbers of pairs, states and objects.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.blocks import LOOKS, in_blocks
+from recompose.nn.tuning import ImageTower, tuned
+from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
+from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
+from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
+
+PATHS = ("pair", "state", "object")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a world: its pairs [P, 2] and texts [P, E], and the texts of all states [S, E] and objects [O, E]."""
+
+    index: Tensor
+    pairs: Tensor
+    states: Tensor
+    objects: Tensor
+    weights: Sequence[float]  # in a score, of each way to tell a pair as a whole, and of its state and object apart
+
+
+@dataclass(frozen=True)
+class Views:
+    """What the paths know of images: an embedding [images, E] for each, and what texts look at.
+
+    A survey adds the probabilities of states [images, S] and objects [images, O], and for each way to tell a pair as a whole the logarithm [images]
+    of the sum over all pairs of a world; of a world in one block also the logits [images, P], so that texts need not look at images twice.
+    """
+
+    pair: Tensor
+    state: Tensor
+    object: Tensor
+    tokens: tuple[Tensor, ...]
+    states: Tensor | None = None
+    objects: Tensor | None = None
+    totals: tuple[Tensor, ...] = ()
+    wholes: tuple[Tensor, ...] = ()
+
+
+class Prompts(nn.Module):
+    """Three learned contexts, of pairs, states and objects, before learned vectors of states and objects that they share.
+
+    All begin as the token embeddings of the template and of the names.
+    """
+
+    def __init__(
+        self, backbone: Backbone, states: list[str], objects: list[str], template: str, dropout: float
+    ) -> None:
+        super().__init__()
+        self.prompt = SlottedPrompt(backbone, template)
+        self.contexts = nn.ParameterDict({path: self.prompt.context.clone() for path in PATHS})
+        self.primitives = nn.Parameter(mean_token_embeddings(backbone, [*states, *objects]))
+        self.dropout = nn.Dropout(dropout)
+        self._states = len(states)
+
+    def words(self) -> tuple[Tensor, Tensor]:
+        """The vectors of states [S, D] and objects [O, D]; one mask for all prompts drops their elements."""
+        primitives = self.dropout(self.primitives)
+        return primitives[: self._states], primitives[self._states :]
+
+    def encode(self, backbone: Backbone, path: str, *words: Tensor) -> Tensor:
+        """Text embeddings [texts, E], not normalised, of a path's prompts with these words [texts, D]."""
+        return self.prompt.encode(backbone, self.contexts[path], *words)
+
+
+class ThreePath(PairMethod):
+    """A tuned image tower, learned prompts, disentangled states and objects; one cross-entropy and one logit per path.
+
+    Args:
+        prompt: the template of prompts; its words are where the contexts begin.
+        prompts: ``soft``, contexts and words are learned; ``fixed``, they stay the template and the names.
+        attribute_dropout: of the elements of learned vectors of states and objects.
+        image_tower: what is tuned in it, see ``tuned``; adapter: bottleneck and dropout of that.
+        disentangler: layers and dropout.
+        loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
+        fusion: whether a score takes the pair's probability, as the papers say, or its logit, as released code does.
+        closed, open: the weights of the parts of a score in each world, states and objects last.
+    """
+
+    sees = "pixels"
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        states: list[str],
+        objects: list[str],
+        *,
+        prompt: str,
+        prompts: Literal["soft", "fixed"],
+        attribute_dropout: float,
+        image_tower: ImageTower,
+        adapter_bottleneck: int,
+        adapter_dropout: float,
+        disentangler_layers: int,
+        disentangler_dropout: float,
+        loss_weights: Sequence[float],
+        fusion: Literal["probabilities", "logits"],
+        closed: Sequence[float],
+        open: Sequence[float],  # noqa: A002
+    ) -> None:
+        super().__init__(backbone)
+        soft = prompts == "soft"
+        self.prompts = Prompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
+        self.prompts.requires_grad_(soft)
+        self.adapters = tuned(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
+        heads = (Disentangler(backbone.width, disentangler_layers, disentangler_dropout) for _ in range(2))
+        self.of_state, self.of_object = heads
+        self.loss_weights = loss_weights
+        self.fusion, self.weights = fusion, {"closed": closed, "open": open}
+
+    def layers(self) -> list[list[int]]:
+        """The blocks of the image tower whose tokens texts look at, in groups; none in the plain three paths."""
+        return []
+
+    def look(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+        """Texts [P, E] as they are after they looked at each image's tokens: [images, P, E], or [P, E] where they do not look."""
+        return texts
+
+    def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
+        """What texts look at, made of the tokens of each group of layers."""
+        return ()
+
+    def encode_images(self, inputs: Tensor) -> Views:
+        """The embedding of each path, and what texts look at, of images as bytes [images, 3, height, width]."""
+        groups = self.layers()
+        with self.adapters.attached(self.backbone.image_blocks):
+            embedding, found = self._tower(
+                self.backbone.from_bytes(inputs), {layer for group in groups for layer in group}
+            )
+        return Views(
+            pair=embedding,
+            state=self.of_state(embedding),
+            object=self.of_object(embedding),
+            tokens=self.gather([[found[layer] for layer in group] for group in groups]),
+        )
+
+    def _tower(self, pixels: Tensor, wanted: set[int]) -> tuple[Tensor, dict[int, Tensor]]:
+        """The embedding [images, E], and the tokens [images, 1 + patches, E] of the wanted blocks."""
+        if not wanted:
+            return self.backbone.encode_image(pixels), {}
+        layers = sorted({*wanted, self.backbone.depth - 1})
+        found = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
+        return found[layers[-1]][:, 0], found
+
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
+        """The texts of each block of pairs [pairs, 2], and of all states and objects."""
+        states, objects = self.prompts.words()
+        alone = self._encode("state", states), self._encode("object", objects)
+        return [
+            Block(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, self.weights[world])
+            for index in blocks
+        ]
+
+    def _encode(self, path: str, *words: Tensor) -> Tensor:
+        return self.prompts.encode(self.backbone, path, *words)
+
+    def logits(self, path: str, images: Views, texts: Tensor) -> Tensor:
+        """Logits [images, texts] of a path, in blocks of texts [texts, E]."""
+        view: Tensor = getattr(images, path)
+        return in_blocks(
+            lambda block: cosine_logits(self.backbone.logit_scale, view, self.look(block, images.tokens)),
+            texts,
+            size=max(1, LOOKS // len(view)),
+            dim=1,
+        )
+
+    def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
+        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16); that of pairs over those of training."""
+        images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
+        labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
+        texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
+        losses = [cross_entropy(self.logits(path, images, texts[path]), labels[path]) for path in PATHS]
+        return sum((weight * loss for weight, loss in zip(self.loss_weights, losses, strict=True)), torch.zeros(()))
+
+    def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+        """Logits [images, P] of each way to tell a pair as a whole: here by its text alone."""
+        return (self.logits("pair", images, block.pairs),)
+
+    def survey(self, images: Views, world: list[Block]) -> Views:
+        """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12), and what those of pairs are divided by (Eq. 10)."""
+        states = self.logits("state", images, world[0].states).softmax(dim=-1)
+        objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
+        images = replace(images, states=states, objects=objects)
+        if len(world) == 1:
+            images = replace(images, wholes=self.wholes(images, world[0]))
+        if self.fusion == "logits":
+            return images
+        of_blocks = ([logits.logsumexp(dim=-1) for logits in self._wholes(images, block)] for block in world)
+        totals = (torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
+        return replace(images, totals=tuple(totals))
+
+    def _wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+        return images.wholes or self.wholes(images, block)
+
+    def score(self, images: Views, block: Block) -> Tensor:
+        """Scores [images, P] of surveyed images: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
+
+        With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14, Troika at 1f3c546) takes logits.
+        """
+        assert images.states is not None and images.objects is not None
+        *shares, apart = block.weights
+        score = apart * images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
+        for place, (share, logits) in enumerate(zip(shares, self._wholes(images, block), strict=True)):
+            score = score + share * ((logits - images.totals[place][:, None]).exp() if images.totals else logits)
+        return score

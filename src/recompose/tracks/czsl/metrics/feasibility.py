@@ -1,0 +1,221 @@
+"""Feasibility calibration of the open world: which pairs may be answered, and the threshold that decides it.
+
+Of all states with all objects most make no sense. A pair's feasibility says how near its state and its object are to ones that
+training showed together; unseen pairs below a threshold are excluded, and the threshold is the one with the best AUC
+on validation.
+
+As the threshold falls, pairs are admitted, and an image's best unseen pair only ever gets better: a ladder of few rungs, about the
+logarithm of the number of pairs. The ladders of all images hold the result at every threshold, so one pass over the scores
+is enough for all of them.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sortedcontainers import SortedList
+
+from recompose.tracks.czsl.metrics.czsl import Best, Evaluator, report_of, to_host
+
+RELEASED_THRESHOLDS = 50
+
+
+def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """How feasible each state is with each object [states, objects], from -1 to 1; 1 where training showed the pair.
+
+    NaN where a vector is zero: it has no direction.
+
+    The mean of two cosines: of the object and the nearest object seen with the state, and of the state and the nearest
+    state seen with the object; -1 in place of one that does not exist (as in CSP at 660fcff, which takes GloVe vectors).
+
+    Args:
+        states: vectors [states, D], of words or of texts.
+        objects: vectors [objects, D].
+        seen: [states, objects] bool, the pairs of training.
+    """
+    of_objects = _nearest(_cosines(objects), seen)
+    of_states = _nearest(_cosines(states), seen.T).T
+    return (of_objects + of_states) / 2
+
+
+def _cosines(vectors: np.ndarray) -> np.ndarray:
+    unit = vectors.astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    return unit @ unit.T
+
+
+def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
+    """The largest cosine [rows, names] between a name and the partners of a row, given as partners [rows, names] bool."""
+    return np.stack([cosines[:, own].max(axis=1, initial=-1.0) for own in partners])
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Each image's best unseen pair at every threshold of feasibility.
+
+    A rung is a pair that beats all those that are at least as feasible; rungs are in the order in which a falling threshold admits them.
+    """
+
+    ground: Best  # nothing unseen admitted yet
+    image: np.ndarray  # [rungs], the image's position
+    pair: np.ndarray  # [rungs]
+    score: np.ndarray  # [rungs], float64
+    feasibility: np.ndarray  # [pairs]; NaN for seen pairs, which no threshold excludes
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """Every threshold that can make a difference, rising: the distinct feasibilities of unseen pairs."""
+        return np.unique(self.feasibility[~np.isnan(self.feasibility)])
+
+    def at(self, threshold: float) -> Best:
+        """Each image's best pairs where unseen pairs below the threshold are excluded."""
+        rungs = slice(0, np.searchsorted(-self.feasibility[self.pair], -threshold, side="right"))
+        score, pair = self.ground.unseen_score.copy(), self.ground.unseen_pair.copy()
+        score[self.image[rungs]] = self.score[rungs]  # of an image's rungs the last one stays
+        pair[self.image[rungs]] = self.pair[rungs]
+        return replace(self.ground, unseen_score=score, unseen_pair=pair)
+
+
+class LadderBuilder(Evaluator):
+    """An evaluator that also gathers ladders: unseen pairs have to come in the order of falling feasibility, images in any.
+
+    Args:
+        targets: [images], the index of each image's true pair.
+        seen: [pairs] bool, the pairs of training.
+        feasibility: [pairs]; those of seen pairs do not matter.
+
+    Raises:
+        ValueError: an unseen pair's feasibility is NaN, or a target is no pair.
+    """
+
+    def __init__(self, targets: Any, seen: np.ndarray, feasibility: np.ndarray) -> None:
+        super().__init__(targets, seen)
+        self._feasibility = np.where(seen, np.nan, feasibility)
+        undefined = ~seen & np.isnan(feasibility)
+        if undefined.any():
+            raise ValueError(f"pair {int(undefined.argmax())} is unseen, and its feasibility is NaN")
+        self._lowest = np.full(len(targets), np.inf)  # the feasibility of the last unseen pair that each image was fed
+        self._fed = np.zeros(len(targets), dtype=np.int64)  # and how many it was fed
+        self._climbs: list[tuple[np.ndarray, ...]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+
+    def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
+        """Take the scores [images, pairs] of one kind of pairs, of unseen ones also what beats all before it.
+
+        In chunks as long as what came before: each then holds about one rung an image.
+
+        Raises:
+            ValueError: unseen pairs do not come in the order of falling feasibility.
+        """
+        if kind:
+            super()._take(kind, scores, images, pairs)
+            return
+        rows, falling = to_host(images), self._feasibility[to_host(pairs)]
+        if (np.diff(falling) > 0).any() or falling[0] > self._lowest[rows].min():
+            raise ValueError("unseen pairs have to come in the order of falling feasibility")
+        start = 0
+        while start < len(falling):
+            stop = start + max(1, start, int(self._fed[rows].min()))
+            self._climbs.append(self._found[kind].climb(scores[:, start:stop], images, pairs[start:stop]))
+            start = stop
+        self._lowest[rows] = falling[-1]
+        self._fed[rows] += len(falling)
+
+    def ladder(self) -> Ladder:
+        """The ladders of all images."""
+        image, pair, score = map(np.concatenate, zip(*self._climbs, strict=True))
+        by_image = np.argsort(image, kind="stable")  # the order in which an image's entries were fed stays
+        rungs = by_image[_rising(image[by_image], score[by_image], pair[by_image])]
+        rungs = rungs[np.argsort(-self._feasibility[pair[rungs]], kind="stable")]
+        return Ladder(self.best().without_unseen(), image[rungs], pair[rungs], score[rungs], self._feasibility)
+
+
+def _rising(image: np.ndarray, score: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """Which entries [entries] beat all before them of the same image: a higher score, or an equal one of a lower pair."""
+    rank = np.empty(len(image), dtype=np.int64)
+    rank[np.lexsort((-pair, score))] = np.arange(len(image))
+    rank += image * len(image)  # each image begins above the one before
+    highest = np.maximum.accumulate(rank)
+    return np.append(True, rank[1:] > highest[:-1])[: len(rank)]
+
+
+def aucs(ladder: Ladder) -> np.ndarray:
+    """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
+
+    AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one bias: the
+    first one's best seen pair is right, the second one's best unseen pair is, and the first one turns later; half where both turn
+    at once. A rung changes the couples of its own image alone, which two sorted lists count.
+    """
+    ground = ladder.ground
+    counts = _couples_after_rungs(ladder)
+    size = int(ground.is_seen.sum()) * int((~ground.is_seen).sum())
+    thresholds = ladder.thresholds
+    rungs = np.searchsorted(-ladder.feasibility[ladder.pair], -thresholds, side="right")
+    return np.append(0.0, counts)[rungs] / size if size else np.full(len(thresholds), np.nan)
+
+
+def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
+    """How many couples [rungs] are right after each rung."""
+    ground = ladder.ground
+    seen_right = ground.is_seen & ground.seen_right
+    turns = ground.seen_score[ladder.image] - ladder.score
+    hits = ~ground.is_seen[ladder.image] & (ladder.pair == ground.target[ladder.image])
+    turn = np.full(len(ground.target), np.inf)  # of images with seen pairs; of others while they are right
+    lost, won = SortedList(turn[seen_right].tolist()), SortedList()
+    right = np.zeros(len(turn), dtype=bool)
+    count, counts = 0.0, np.empty(len(turns))
+    for rung, (image, new, hit) in enumerate(zip(ladder.image.tolist(), turns.tolist(), hits.tolist(), strict=True)):
+        old = turn[image]
+        if seen_right[image]:
+            count += _below(won, new) - _below(won, old)
+            lost.remove(old)
+            lost.add(new)
+            turn[image] = new
+        elif hit or right[image]:
+            if right[image]:
+                won.remove(old)
+                count -= len(lost) - _below(lost, old)
+            if hit:
+                won.add(new)
+                count += len(lost) - _below(lost, new)
+            turn[image], right[image] = new, hit
+        counts[rung] = count
+    return counts
+
+
+def _below(values: Any, value: float) -> float:
+    """How many values of a sorted list are below a value; equal ones count half."""
+    return (values.bisect_left(value) + values.bisect_right(value)) / 2
+
+
+def best_threshold(ladder: Ladder) -> float:
+    """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to choose from."""
+    found = aucs(ladder)
+    return float(ladder.thresholds[found.argmax()]) if len(found) else -np.inf
+
+
+def as_released(ladder: Ladder, threshold: float) -> Best:
+    """Each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects included.
+
+    Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is not
+    above 0, since the feasibility of seen pairs is stored as 0. So
+
+    - a threshold of 0 or less doubles the scores of seen pairs,
+    - an infeasible pair has the score 0, which beats every negative one, where it should have none.
+    """
+    best = ladder.at(threshold)
+    excluded = np.flatnonzero(ladder.feasibility < threshold)
+    score, pair = best.unseen_score.copy(), best.unseen_pair.copy()
+    if len(excluded):
+        zero = (score < 0) | ((score == 0) & (excluded[0] < pair))
+        score[zero], pair[zero] = 0.0, excluded[0]
+    factor = 2 if threshold <= 0 else 1
+    return replace(best, seen_score=factor * best.seen_score, unseen_score=score, unseen_pair=pair)
+
+
+def released_threshold(ladder: Ladder) -> float:
+    """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal steps."""
+    if not len(ladder.thresholds):
+        return -np.inf
+    tried = np.linspace(ladder.thresholds[0], ladder.thresholds[-1], RELEASED_THRESHOLDS)
+    found = [report_of(as_released(ladder, threshold), "field").auc for threshold in tried]
+    return float(tried[int(np.argmax(found))])

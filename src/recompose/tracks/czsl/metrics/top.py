@@ -1,0 +1,33 @@
+"""The pairs with the highest scores of each image, for figures that show predictions."""
+
+from typing import Any
+
+import numpy as np
+
+from recompose.tracks.czsl.metrics.czsl import NONE, to_host
+
+
+class Top:
+    """Gathers them from blocks of images and pairs, in any order; among equal scores the pair with the lowest index comes first.
+
+    Args:
+        images: how many there are.
+        candidates: [pairs] bool, what may be answered.
+        count: how many pairs are kept of each.
+    """
+
+    def __init__(self, images: int, candidates: np.ndarray, count: int) -> None:
+        self.pairs = np.full((images, count), NONE)
+        self.scores = np.full((images, count), -np.inf)
+        self._candidates = candidates
+
+    def update(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
+        """Take scores [block's images, block's pairs]."""
+        allowed = self._candidates[pairs]
+        found = np.concatenate([self.scores[images], to_host(scores)[:, allowed].astype(np.float64)], axis=1)
+        known = self.pairs[images]
+        fresh = np.broadcast_to(pairs[allowed], (len(images), int(allowed.sum())))
+        named = np.concatenate([known, fresh], axis=1)
+        order = np.lexsort((named, -found), axis=1)[:, : known.shape[1]]
+        self.pairs[images] = np.take_along_axis(named, order, axis=1)
+        self.scores[images] = np.take_along_axis(found, order, axis=1)

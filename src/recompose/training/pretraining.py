@@ -1,0 +1,103 @@
+"""Contrastive pretraining of the small backbone on drawn scenes (Radford et al., 2021), by Lightning."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytorch_lightning as pl
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn.functional import normalize
+from torch.utils.data import TensorDataset
+
+from recompose.backbones.clip import Activation, Backbone, build, end_of_text
+from recompose.drawing.scenes import read_corpus
+from recompose.files import SCRATCH
+from recompose.training.loop import Data, Hardware, Training, fit
+
+MAX_LOG_SCALE = float(np.log(100))  # the released models' limit on the factor of cosines
+WARM_UP = 0.1  # share of the steps in which the learning rate rises
+
+
+class Pretraining(Training):
+    """The symmetric cross-entropy between the images and the captions of a batch."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, backbone: Backbone, *, lr: float, weight_decay: float) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.lr, self.weight_decay = lr, weight_decay
+        visual = backbone.model.visual
+        self.register_buffer("mean", 255 * torch.tensor(visual.image_mean).view(3, 1, 1), persistent=False)
+        self.register_buffer("std", 255 * torch.tensor(visual.image_std).view(3, 1, 1), persistent=False)
+
+    def setup(self, stage: str) -> None:
+        """The loss over the batch of all processes: each is compared with the others' images and captions, too."""
+        rank, world = self.trainer.global_rank, self.trainer.world_size
+        self.loss = open_clip.ClipLoss(gather_with_grad=True, rank=rank, world_size=world)
+
+    def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
+        """The loss of images [batch, 3, height, width] of bytes and token ids [batch, length]."""
+        pixels, ids = batch
+        images = self.backbone.encode_image((pixels - self.mean) / self.std)
+        texts = self.backbone.encode_text(ids)
+        loss: Tensor = self.loss(normalize(images, dim=-1), normalize(texts, dim=-1), self.backbone.logit_scale)
+        self.log("loss", loss, on_step=False, on_epoch=True, sync_dist=True)
+        return loss
+
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """A step of the optimiser, after which the factor on cosines is held within its limit."""
+        super().optimizer_step(*args, **kwargs)
+        self.backbone.model.logit_scale.data.clamp_(0, MAX_LOG_SCALE)
+
+    def configure_optimizers(self) -> Any:
+        """AdamW without decay on gains and biases; a warm-up and then a cosine to zero."""
+        parameters = list(self.parameters())
+        groups = [
+            {"params": [p for p in parameters if p.ndim > 1], "weight_decay": self.weight_decay},
+            {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+        ]
+        optimizer = torch.optim.AdamW(groups, lr=self.lr, betas=(0.9, 0.98), eps=1e-6)
+        steps = int(self.trainer.estimated_stepping_batches)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, self.lr, total_steps=steps, pct_start=WARM_UP, cycle_momentum=False
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+def _tensors(corpus: Path, backbone: Backbone) -> TensorDataset:
+    """Pixels [scenes, 3, height, width] as bytes and token ids [scenes, longest caption]."""
+    scenes = list(read_corpus(corpus))
+    pixels = torch.from_numpy(np.stack([np.asarray(picture) for picture, _ in scenes])).permute(0, 3, 1, 2).contiguous()
+    ids = backbone.tokens([caption for _, caption in scenes])
+    return TensorDataset(pixels, ids[:, : int(end_of_text(ids).max()) + 1])
+
+
+def pretrain(
+    architecture: str,
+    activation: Activation,
+    corpus: Path,
+    folder: Path,
+    hardware: Hardware,
+    *,
+    seed: int,
+    epochs: int,
+    batch_size: int,
+    lr: float,
+    weight_decay: float,
+) -> None:
+    """Train a backbone on a corpus of scenes and write ``weights.safetensors`` into a folder.
+
+    Resumes from the last whole epoch in the folder's ``scratch``.
+    """
+    pl.seed_everything(seed, verbose=False)
+    backbone = build(architecture, activation)
+    module = Pretraining(backbone, lr=lr, weight_decay=weight_decay)
+    data = Data(_tensors(corpus, backbone), None, batch_size=batch_size, seed=seed)
+    trainer = fit(module, data, folder / SCRATCH, hardware, title=f"backbone {architecture}", epochs=epochs, seed=seed)
+    if trainer.is_global_zero:
+        save_file(backbone.model.state_dict(), folder / "weights.safetensors")

@@ -1,0 +1,489 @@
+"""The report site as a document: what stands where, and that everything in it is text."""
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from recompose.papers import declaration
+from recompose.papers.declaration import Artifact, Claim, Flag, Paper, View
+from recompose.params import load_params
+from recompose.provenance.checks.findings import Audit, Finding, Report
+from recompose.report.published import Shown
+from recompose.site import document
+from recompose.site.build import notes, page
+from recompose.site.document import Site
+from tests.conftest import ROOT
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    """'"><img src=x onerror=alert(3)>""",
+    "{{ 7 * 7 }}{% include 'x' %}",
+    "[bold]one[/bold]\n\ntwo&three;",
+    "](javascript:alert(4)) <!-- -->",
+]
+PRINTED = {"A": ("50.1", "9"), "B": ("49.9 ± 0.2", "-"), "D": ("50.1", "7")}  # row -> mit-states AUC, params
+# row, column, view -> values of its runs
+MEASURED = {
+    ("A", "d AUC", "exact"): [10.0, 12.0, 14.0],
+    ("B", "d AUC", "exact"): [20.0, 20.04],
+    ("C", "d AUC", "exact"): [20.02],
+    ("D", "d AUC", "exact"): [],
+    ("A", "d time", "exact"): [3.0],
+    ("B", "d time", "exact"): [1.0],
+    ("A", "d AUC", "field"): [30.0],
+    ("B", "d AUC", "field"): [29.0],
+}
+VERDICTS = {"first": ("holds", "fails"), "second": ("fails", "within seed noise"), "third": ("not run", "fails")}
+
+
+class Element:
+    """An element of a page, with what is in it."""
+
+    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
+        self.tag, self.attributes = tag, attributes
+        self.inside: list[Element | str] = []
+
+    @property
+    def text(self) -> str:
+        """All text in it."""
+        return "".join(each if isinstance(each, str) else each.text for each in self.inside)
+
+    def all(self, tag: str, **attributes: str) -> "list[Element]":
+        """The elements in it of this name and with these words in their attributes, in order."""
+        found = []
+        for each in self.inside:
+            if isinstance(each, Element):
+                fits = all(
+                    word in each.attributes.get(name.strip("_"), "").split() for name, word in attributes.items()
+                )
+                found += [each] if each.tag == tag and fits else []
+                found += each.all(tag, **attributes)
+        return found
+
+
+class Reader(HTMLParser):
+    """Reads a page into elements, as a browser would that is not asked to repair anything."""
+
+    VOID = ("meta", "link", "img", "br", "input", "hr")
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.root = Element("", {})
+        self.open, self.tags = [self.root], []  # type: ignore[var-annotated]
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        made = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].inside.append(made)
+        self.tags.append((tag, *(name for name, _ in attrs)))
+        if tag not in self.VOID:
+            self.open.append(made)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].inside.append(data)
+
+
+def same(text: str) -> str:
+    """A name as it is."""
+    return text
+
+
+def record(key: str, seed: int, name: Callable[[str], str] = same) -> dict[str, Any]:
+    return {
+        "digest": key.removeprefix("runs/") * 6,
+        "recipe": {
+            "method": "csp",
+            "settings": {"lr": 0.5, name("prompt"): name("a photo of {state}")},
+            "dataset": {"name": "shapes-pairs", "digest": "d" * 64},
+            "seed": seed,
+            "code": {"recompose.tracks.czsl.methods.csp": "1"},
+        },
+        "made": {
+            "started": f"2026-01-0{seed + 1}T10:00:00+00:00",
+            "seconds": 1800,
+            "device": name("a device"),
+            "host": name("host"),
+            "commit": "c" * 40,
+            "dirty": False,
+            "packages": {"numpy": "2"},
+        },
+        "inputs": {name("images"): "1" * 64},
+        "files": {name("log.txt"): {"sha256": "2" * 64}},
+    }
+
+
+def cell(row: str, column: str, view: str, values: list[float], text: str = "", **more: Any) -> dict[str, Any]:
+    mean = sum(values) / len(values) if values else None
+    spread = 1.0 if len(values) > 1 else None
+    said = "not run" if mean is None else f"{mean:.1f}" + (f" ± {spread}" if spread else "")
+    return {
+        "row": row,
+        "column": column,
+        "view": view,
+        "measures": ["csp"],
+        "text": text or said,
+        "value": mean,
+        "spread": spread,
+        "n": len(values),
+        "aggregate": "mean",
+        "made_from": [f"runs/{seed}23456789abc" for seed in range(len(values))],
+        "values": values,
+        "missing": [] if values else ["runs/f00000000000"],
+        **more,
+    }
+
+
+def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
+    found = {"verdict": verdict, "difference": "+1.00", "95 % interval": "+0.50 to +1.50", "seeds": "3"}
+    return [cell(name, f"{dataset} {part}", "", [1.0, 2.0, 3.0], text) for part, text in found.items()]
+
+
+class Toy:
+    """A paper with a table measured in two ways, one not measured, a figure and claims; all its names can be changed."""
+
+    def __init__(self, folder: Path, name: Callable[[str], str] = same) -> None:
+        self.folder, self.name = folder, name
+        self.states: dict[tuple[str, str], str] = {}
+        self.cells = [cell(name(row), name(column), view, values) for (row, column, view), values in MEASURED.items()]
+        self.claims = [
+            each
+            for claim, found in VERDICTS.items()
+            for dataset, verdict in zip((name("d"), name("e")), found, strict=True)
+            for each in claim_cells(name(claim), dataset, verdict)
+        ]
+        reported = folder / "papers/toy/reported"
+        reported.mkdir(parents=True)
+        lines = [[name("mit-states AUC"), name("params")], *PRINTED.values()]
+        rows = ["row", *map(name, PRINTED)]
+        text = [",".join(_csv(each) for each in (row, *line)) for row, line in zip(rows, lines, strict=True)]
+        for table in ("table-1", "table-2"):
+            (reported / f"{table}.csv").write_text("\n".join(text) + "\n")
+        (folder / "papers/toy/notes.md").write_text("# Notes\n\n## Of a table\n\nText.\n")
+        (folder / "reports/toy").mkdir(parents=True)
+        Image.new("RGB", (2, 2)).save(folder / "reports/toy/figure-1.png")
+
+    @property
+    def paper(self) -> Paper:
+        """Its declaration."""
+        name = self.name
+        views = {view: View(heading=name(f"Measured {view}"), world="closed") for view in ("exact", "field")}
+        flag = Flag(row=name("B"), column=name("mit-states AUC"), correct=name("48"), why=name("a slip"))
+        return Paper(
+            name="toy",
+            title=name("A title"),
+            authors=name("Authors"),
+            venue=name("Venue"),
+            track="czsl",
+            datasets={},
+            artifacts={
+                "table-1": Artifact(
+                    kind="accuracy", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
+                ),
+                "table-2": Artifact(kind="costs", caption=name("Costs")),
+                "figure-1": Artifact(kind="curves", caption=name("A figure"), views={"exact": views["exact"]}),
+                "claims": Artifact(kind="claims", caption=name("Claims")),
+            },
+            claims={
+                name(claim): Claim(sentence=name("It is so"), artifact="table-1", higher="csp", lower=[])
+                for claim in VERDICTS
+            },
+        )
+
+    @property
+    def site(self) -> Site:
+        """The site of it."""
+        lineages = {
+            "toy/table-1": self.cells,
+            "toy/figure-1": [cell(self.name("A"), self.name("d"), "exact", [1.0])],
+            "toy/claims": self.claims,
+        }
+        records = {f"runs/{seed}23456789abc": record(f"runs/{seed}23456789abc", seed, self.name) for seed in range(3)}
+        shown = Shown({name: {"cells": cells, "records": records} for name, cells in lineages.items()})
+        states, why = {}, {}
+        for artifact, cells in lineages.items():
+            keys = {
+                ("measured", c["view"], c["row"], c["column"]): self.states.get((c["row"], c["column"]), "current")
+                for c in cells
+            }
+            states[artifact] = keys
+            why[artifact] = {key: [self.name("lr was 1")] for key, state in keys.items() if state == "stale"}
+        finding = [Finding("stale", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
+        counts = Counter(state for keys in states.values() for state in keys.values())
+        audit = Audit(Report(finding, [self.name("a thing")], counts), states, why, 3, 12, [], {})
+        return Site([self.paper], shown, audit, load_params(ROOT / "params.yaml"))
+
+    @property
+    def html(self) -> str:
+        """Its page."""
+        return page(self.site, self.folder / "reports")
+
+    def read(self) -> Element:
+        """Its page, read."""
+        return Reader(self.html).root
+
+
+def _csv(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
+    for module in (declaration, document):
+        monkeypatch.setattr(module, "FOLDER", tmp_path / "papers")
+    return Toy(tmp_path)
+
+
+def article(root: Element, name: str) -> Element:
+    return next(each for each in root.all("article") if each.attributes["id"] == f"toy-{name}")
+
+
+def grids(root: Element) -> list[tuple[dict[str, list[str]], dict[tuple[str, str, str], Element]]]:
+    """Of each table of the first artifact its columns by group, and its cells by group, row and column."""
+    found = []
+    for table in article(root, "table-1").all("table"):
+        groups, columns = (line.all("th") for line in table.all("thead")[0].all("tr"))
+        names = [(column.attributes["class"], column.text) for column in columns[1:]]
+        widths = {group.attributes["class"]: int(group.attributes["colspan"]) for group in groups}
+        assert Counter(group for group, _ in names) == widths
+        cells = {}
+        for row in table.all("tbody")[0].all("tr"):
+            for (group, column), value in zip(names, row.all("td"), strict=True):
+                cells[group, row.all("span", class_="name")[0].text, column] = value
+        found.append(({group: [c for g, c in names if g == group] for group in widths}, cells))
+    return found
+
+
+def data(root: Element) -> dict[str, Any]:
+    """The values that the script reads."""
+    found: dict[str, Any] = json.loads(next(each for each in root.all("script") if "id" in each.attributes).text)
+    return found
+
+
+def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> None:
+    root = toy.read()
+    pages = grids(root)
+    assert len(pages) == 2  # one for each way of measuring
+    for view, (groups, cells) in zip(("exact", "field"), pages, strict=True):
+        expected = {(row, column) for row, column, of in MEASURED if of == view}
+        assert groups == {
+            "measured": list(dict.fromkeys(column for row, column in MEASURED_OF[view])),
+            "reported": ["mit-states AUC", "params"],
+        }
+        shown = {
+            (row, column): each
+            for (group, row, column), each in cells.items()
+            if group == "measured" and each.text.strip()
+        }
+        assert shown.keys() == expected
+        for (row, column), each in shown.items():
+            number = data(root)["cells"][int(each.all("button")[0].attributes["data-cell"])]
+            assert (number["row"], number["column"], number["view"]) == (row, column, view)
+            assert each.all("button")[0].text == number["text"]
+        printed = {
+            row: tuple(cells["reported", row, c].all("span", class_="printed")[0].text for c in groups["reported"])
+            for row in PRINTED
+        }
+        assert printed == PRINTED
+
+
+MEASURED_OF = {view: [(row, column) for row, column, of in MEASURED if of == view] for view in ("exact", "field")}
+
+
+def test_values_to_sort_by_are_exact_and_only_where_there_are_numbers(toy: Toy) -> None:
+    cells = grids(toy.read())[0][1]
+    assert float(cells["measured", "C", "d AUC"].attributes["data-value"]) == 20.02
+    assert float(cells["reported", "B", "mit-states AUC"].attributes["data-value"]) == 49.9
+    for place in (("measured", "D", "d AUC"), ("reported", "B", "params"), ("reported", "C", "params")):
+        assert "data-value" not in cells[place].attributes
+
+
+def test_best_and_second_best_are_marked_in_columns_of_accuracies(toy: Toy) -> None:
+    for _, cells in grids(toy.read()):
+        shown = {place: each.all("button") + each.all("span", class_="printed") for place, each in cells.items()}
+        marks = {place: each[0].attributes["class"] for place, each in shown.items() if each}
+        for group, column in {(group, column) for group, _, column in marks}:
+            values = {
+                p: round(float(cells[p].attributes["data-value"]), 1)
+                for p in marks
+                if p[::2] == (group, column) and "data-value" in cells[p].attributes
+            }
+            order = sorted(set(values.values()), reverse=True) if column.endswith("AUC") else []
+            for place in values:
+                words = marks[place].split()
+                assert ("best" in words) == (values[place] in order[:1]), place
+                assert ("second" in words) == (values[place] in order[1:2]), place
+
+
+def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: Toy) -> None:
+    assert not toy.read().all("button", class_="headline")
+    for each in toy.cells:
+        each["measures"] = ["toy"] if each["row"] in "AB" else ["csp"]
+    other = toy.paper.model_copy(update={"name": "other"})
+    shutil.copytree(toy.folder / "papers/toy", toy.folder / "papers/other")
+    lineages = {"other/table-1": toy.site.shown.lineages["toy/table-1"], **toy.site.shown.lineages}
+    site = replace(toy.site, papers=[other, toy.paper], shown=Shown(lineages))
+    root = Reader(page(site, toy.folder / "reports")).root
+    (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
+    cell = data(root)["cells"][int(headline.attributes["data-cell"])]
+    assert [cell[part] for part in ("paper", "row", "column", "view")] == ["toy", "A", "d AUC", "exact"]
+    assert "A, d AUC 12.0 ± 1.0" in headline.text
+
+
+def test_numbers_without_a_spread_leave_its_room(toy: Toy) -> None:
+    cells = grids(toy.read())[0][1]
+    rooms = {row: cells["measured", row, "d AUC"].all("span", class_="alone") for row in "ABCD"}
+    assert {row: [each.attributes["data-room"] for each in found] for row, found in rooms.items()} == {
+        "A": [],
+        "B": [],
+        "C": [" ± 1.0"],
+        "D": [],  # no number
+    }
+    assert not cells["measured", "A", "d time"].all("span", class_="alone")  # a column without any
+
+
+def test_claims_are_counted_by_verdict(toy: Toy) -> None:
+    root = toy.read()
+    counts = Counter(verdict for found in VERDICTS.values() for verdict in found)
+    card = next(each for each in root.all("section", class_="card"))
+    assert {each.text for each in card.all("span", class_="verdict")} == {
+        f"{n} {verdict}" for verdict, n in counts.items()
+    }
+    shown = [each.text for each in article(root, "claims").all("span", class_="verdict")]
+    assert shown == [verdict for found in VERDICTS.values() for verdict in found]
+
+
+def test_only_what_is_printed_and_measured_counts_as_reproduced(toy: Toy) -> None:
+    card = toy.read().all("section", class_="card")[0]
+    assert "2 of 3 printed" in card.text  # a table and a figure; claims are ours
+    assert (card.all("meter")[0].attributes["value"], card.all("meter")[0].attributes["max"]) == ("2", "3")
+
+
+def test_a_table_that_was_not_measured_shows_what_the_paper_printed(toy: Toy) -> None:
+    table = article(toy.read(), "table-2").all("table")[0]
+    assert [each.text for each in table.all("th", scope="colgroup")] == ["Printed by the paper"]
+    assert not table.all("button", class_="number")
+
+
+def test_the_first_screen_says_how_the_audit_went_and_leads_to_what_is_stale(toy: Toy) -> None:
+    assert "The audit found nothing, but could not check all of it" in toy.read().text
+    toy.states["B", "d AUC"] = "stale"
+    header = toy.read().all("header")[0]
+    assert "The audit found what does not hold" in header.text
+    assert [(each.text, each.attributes["href"]) for each in header.all("a", class_="stale")] == [
+        ("2 stale", "#toy-table-1")
+    ]
+
+
+def test_a_stale_number_is_marked_where_it_stands_and_says_why(toy: Toy) -> None:
+    toy.states["B", "d AUC"] = "stale"
+    root = toy.read()
+    marked = {place for _, cells in grids(root) for place, each in cells.items() if each.all("span", class_="stale")}
+    assert marked == {("measured", "B", "d AUC")}
+    assert article(root, "table-1").all("h3")[0].all("span", class_="stale")
+    assert [each["why"] for each in data(root)["cells"] if each["state"] == "stale"] == [["lr was 1"]] * 2
+
+
+def test_a_number_tells_which_settings_are_not_those_of_params_yaml(toy: Toy) -> None:
+    now = load_params(ROOT / "params.yaml").settings("csp", "shapes-pairs")
+    assert now["lr"] != 0.5
+    run = data(toy.read())["runs"]["runs/023456789abc"]
+    assert run["changed"] == {"lr": now["lr"], "prompt": now["prompt"]}
+    assert run["digest"] == "023456789abc" * 6
+
+
+def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None:
+    root = toy.read()
+    for _, cells in grids(root):
+        linked = {
+            place: each.all("sup")[0].all("a")[0].attributes["href"] for place, each in cells.items() if each.all("sup")
+        }
+        assert linked == {("reported", "B", "mit-states AUC"): "#toy-table-1-flag-1"}
+    note = next(each for each in root.all("li") if each.attributes.get("id") == "toy-table-1-flag-1")
+    assert note.text == "B, mit-states AUC: correct is 48; a slip"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_are_text(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def page_of(folder: str, name: Callable[[str], str]) -> str:
+        for module in (declaration, document):
+            monkeypatch.setattr(module, "FOLDER", tmp_path / folder / "papers")
+        toy = Toy(tmp_path / folder, name)
+        toy.states[name("B"), name("d AUC")] = "stale"
+        return toy.html
+
+    hostile = page_of("hostile", lambda name: f"{text} {name}")
+    harmless = page_of("harmless", lambda name: f"{re.sub(r'[^ ]', 'x', text)} {name}")
+    assert Reader(hostile).tags == Reader(harmless).tags  # no element and no attribute came of a name
+    root = Reader(hostile).root
+    rows = {row for _, cells in grids(root) for _, row, _ in cells}
+    assert rows == {f"{text} {row}" for row in "ABCD"}
+    assert {each["row"] for each in data(root)["cells"]} >= rows
+    assert f"{text} It is so" in [each.text for each in root.all("q")]
+    assert f"{text} a device" in root.all("header")[0].text
+
+
+def test_notes_hold_text_links_and_headings_below_those_of_the_page() -> None:
+    markdown = "# One\n\n## Two\n\n<b onclick=x>raw</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(2)) ![b](http://example.org/b.png) `{{ c }}`\n"
+    reader = Reader(notes(markdown))
+    assert {tag[0] for tag in reader.tags} <= {"h3", "h4", "p", "a", "code"}
+    assert [each.text for each in reader.root.all("h3") + reader.root.all("h4")] == ["One", "Two"]
+    assert {each.attributes["href"].partition(":")[0] for each in reader.root.all("a")} <= {"http", "https"}
+    assert "<script>alert(1)</script>" in reader.root.text
+    assert "{{ c }}" in reader.root.text
+
+
+def test_nothing_is_loaded_from_anywhere(toy: Toy) -> None:
+    root = toy.read()
+    loaded = [
+        each for tag in ("img", "script", "link", "iframe", "source", "object", "embed") for each in root.all(tag)
+    ]
+    addresses = [each.attributes.get("src") or each.attributes.get("href") or "data:" for each in loaded]
+    assert all(address.startswith("data:") for address in addresses)
+    style = root.all("style")[0].text
+    assert not re.search(r"@import|@font-face|url\(", style)
+    files = {each.attributes["href"] for each in root.all("a") if not each.attributes["href"].startswith("#")}
+    assert files == {
+        f"toy/{name}"
+        for name in [
+            *(f"{stem}.{end}" for stem in ("table-1", "table-2", "claims") for end in ("csv", "tex", "md")),
+            "figure-1.svg",
+            "figure-1.csv",
+        ]
+    }
+    policy = next(each for each in root.all("meta") if "http-equiv" in each.attributes).attributes["content"]
+    assert policy.startswith("default-src 'none';")
+
+
+def test_every_address_in_the_page_leads_somewhere(toy: Toy) -> None:
+    toy.states["B", "d AUC"] = "stale"
+    html = toy.html
+    ids = re.findall(r' id="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
+    wanted = set(re.findall(r'href="#([^"]*)"', html)) | set(re.findall(r'aria-labelledby="([^"]*)"', html))
+    assert wanted - set(ids) == {"lineage-heading"}  # the dialog's, written as it opens
+
+
+def test_headings_leave_no_level_out(toy: Toy) -> None:
+    levels = [int(level) for level in re.findall(r"<h([1-6])", toy.html)]
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_the_same_input_gives_the_same_bytes_and_not_too_many(toy: Toy) -> None:
+    assert toy.html == toy.html
+    assert len(toy.html.encode()) < 100_000

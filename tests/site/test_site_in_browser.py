@@ -1,0 +1,412 @@
+"""The report site as people use it: in a browser, from disk, without a network."""
+
+import csv
+import json
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from selenium.webdriver import ActionChains, Chrome
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from tests.report.test_site import HOSTILE, Toy
+
+from recompose.papers import declaration
+from recompose.provenance.checks.findings import STATES, UNCHECKED
+from recompose.report.claims import VERDICTS
+from recompose.site import document
+from tests.conftest import Project
+
+PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
+pytestmark = [
+    pytest.mark.xdist_group("engines"),  # those tests share the finished project, which takes its time to make
+    pytest.mark.skipif(None in PROGRAMS.values(), reason=f"no browser to test with: {PROGRAMS}"),
+]
+STARTED_WITH = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,900",
+)
+CELL = ("msci/table-2", "chance", "shapes-pairs AUC", "exact")  # artifact, row, column, view
+# of every text that is seen: what it is in, its colour, and that of the nearest ground below it
+COLOURS = """
+const ground = (node) => {
+  for (let at = node; at; at = at.parentElement) {
+    const colour = getComputedStyle(at).backgroundColor;
+    if (!colour.endsWith(", 0)")) return colour;
+  }
+};
+const found = {};
+for (const node of document.querySelectorAll("body *")) {
+  const said = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+  if (!said || !node.checkVisibility() || node.closest("script, style, noscript")) continue;
+  const place = `${node.closest("dialog") ? "dialog " : ""}${node.tagName} ${node.className}`;
+  found[`${place} ${getComputedStyle(node).color} ${ground(node)}`] = [getComputedStyle(node).color, ground(node)];
+}
+return found;
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chrome]:
+    """A browser that reports what it asks for and what goes wrong."""
+    options = Options()
+    options.binary_location = str(PROGRAMS["chromium"])
+    for argument in STARTED_WITH:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options=options, service=Service(str(PROGRAMS["chromedriver"])))
+    driver.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def finished(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A finished project that no test here changes."""
+    return chance_project.copy(tmp_path_factory.mktemp("site") / "project")
+
+
+@pytest.fixture
+def opened(browser: Chrome, finished: Project) -> Chrome:
+    """The browser with the site open."""
+    return open_page(browser, finished.root)
+
+
+def open_page(browser: Chrome, root: Path, fragment: str = "") -> Chrome:
+    browser.get("about:blank")
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)
+    browser.get((root / "reports/index.html").as_uri() + fragment)
+    return browser
+
+
+def one(within: Any, selector: str) -> WebElement:
+    (found,) = within.find_elements(By.CSS_SELECTOR, selector)
+    return found
+
+
+def all_of(within: Any, selector: str) -> list[WebElement]:
+    return list(within.find_elements(By.CSS_SELECTOR, selector))
+
+
+def cell_at(browser: Chrome, cell: tuple[str, str, str, str] = CELL) -> WebElement:
+    """The button of a measured number, found by what stands beside and above it."""
+    artifact, row, column, _ = cell
+    table = all_of(one(browser, f"article#{artifact.replace('/', '-')}"), "table")[0]
+    place = headers(table).index(("measured", column))
+    line = next(each for each in all_of(table, "tbody tr") if one(each, "th .name").text == row)
+    return one(all_of(line, "td")[place], "button")
+
+
+def headers(table: WebElement) -> list[tuple[str, str]]:
+    """Group and name of each column but the first."""
+    found = all_of(table, "thead tr:last-child th")[1:]
+    return [(str(each.get_attribute("class")), " ".join(one(each, "button").text.split())) for each in found]
+
+
+def dialog(browser: Chrome) -> WebElement:
+    return one(browser, "dialog")
+
+
+def commands(browser: Chrome) -> list[str]:
+    lines = [line for block in all_of(dialog(browser), "pre") for line in block.text.splitlines()]
+    return [line.removesuffix(" &&") for line in lines]
+
+
+def address(cell: tuple[str, str, str, str]) -> str:
+    return "#" + "&".join(quote(part, safe="-_.!~*'()") for part in cell)
+
+
+def lineage(project: Project, artifact: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((project.root / f"reports/{artifact}.lineage.json").read_text())
+    return found
+
+
+def cell_in_lineage(project: Project, cell: tuple[str, str, str, str] = CELL) -> dict[str, Any]:
+    artifact, *place = cell
+    found = [c for c in lineage(project, artifact)["cells"] if [c["row"], c["column"], c["view"]] == place]
+    return dict(found[0])
+
+
+def test_it_opens_from_disk_without_a_network_and_without_complaint(opened: Chrome) -> None:
+    assert opened.title.startswith("Recompose")
+    one(opened, "h1")
+    assert all_of(opened, ".headline") == []  # chance is nobody's own method
+    messages = [json.loads(each["message"])["message"] for each in opened.get_log("performance")]
+    asked = [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    assert any(url.endswith("index.html") for url in asked)
+    assert {url.partition(":")[0] for url in asked} <= {"file", "data", "about"}
+    assert opened.get_log("browser") == []
+
+
+def test_figures_are_seen(opened: Chrome) -> None:
+    pictures = all_of(opened, "figure img")
+    assert pictures
+    assert all(int(each.get_property("naturalWidth")) > 10 for each in pictures)  # type: ignore[arg-type]
+
+
+def column_shown(table: WebElement, place: int) -> list[str]:
+    return [all_of(line, "td")[place].text for line in all_of(table, "tbody tr")]
+
+
+@pytest.mark.parametrize("press", ["click", Keys.ENTER, Keys.SPACE])
+def test_a_column_sorts(opened: Chrome, finished: Project, press: str) -> None:
+    table = all_of(opened, "article#msci-table-2 table")[0]
+    place = headers(table).index(("reported", "mit-states AUC"))
+    header = all_of(table, "thead tr:last-child th")[place + 1]
+    with (finished.root / "reports/msci/table-2.csv").open(newline="") as file:
+        lines = [each for each in csv.DictReader(file) if each["column"] == "mit-states AUC"]
+    values = [each for each in lines if each["value"]]
+    for order, falling in (("descending", True), ("ascending", False)):
+        one(header, "button").click() if press == "click" else one(header, "button").send_keys(press)
+        expected = [each["text"] for each in sorted(values, key=lambda each: float(each["value"]), reverse=falling)]
+        shown = column_shown(table, place)
+        assert shown[: len(expected)] == expected
+        assert set(shown[len(expected) :]) <= {"", "-"}  # rows without a number stay below, either way
+        assert header.get_attribute("aria-sort") == order
+        assert len(all_of(table, "[aria-sort]")) == 1
+
+
+def test_rows_that_are_only_printed_stay_below_and_names_sort(opened: Chrome) -> None:
+    table = all_of(opened, "article#msci-table-2 table")[0]
+    place = headers(table).index(("measured", "shapes-pairs AUC"))
+    button = one(all_of(table, "thead tr:last-child th")[place + 1], "button")
+    for _ in range(2):
+        button.click()
+        has_number = [bool(text) and text != "not run" for text in column_shown(table, place)]
+        assert has_number == sorted(has_number, reverse=True)
+        assert any(has_number)
+        assert not all(has_number)
+    names = all_of(table, "thead tr:last-child th")[0]
+    one(names, "button").click()
+    shown = [each.text for each in all_of(table, "tbody th .name")]
+    assert shown == sorted(shown, key=str.lower)
+    assert names.get_attribute("aria-sort") == "ascending"
+
+
+def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished: Project) -> None:
+    number, known = cell_at(opened), cell_in_lineage(finished)
+    assert number.text == known["text"]
+    number.send_keys(Keys.ENTER)
+    shown = dialog(opened)
+    assert shown.is_displayed()
+    assert shown.accessible_name == "chance, shapes-pairs AUC"
+    assert one(shown, ".value").text == known["text"]
+    records = lineage(finished, CELL[0])["records"]
+    for closed in all_of(shown, "details:not([open]) summary"):
+        closed.click()
+    for key, value in zip(known["made_from"], known["values"], strict=True):
+        for text in (key, records[key]["digest"], f"{value:.4f}", f"{records[key]['made']['seconds']} s"):
+            assert text in shown.text
+    assert "none: as params.yaml has them" in shown.text
+    ActionChains(opened).send_keys(Keys.ESCAPE).perform()
+    assert not shown.is_displayed()
+    assert opened.switch_to.active_element == number
+    assert "#" not in opened.current_url
+
+
+def test_the_commands_shown_do_what_they_say(opened: Chrome, finished: Project) -> None:
+    cell_at(opened).click()
+    runs, table = finished.runs(), finished.table()
+    said = commands(opened)
+    trace = next(line for line in said if line.startswith("recompose trace"))
+    traced = finished.call(*shlex.split(trace)).stdout
+    known = cell_in_lineage(finished)
+    assert all(key in traced for key in known["made_from"])
+    assert known["text"] in traced
+    train = next(line for line in said if line.startswith("recompose train"))
+    assert {f"runs/{name}" for name in shlex.split(train)[2:]} == set(known["made_from"])
+    for line in said[: said.index(train) + 2]:
+        finished.call(*shlex.split(line))
+    assert (finished.runs(), finished.table()) == (runs, table)  # what is complete is kept
+
+
+def test_what_is_discarded_is_made_again_to_the_same_number(browser: Chrome, chance: Project) -> None:
+    cell_at(open_page(browser, chance.root)).click()
+    table = chance.table()
+    all_of(dialog(browser), "details:not([open]) summary")[0].click()
+    discard = [line for line in commands(browser) if line.startswith("recompose store discard")]
+    known = cell_in_lineage(chance)
+    assert [shlex.split(line)[-1] for line in discard] == known["made_from"]
+    for line in discard:
+        chance.call(*shlex.split(line))
+    assert not {key.partition("/")[2] for key in known["made_from"]} & chance.runs().keys()
+    for line in commands(browser)[:3]:
+        chance.call(*shlex.split(line))
+    assert chance.table() == table
+
+
+def test_a_command_is_selected_where_there_is_no_clipboard(opened: Chrome) -> None:
+    opened.execute_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    cell_at(opened).click()
+    block = all_of(dialog(opened), ".command")[0]
+    one(block, "button").click()
+    assert opened.execute_script("return getSelection().toString()").strip() == one(block, "pre").text
+    assert one(block, "button").text.startswith("selected")
+
+
+def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrome, finished: Project) -> None:
+    for view in ("exact", "field"):
+        cell = (*CELL[:3], view)
+        open_page(browser, finished.root, address(cell))
+        assert dialog(browser).is_displayed()
+        assert one(dialog(browser), ".value").text == cell_in_lineage(finished, cell)["text"]
+        assert f"--view {view}" in " ".join(commands(browser))
+        one(dialog(browser), ".close").click()
+        back = browser.switch_to.active_element
+        assert back.is_displayed()
+        assert back.text == cell_in_lineage(finished, cell)["text"]
+
+
+def test_a_number_has_the_address_that_opens_it(opened: Chrome) -> None:
+    cell_at(opened).click()
+    assert opened.current_url.endswith(address(CELL))
+
+
+def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
+    ActionChains(opened).send_keys(Keys.TAB).perform()
+    skip = opened.switch_to.active_element
+    assert "Skip" in skip.text
+    assert skip.rect["x"] >= 0  # it is seen as soon as it is reached
+    skip.send_keys(Keys.ENTER)
+    assert opened.switch_to.active_element.tag_name == "main"
+
+
+def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(browser: Chrome, chance: Project) -> None:
+    chance.edit("seeds: [0, 1]", "seeds: [4, 5]")
+    chance.recompose("report")
+    open_page(browser, chance.root)
+    assert "does not hold" in one(browser, "#audit-heading").text
+    lead = all_of(browser, "header a.mark.stale")[0]
+    lead.click()
+    article = one(browser, browser.current_url.partition("#")[2].join(("[id='", "']")))
+    marked = [each for each in all_of(article, "td, li") if each.is_displayed() and all_of(each, ".mark.stale")]
+    one(marked[0], "button").click()
+    assert one(dialog(browser), ".mark").text == "stale"
+    assert "seed 0 is not asked for any more" in dialog(browser).text
+    assert "as they were, at commit" in dialog(browser).text
+
+
+def brightness(colour: str) -> float:
+    """The relative luminance of a colour, as WCAG 2 defines it."""
+    channels = [float(each) / 255 for each in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    dark, light = sorted((brightness(first), brightness(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_computed_as_the_guideline_has_it() -> None:
+    assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
+    assert contrast("rgb(118, 118, 118)", "rgb(255, 255, 255)") == pytest.approx(4.54, abs=0.01)
+
+
+def show_as(browser: Chrome, scheme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def test_texts_stand_out_in_light_and_in_dark(opened: Chrome) -> None:
+    marks = [f"mark {state}" for state in (*STATES, UNCHECKED)]
+    marks += [f"verdict {verdict.replace(' ', '-')}" for verdict in VERDICTS]
+    add = "for (const name of arguments[0]) for (const at of document.querySelectorAll('main p, .facts p, dialog p')) at.insertAdjacentHTML('beforeend', `<span class='${name}'>x</span>`)"
+    cell_at(opened).click()
+    opened.execute_script(add, marks)
+    grounds = {}
+    try:
+        for scheme in ("light", "dark"):
+            show_as(opened, scheme)
+            found = opened.execute_script(COLOURS)
+            assert len(found) > 40
+            poor = {place: contrast(*pair) for place, pair in found.items() if contrast(*pair) < 4.5}
+            assert not poor
+            grounds[scheme] = opened.execute_script("return getComputedStyle(document.body).backgroundColor")
+    finally:
+        show_as(opened, "light")
+    assert brightness(grounds["light"]) > 0.8 > 0.2 > brightness(grounds["dark"])
+
+
+def test_a_phone_scrolls_tables_and_not_the_page(opened: Chrome) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        opened.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert opened.execute_script("return document.documentElement.scrollWidth") <= 390
+        wide = "return [...document.querySelectorAll('.scroll')].some((each) => each.scrollWidth > each.clientWidth)"
+        assert opened.execute_script(wide)
+        region = one(opened, "article#msci-table-2 > .scroll")
+        opened.execute_script("arguments[0].scrollLeft = 200", region)
+        name = all_of(region, "tbody th .name")[0]
+        assert 0 <= name.rect["x"] < 390  # the row's name stays
+        opened.execute_script("arguments[0].scrollLeft = 0", region)
+        cell_at(opened).click()
+        assert dialog(opened).rect["width"] <= 390
+        assert opened.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_paper_shows_everything_that_is_folded(opened: Chrome) -> None:
+    opened.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    assert all_of(opened, "main details:not(.behind)")
+    assert not all_of(opened, "main details:not(.behind):not([open])")
+
+
+@pytest.fixture
+def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which declarations are looked for."""
+    for module in (declaration, document):
+        monkeypatch.setattr(module, "FOLDER", tmp_path / "papers")
+    return tmp_path
+
+
+def test_the_first_screen_leads_to_the_runs_of_a_papers_own_method(browser: Chrome, toys: Path) -> None:
+    toy = Toy(toys)
+    for cell in toy.cells:
+        cell["measures"] = ["toy"] if cell["row"] == "A" else ["csp"]
+    (toys / "reports/index.html").write_text(toy.html)
+    number = one(open_page(browser, toys), ".headline")
+    assert number.rect["y"] + number.rect["height"] < browser.execute_script("return innerHeight")
+    number.click()
+    assert one(dialog(browser), ".value").text == "12.0 ± 1.0"
+    found = [[each.text for each in all_of(line, "th, td")][:3] for line in all_of(dialog(browser), "tbody tr")]
+    assert found == [[f"runs/{n}23456789abc", str(n), f"{10 + 2 * n}.0000"] for n in range(3)]
+    assert "recompose train 023456789abc 123456789abc 223456789abc" in commands(browser)
+    assert "lr=0.5 (params.yaml: " in dialog(browser).text
+    one(dialog(browser), ".close").click()
+    assert browser.switch_to.active_element == number
+
+
+def test_hostile_names_run_nothing(browser: Chrome, toys: Path) -> None:
+    text = " ".join(HOSTILE)
+    toy = Toy(toys, lambda name: f"{text} {name}")
+    toy.states[f"{text} B", f"{text} d AUC"] = "stale"
+    (toys / "reports/index.html").write_text(toy.html)
+    open_page(browser, toys)
+    all_of(browser, "article#toy-table-1 td .number")[0].click()
+    assert one(dialog(browser), "h2").get_property("textContent") == f"{text} A, {text} d AUC"
+    trace = next(each for each in all_of(dialog(browser), "pre") if each.text.startswith("recompose trace"))
+    arguments = shlex.split(str(trace.get_property("textContent")))
+    assert arguments[arguments.index("--row") + 1] == f"{text} A"
+    assert arguments[arguments.index("--column") + 1] == f"{text} d AUC"
+    assert browser.execute_script("return document.scripts.length") == 2
+    assert browser.get_log("browser") == []

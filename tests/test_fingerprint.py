@@ -1,0 +1,103 @@
+"""The fingerprint of code: what counts as a change, and which modules are seen."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose import fingerprint as module
+
+SOURCE = '''
+"""A module."""
+import math
+
+from recompose.other import helper
+
+
+def area(radius):
+    """The area."""
+    return math.pi * radius**2  # a disc
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of two modules in place of this one."""
+    (tmp_path / "disc.py").write_text(SOURCE)
+    (tmp_path / "other.py").write_text("helper = 1\n")
+    (tmp_path / "third.py").write_text("x = 1\n")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return tmp_path
+
+
+def prints() -> dict[str, str]:
+    module._read.cache_clear()
+    return module.fingerprint(["recompose.disc"])
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    module._read.cache_clear()
+
+
+def test_imported_modules_of_the_package_are_seen_and_no_others(package: Path) -> None:
+    assert list(prints()) == ["recompose.disc", "recompose.other"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  # a disc", "  # a circle"),
+        ('"""The area."""', '"""Its area, in units."""'),
+        ('"""A module."""\n', ""),
+        ("math.pi * radius**2", "(math.pi\n            * radius ** 2)"),
+        ("\n\n\ndef", "\n\ndef"),
+    ],
+)
+def test_comments_docstrings_and_layout_do_not_count(package: Path, old: str, new: str) -> None:
+    before = prints()
+    assert old in SOURCE
+    (package / "disc.py").write_text(SOURCE.replace(old, new))
+    assert prints() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("radius**2", "radius**3"), ("def area", "def surface"), ("import math", "import cmath as math")]
+)
+def test_what_the_code_does_counts(package: Path, old: str, new: str) -> None:
+    before = prints()
+    (package / "disc.py").write_text(SOURCE.replace(old, new))
+    assert prints()["recompose.disc"] != before["recompose.disc"]
+    assert prints()["recompose.other"] == before["recompose.other"]
+
+
+def test_a_string_that_is_no_docstring_counts(package: Path) -> None:
+    (package / "disc.py").write_text('x = "a"\n')
+    before = prints()
+    (package / "disc.py").write_text('x = "b"\n')
+    assert prints() != before
+
+
+def test_imports_inside_functions_are_seen(package: Path) -> None:
+    (package / "disc.py").write_text("def f():\n    from recompose import third\n    return third\n")
+    assert list(prints()) == ["recompose.disc", "recompose.third"]
+
+
+def test_an_unknown_module_is_an_error(package: Path) -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"recompose\.nothing"):
+        module.fingerprint(["recompose.nothing"])
+
+
+def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
+    """Runs must not depend on code that cannot move their numbers."""
+    reached = set(module.fingerprint(["recompose.tracks.czsl.methods.csp", "recompose.tracks.czsl.training"]))
+    outside = {
+        "recompose.cli",
+        "recompose.plan",
+        "recompose.params",
+        "recompose.store",
+        "recompose.phases",
+        "recompose.receipts",
+    }
+    assert not reached & outside
+    assert "recompose.tracks.czsl.metrics.czsl" in reached
+    assert "recompose.tracks.czsl.methods.coop" not in reached

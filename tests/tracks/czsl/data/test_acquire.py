@@ -1,0 +1,141 @@
+"""Acquiring a public data set: from archives, from a folder put there by hand, or not at all."""
+
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from recompose.data.download import DownloadError
+from recompose.params import Archive, Downloaded
+from recompose.plan import Recipe
+from recompose.tracks.czsl.data import acquire as module
+from recompose.tracks.czsl.data import cgqa, ut_zappos
+from recompose.tracks.czsl.data.acquire import acquire
+from recompose.tracks.czsl.data.compositional import DataError
+from recompose.tracks.czsl.data.content import changed, content, digests, write_content
+from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
+from recompose.tracks.czsl.data.pairs import PairData, Statistics
+
+RECIPE = Recipe("cgqa", {"dataset": "cgqa"})
+SMALL = Statistics(
+    states=2,
+    objects=2,
+    train_pairs=2,
+    train_images=2,
+    val_seen=1,
+    val_unseen=0,
+    val_images=1,
+    test_seen=1,
+    test_unseen=1,
+    test_images=2,
+)
+SPLITS = {"train": ["red car", "old dog"], "val": ["red car"], "test": ["old dog", "old car"]}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgqa, "STATISTICS", SMALL)
+
+
+def section(url: str = "http://127.0.0.1:9/cgqa.zip") -> Downloaded:
+    return Downloaded(archives=[Archive(file="cgqa.zip", urls=[url], sha256=None)])
+
+
+def put_data_set(root: Path) -> None:
+    """C-GQA in small, as its archive holds it."""
+    (root / "compositional-split-natural").mkdir(parents=True)
+    (root / "images").mkdir()
+    records = []
+    for split, pairs in SPLITS.items():
+        (root / "compositional-split-natural" / f"{split}_pairs.txt").write_text("\n".join(pairs))
+        for pair in pairs:
+            state, name = pair.split()
+            image = f"{split}-{state}-{name}.jpg"
+            (root / "images" / image).write_bytes(image.encode())
+            records.append({"image": image, "attr": state, "obj": name, "set": split})
+    torch.save(records, root / METADATA)
+
+
+def test_an_archive_that_is_there_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
+    put_data_set(tmp_path / "made/cgqa")
+    archives = tmp_path / "data/archives"
+    archives.mkdir(parents=True)
+    with zipfile.ZipFile(archives / "cgqa.zip", "w") as archive:
+        for path in sorted((tmp_path / "made").rglob("*")):
+            archive.write(path, path.relative_to(tmp_path / "made"))
+    acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert PairData.read(tmp_path / "index").statistics == SMALL
+    assert (tmp_path / "data/cgqa/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
+    assert not list(archives.glob("*.unpacked"))
+
+
+def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image archive's own top folder is called like the archive."""
+    monkeypatch.setattr(ut_zappos, "STATISTICS", SMALL)
+    put_data_set(tmp_path / "made/ut-zap50k")
+    records = torch.load(tmp_path / "made/ut-zap50k" / METADATA)
+    archives = tmp_path / "data/archives"
+    archives.mkdir(parents=True)
+    with zipfile.ZipFile(archives / "ut-zap50k-images.zip", "w") as archive:
+        for record in records:
+            record["_image"] = f"Shoes/Brand/{record['image']}"
+            archive.writestr(f"ut-zap50k-images/{record['_image']}", record["image"])
+    torch.save(records, tmp_path / "made/ut-zap50k" / METADATA)
+    shutil.rmtree(tmp_path / "made/ut-zap50k/images")
+    with tarfile.open(archives / "compositional_split_natural.tar.gz", "w:gz") as splits:
+        splits.add(tmp_path / "made/ut-zap50k", "ut-zap50k")
+    files = ("ut-zap50k-images.zip", "compositional_split_natural.tar.gz")
+    both = Downloaded(archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files])
+    acquire(Recipe("ut-zappos", {"dataset": "ut-zappos"}), both, tmp_path / "data", tmp_path / "index")
+    assert (tmp_path / "data/ut-zappos/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
+
+
+def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
+    put_data_set(tmp_path / "cgqa")
+    pairs = cgqa.read(tmp_path / "cgqa")
+    write_content(tmp_path / "cgqa", pairs, tmp_path)
+    module.check_content(tmp_path / "cgqa", pairs, tmp_path)
+    (tmp_path / "cgqa/images/val-red-car.jpg").write_bytes(b"other")
+    with pytest.raises(DataError, match=r"was changed since it was indexed: images/val-red-car\.jpg\. Put"):
+        module.check_content(tmp_path / "cgqa", pairs, tmp_path)
+    (tmp_path / "cgqa/images/val-red-car.jpg").unlink()
+    (tmp_path / "cgqa" / SPLIT_NAME / "val_pairs.txt").write_text("")
+    assert changed(tmp_path / "cgqa", pairs, tmp_path) == ["val_pairs.txt", "images/val-red-car.jpg"]
+
+
+def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
+    put_data_set(tmp_path / "data/cgqa")
+    acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert len(PairData.read(tmp_path / "index").samples) == 5
+    (tmp_path / "data/cgqa/images/val-red-car.jpg").unlink()
+    with pytest.raises(DataError, match=r"lacks 1 of 5 images, the first is images/val-red-car\.jpg"):
+        acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+
+
+def test_the_index_says_what_was_found(tmp_path: Path) -> None:
+    put_data_set(tmp_path / "data/cgqa")
+    pairs = cgqa.read(tmp_path / "data/cgqa")
+    before = content(tmp_path / "data/cgqa", digests(tmp_path / "data/cgqa", pairs))
+    (tmp_path / "data/cgqa/images/val-red-car.jpg").write_bytes(b"other")
+    after = content(tmp_path / "data/cgqa", digests(tmp_path / "data/cgqa", pairs))
+    assert {name for name in before if before[name] != after[name]} == {"images"}
+    assert set(before) == {METADATA, "train_pairs.txt", "val_pairs.txt", "test_pairs.txt", "images"}
+
+
+def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
+    with pytest.raises(DownloadError) as error:
+        acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert f"put the file at {tmp_path / 'data/archives/cgqa.zip'}" in str(error.value)
+    assert f"unpacked, at {tmp_path / 'data/cgqa'}: images/, {METADATA}" in str(error.value)
+    assert not (tmp_path / "data/cgqa").exists()
+
+
+def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "data/cgqa/images").mkdir(parents=True)
+    with pytest.raises(DataError, match=f"is there but lacks {METADATA}"):
+        acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert (tmp_path / "data/cgqa/images").exists()

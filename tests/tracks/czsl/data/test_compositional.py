@@ -1,0 +1,371 @@
+"""The benchmarks' format: what is read, what is dropped, and everything that is refused by name."""
+
+import pickle
+import posixpath
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recompose.tracks.czsl.data import compositional
+from recompose.tracks.czsl.data.compositional import DataError, is_inside, read_metadata, read_pairs
+from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
+from recompose.tracks.czsl.data.pairs import PairData, Sample, Statistics
+
+pytestmark = pytest.mark.filterwarnings("ignore:Detected pickle protocol:UserWarning")
+
+Record = dict[str, Any]
+
+LISTS = {"train": "wet dog\ndry cat\n", "val": "dry cat\nwet cat\n", "test": "wet dog\ndry dog\n"}
+RECORDS = [
+    ("b/1.jpg", "dry", "cat", "train"),
+    ("a/1.jpg", "wet", "dog", "train"),
+    ("a/2.jpg", "wet", "cat", "val"),
+    ("a/3.jpg", "dry", "dog", "test"),
+    ("a/4.jpg", "dry", "cat", "val"),
+]
+EXPECTED = Statistics(
+    states=2,
+    objects=2,
+    train_pairs=2,
+    train_images=2,
+    val_seen=1,
+    val_unseen=1,
+    val_images=2,
+    test_seen=1,
+    test_unseen=1,
+    test_images=1,
+)
+UNSAFE = ["", "/etc/passwd", "..", "../x.jpg", "a/../../x.jpg", "a/..", "a\\..\\x.jpg", "C:\\x.jpg", "a\0b.jpg", "//x"]
+SAFE = ["x.jpg", "a b/c d.jpg", "..a/b..jpg", "a/...", "./x.jpg", "a//x.jpg", "été/狗.jpg"]
+
+
+def record(image: str, state: str, name: str, split: str, **others: Any) -> Record:
+    return {"image": image, "attr": state, "obj": name, "set": split, **others}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A small data set in which all is right."""
+    root = tmp_path / "root"
+    (root / SPLIT_NAME).mkdir(parents=True)
+    for split, text in LISTS.items():
+        (root / SPLIT_NAME / f"{split}_pairs.txt").write_text(text)
+    for image, *_ in RECORDS:
+        (root / "images" / image).parent.mkdir(parents=True, exist_ok=True)
+        (root / "images" / image).touch()
+    torch.save([record(*row) for row in RECORDS], root / METADATA)
+    return root
+
+
+@pytest.fixture
+def with_records(root: Path) -> Callable[..., PairData]:
+    """Reads the data set with these records after its own."""
+
+    def read(*more: Any, **counts: int) -> PairData:
+        torch.save([*(record(*row) for row in RECORDS), *more], root / METADATA)
+        return compositional.read(root, replace(EXPECTED, **counts))
+
+    return read
+
+
+def refusal(read: Callable[..., Any], *arguments: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        read(*arguments)
+    return str(caught.value)
+
+
+# reading
+
+
+def test_samples_come_in_the_order_of_the_metadata(root: Path) -> None:
+    data = compositional.read(root, EXPECTED)
+    assert data.samples == [Sample(f"images/{image}", *others) for image, *others in RECORDS]
+    assert data.pairs_of["val"] == [("dry", "cat"), ("wet", "cat")]
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_metadata_of_old_and_new_torch_is_read(root: Path, zipped: bool) -> None:
+    records = [record(*row, _image="Boots/1.jpg", size=(3, 4.5), tag=None) for row in RECORDS]
+    torch.save(records, root / METADATA, _use_new_zipfile_serialization=zipped)
+    assert read_metadata(root / METADATA) == records
+
+
+def test_blank_lines_and_windows_line_ends_in_lists_do_not_matter(root: Path) -> None:
+    path = root / SPLIT_NAME / "train_pairs.txt"
+    path.write_bytes(b"\r\n  dry\tcat \r\n\r\nwet dog")
+    assert read_pairs(path) == [("dry", "cat"), ("wet", "dog")]
+
+
+@pytest.mark.parametrize(
+    "dropped",
+    [
+        record("x.jpg", "NA", "dog", "train"),
+        record("x.jpg", "wet", "NA", "train"),
+        record("x.jpg", "wet", "dog", "NA"),
+        record("x.jpg", "NA", "NA", "NA"),
+        record("x.jpg", "old", "dog", "train"),
+        record("x.jpg", "dog", "wet", "test"),
+        record("x.jpg", "old", "dog", "holdout"),
+        record("../x.jpg", "old", "dog", "train"),
+    ],
+)
+def test_records_without_a_label_or_outside_all_lists_are_dropped(
+    with_records: Callable[..., PairData], dropped: Record
+) -> None:
+    assert len(with_records(dropped).samples) == len(RECORDS)
+
+
+def test_the_pair_decides_and_not_its_words(with_records: Callable[..., PairData]) -> None:
+    data = with_records(record("a/1.jpg", "wet", "dog", "test"), test_images=2)
+    assert data.samples[-1] == Sample("images/a/1.jpg", "wet", "dog", "test")
+
+
+def test_what_is_written_is_read_again(root: Path) -> None:
+    data = PairData(
+        {"train": [("wet", "dog"), ("dry", "cat")], "val": [("wet", "cat")], "test": [("dry", "dog")]},
+        [
+            Sample("images/b c/1.jpg", "wet", "dog", "train"),
+            Sample("images/images/2.jpg", "wet", "cat", "val"),
+            Sample("images/a/é.jpg", "dry", "dog", "test"),
+        ],
+    )
+    for sample in data.samples:
+        (root / sample.path).parent.mkdir(exist_ok=True)
+        (root / sample.path).touch()
+    compositional.write(root, data)
+    again = compositional.read(root, data.statistics)
+    assert (again.pairs_of, again.samples) == (data.pairs_of, data.samples)
+
+
+# pair lists
+
+
+@pytest.mark.parametrize("line", ["wet", "wet dog train", "wet,dog"])
+def test_a_line_that_is_not_two_words_is_named(root: Path, line: str) -> None:
+    path = root / SPLIT_NAME / "val_pairs.txt"
+    path.write_text(f"dry cat\n\n{line}\nwet cat\n")
+    message = refusal(compositional.read, root, EXPECTED)
+    assert f"{path}, line 3" in message
+    assert repr(line) in message
+
+
+def test_a_repeated_pair_is_named(root: Path) -> None:
+    path = root / SPLIT_NAME / "test_pairs.txt"
+    path.write_text("wet dog\ndry dog\nwet dog\n")
+    assert refusal(compositional.read, root, EXPECTED) == f"{path}: wet dog stands there twice"
+
+
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+def test_a_missing_list_is_named(root: Path, split: str) -> None:
+    path = root / SPLIT_NAME / f"{split}_pairs.txt"
+    path.unlink()
+    assert str(path) in refusal(compositional.read, root, EXPECTED)
+
+
+def test_a_list_that_is_no_text_is_named(root: Path) -> None:
+    path = root / SPLIT_NAME / "train_pairs.txt"
+    path.write_bytes(b"wet d\xff\xfeg\n")
+    assert str(path) in refusal(compositional.read, root, EXPECTED)
+
+
+def test_a_folder_in_the_place_of_a_list_is_named(root: Path) -> None:
+    assert str(root / SPLIT_NAME) in refusal(read_pairs, root / SPLIT_NAME)
+
+
+# metadata
+
+
+def test_missing_metadata_is_named(root: Path) -> None:
+    (root / METADATA).unlink()
+    assert refusal(compositional.read, root, EXPECTED) == f"{root / METADATA} is missing"
+
+
+@pytest.mark.parametrize(("found", "kind"), [({"image": "x"}, "dict"), ("text", "str"), (torch.zeros(2), "Tensor")])
+def test_metadata_that_is_no_list_is_named(root: Path, found: Any, kind: str) -> None:
+    torch.save(found, root / METADATA)
+    message = refusal(compositional.read, root, EXPECTED)
+    assert str(root / METADATA) in message
+    assert f"a {kind} " in message
+
+
+@pytest.mark.parametrize("key", ["image", "attr", "obj", "set"])
+@pytest.mark.parametrize("value", [None, 3, b"wet", ["wet"], "left out"])
+def test_a_record_that_lacks_a_text_is_named(
+    with_records: Callable[..., PairData], root: Path, key: str, value: Any
+) -> None:
+    wrong = record("a/1.jpg", "wet", "dog", "train") | {key: value}
+    if value == "left out":
+        del wrong[key]
+    assert f"{root / METADATA}, record 5: expected strings" in refusal(with_records, wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, "wet dog", ["x.jpg", "wet", "dog", "train"], 7])
+def test_a_record_that_is_no_dictionary_is_named(with_records: Callable[..., PairData], root: Path, wrong: Any) -> None:
+    assert f"{root / METADATA}, record 5: expected strings" in refusal(with_records, wrong)
+
+
+def test_a_huge_record_does_not_flood_the_message(with_records: Callable[..., PairData]) -> None:
+    assert len(refusal(with_records, {"image": "x" * 100_000})) < 1000
+
+
+def test_an_unknown_set_is_named(with_records: Callable[..., PairData], root: Path) -> None:
+    message = refusal(with_records, record("a/1.jpg", "wet", "dog", "holdout"))
+    assert f"{root / METADATA}, record 5: set is 'holdout'" in message
+
+
+def test_a_pair_in_a_split_that_does_not_list_it_is_named(with_records: Callable[..., PairData], root: Path) -> None:
+    message = refusal(with_records, record("a/1.jpg", "wet", "cat", "train"))
+    assert f"{root / METADATA}, record 5: wet cat is in set train but not in train_pairs.txt" in message
+
+
+# hostile and damaged metadata
+
+
+class Hostile:
+    """Unpickled, it would create a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, (str(self.path), "w")
+
+
+def save_pickle(document: Any, path: Path) -> None:
+    path.write_bytes(pickle.dumps(document))
+
+
+def save_old(document: Any, path: Path) -> None:
+    torch.save(document, path, _use_new_zipfile_serialization=False)
+
+
+@pytest.mark.parametrize("save", [save_pickle, save_old, torch.save])
+@pytest.mark.parametrize("hidden", [lambda bad: bad, lambda bad: [record("a", "wet", "dog", "train", extra=bad)]])
+def test_a_pickle_that_would_run_code_is_refused_and_does_not_run(
+    root: Path, save: Callable[[Any, Path], None], hidden: Callable[[Any], Any]
+) -> None:
+    victim = root / "victim"
+    save(hidden(Hostile(victim)), root / METADATA)
+    assert f"{root / METADATA} is no plain list" in refusal(compositional.read, root, EXPECTED)
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}])
+def test_the_hostile_pickle_is_one(tmp_path: Path, options: dict[str, bool]) -> None:
+    victim = tmp_path / "victim"
+    torch.save(Hostile(victim), tmp_path / "it", **options)
+    torch.load(tmp_path / "it", weights_only=False).close()
+    assert victim.exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello\nworld\n", b"<!DOCTYPE html>", b"PK\3\4abc", b"\x1f\x8b\x08\0", b"\0"]
+)
+def test_metadata_that_is_something_else_is_named(root: Path, content: bytes) -> None:
+    (root / METADATA).write_bytes(content)
+    assert str(root / METADATA) in refusal(read_metadata, root / METADATA)
+
+
+def test_a_folder_in_the_place_of_metadata_is_named(root: Path) -> None:
+    assert str(root / "images") in refusal(read_metadata, root / "images")
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_metadata_cut_short_anywhere_is_named(root: Path, zipped: bool) -> None:
+    path = root / METADATA
+    torch.save([record(*row) for row in RECORDS[:2]], path, _use_new_zipfile_serialization=zipped)
+    whole = path.read_bytes()
+    errors = {}
+    for length in range(0, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:length])
+        try:
+            read_metadata(path)
+        except DataError as error:
+            assert str(path) in str(error)
+        except Exception as error:
+            errors[length] = repr(error)
+        else:
+            errors[length] = "was read"
+    assert errors == {}
+
+
+def test_metadata_with_a_wrong_byte_is_read_or_named(root: Path) -> None:
+    path = root / METADATA
+    save_old([record(*row) for row in RECORDS[:2]], path)
+    whole = path.read_bytes()
+    errors = {}
+    for place in range(0, len(whole), 2):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x0B]) + whole[place + 1 :])
+        try:
+            read_metadata(path)
+        except DataError as error:
+            assert str(path) in str(error)
+        except Exception as error:
+            errors[place] = repr(error)
+    assert errors == {}
+
+
+# image names
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_names_that_lead_out_are_refused(with_records: Callable[..., PairData], root: Path, name: str) -> None:
+    assert not is_inside(name)
+    message = refusal(with_records, record(name, "wet", "dog", "train"))
+    assert message == f"{root / METADATA}, record 5: the image name {name!r} leads out of the images folder"
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_odd_but_harmless_names_are_read(with_records: Callable[..., PairData], root: Path, name: str) -> None:
+    assert is_inside(name)
+    (root / "images" / name).parent.mkdir(exist_ok=True)
+    (root / "images" / name).touch()
+    data = with_records(record(name, "wet", "dog", "train"), train_images=3)
+    assert (root / data.samples[-1].path).samefile(root / "images" / name)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("./ab\\\0"), max_size=8) | st.text())
+def test_names_taken_for_inside_are_inside(name: str) -> None:
+    joined = posixpath.normpath(posixpath.join("/data/images", name))
+    if is_inside(name):
+        assert joined == "/data/images" or joined.startswith("/data/images/")
+
+
+# images and counts
+
+
+def test_missing_images_are_counted_and_the_first_is_named(root: Path) -> None:
+    (root / "images/a/2.jpg").unlink()
+    (root / "images/a/4.jpg").unlink()
+    message = refusal(compositional.read, root, EXPECTED)
+    assert message == f"{root} lacks 2 of 5 images, the first is images/a/2.jpg"
+
+
+def test_a_folder_is_no_image(with_records: Callable[..., PairData]) -> None:
+    assert "the first is images/a" in refusal(lambda: with_records(record("a", "wet", "dog", "train"), train_images=3))
+
+
+def test_a_name_too_long_for_a_file_is_a_missing_image(with_records: Callable[..., PairData]) -> None:
+    name = "x" * 300
+    message = refusal(lambda: with_records(record(name, "wet", "dog", "train"), train_images=3))
+    assert f"the first is images/{name}" in message
+
+
+@pytest.mark.parametrize("field", list(Statistics.__dataclass_fields__))
+def test_each_wrong_count_is_named_with_both_numbers(root: Path, field: str) -> None:
+    right = getattr(EXPECTED, field)
+    message = refusal(compositional.read, root, replace(EXPECTED, **{field: right + 40}))
+    assert str(root) in message
+    assert f"({field.replace('_', ' ')}: {right} instead of {right + 40})" in message
+
+
+def test_all_wrong_counts_are_named_at_once(root: Path) -> None:
+    message = refusal(compositional.read, root, replace(EXPECTED, states=9, test_images=8))
+    assert "states: 2 instead of 9; test images: 1 instead of 8" in message

@@ -1,0 +1,99 @@
+"""GloVe's vectors: which words of a name count, from an archive or a text file, and what is said of other files."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recompose.tracks.czsl.data.glove import MEMBER, WIDTH, WordVectorsError, read_glove, words_of
+
+VECTORS = {
+    word: np.random.default_rng(seed).normal(size=WIDTH).round(5)
+    for seed, word in enumerate(["full", "grain", "cat", ",", "é"])
+}
+
+
+def line(word: str, vector: np.ndarray) -> str:
+    return " ".join([word, *(f"{value:.5f}" for value in vector)]) + "\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / MEMBER
+    path.write_text("".join(line(word, vector) for word, vector in VECTORS.items()), encoding="utf-8")
+    return path
+
+
+def zipped(text: Path) -> Path:
+    path = text.with_name("glove.6B.zip")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("glove.6B.50d.txt", "cat 1 2 3\n")
+        archive.write(text, MEMBER)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Shoes.Clogs.and.Mules", ["shoes", "clogs", "and", "mules"]),
+        ("Boots.Mid-Calf", ["boots", "mid", "calf"]),
+        ("traffic_light", ["traffic", "light"]),
+        ("black and white", ["black", "and", "white"]),
+        ("...", []),
+    ],
+)
+def test_a_name_has_the_words_between_its_marks(name: str, words: list[str]) -> None:
+    assert words_of(name) == words
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_name_has_the_mean_of_its_known_words(text: Path, packed: bool) -> None:
+    found = read_glove(zipped(text) if packed else text, ["cat", "Full.unheard.grain", "É"])
+    expected = [VECTORS["cat"], (VECTORS["full"] + VECTORS["grain"]) / 2, VECTORS["é"]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_names_without_any_known_word_are_listed(text: Path) -> None:
+    with pytest.raises(WordVectorsError, match=r"no vector for any word of: 'dog', 'unheard\.of'"):
+        read_glove(text, ["cat", "dog", "unheard.of"])
+
+
+@pytest.mark.parametrize("numbers", ["1 2 3", "x " * WIDTH, "nan " * WIDTH, "1 " * (WIDTH + 1), ""])
+def test_a_line_without_300_numbers_is_named(text: Path, numbers: str) -> None:
+    text.write_text(line("grain", VECTORS["grain"]) + f"cat {numbers}\n")
+    with pytest.raises(WordVectorsError, match=rf"{MEMBER}, line 2, does not hold 300 numbers"):
+        read_glove(text, ["cat"])
+
+
+def test_lines_of_words_that_nobody_asks_for_may_be_anything(text: Path) -> None:
+    text.write_text("strange\n" + line("cat", VECTORS["cat"]))
+    np.testing.assert_allclose(read_glove(text, ["cat"])[0], VECTORS["cat"])
+
+
+def test_a_file_without_line_ends_is_not_read_into_memory(text: Path) -> None:
+    text.write_bytes(b"cat " + b"1" * 10_000_000)
+    with pytest.raises(WordVectorsError, match="line 1 is longer than any of GloVe's"):
+        read_glove(text, ["cat"])
+
+
+def test_an_archive_without_the_vectors_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "glove.6B.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "")
+    with pytest.raises(WordVectorsError, match=r"is no zip archive with glove\.6B\.300d\.txt in it"):
+        read_glove(path, ["cat"])
+
+
+def test_a_damaged_archive_is_named(text: Path) -> None:
+    path = zipped(text)
+    for damaged in (path.read_bytes()[:2000], b"<html>not found</html>", _flipped(path.read_bytes())):
+        path.write_bytes(damaged)
+        with pytest.raises(WordVectorsError, match="is no zip archive"):
+            read_glove(path, ["cat"])
+
+
+def _flipped(data: bytes) -> bytes:
+    """The same with bytes in the middle of the packed vectors changed."""
+    middle = len(data) // 2
+    return data[:middle] + bytes(255 - byte for byte in data[middle : middle + 50]) + data[middle + 50 :]

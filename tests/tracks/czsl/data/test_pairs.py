@@ -1,0 +1,148 @@
+"""The common form of a data set: vocabularies, pairs and counts derived by hand, and its files."""
+
+import csv
+import json
+import tempfile
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recompose.tracks.czsl.data.pairs import SPLITS, PairData, Sample, Statistics
+
+PAIRS = {
+    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("dry", "cat")],
+    "val": [("wet", "dog"), ("old", "cat")],
+    "test": [("dry", "cat"), ("wet", "cat"), ("old", "dog")],
+}
+SAMPLES = [
+    Sample("images/b.jpg", "wet", "cat", "train"),
+    Sample("images/a.jpg", "old", "dog", "test"),
+    Sample("images/c.jpg", "old", "cat", "val"),
+    Sample("images/d.jpg", "wet", "dog", "train"),
+    Sample("images/e.jpg", "wet", "cat", "test"),
+    Sample("images/f.jpg", "dry", "cat", "train"),
+    Sample("images/g.jpg", "dry", "cat", "test"),
+    Sample("images/g.jpg", "wet", "dog", "val"),
+]
+awkward = st.sampled_from([*"a ,;\"'\\\t\n\r\v", "\u2028", "é", "狗"])
+names = st.text(awkward | st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+pairs = st.lists(st.tuples(names, names), min_size=1, max_size=4)
+splits = st.fixed_dictionaries(dict.fromkeys(SPLITS, pairs))
+
+
+@pytest.fixture
+def data() -> PairData:
+    return PairData(PAIRS, iter(SAMPLES))
+
+
+def test_vocabularies_and_pairs_are_sorted_and_without_repeats(data: PairData) -> None:
+    assert data.states == ["dry", "old", "wet"]
+    assert data.objects == ["cat", "dog"]
+    assert data.pairs == [("dry", "cat"), ("old", "cat"), ("old", "dog"), ("wet", "cat"), ("wet", "dog")]
+    assert data.pairs_of["train"] == [("dry", "cat"), ("wet", "cat"), ("wet", "dog")]
+
+
+def test_all_pairs_are_every_state_with_every_object(data: PairData) -> None:
+    expected = [("dry", "cat"), ("dry", "dog"), ("old", "cat"), ("old", "dog"), ("wet", "cat"), ("wet", "dog")]
+    assert data.all_pairs == expected
+
+
+def test_samples_keep_their_order(data: PairData) -> None:
+    assert data.samples == SAMPLES
+
+
+def test_seen_pairs_are_those_of_training(data: PairData) -> None:
+    assert data.is_seen(data.pairs).tolist() == [True, False, False, True, True]
+    assert data.is_seen([("dry", "dog"), ("wet", "dog")]).tolist() == [False, True]
+
+
+def test_indices_are_positions_in_the_sorted_vocabularies(data: PairData) -> None:
+    assert data.indices([("wet", "cat"), ("dry", "dog"), ("old", "cat")]).tolist() == [[2, 0], [0, 1], [1, 0]]
+    assert data.indices([]).shape == (0, 2)
+
+
+def test_the_seen_matrix_holds_the_pairs_of_training(data: PairData) -> None:
+    # dry, old and wet with cat and dog
+    assert data.seen_matrix.tolist() == [[True, False], [False, False], [True, True]]
+
+
+def test_closed_world_is_training_and_the_split_itself(data: PairData) -> None:
+    assert data.closed_world("train").tolist() == [True, False, False, True, True]
+    assert data.closed_world("val").tolist() == [True, True, False, True, True]
+    assert data.closed_world("test").tolist() == [True, False, True, True, True]
+
+
+def test_rows_are_positions_of_a_splits_samples(data: PairData) -> None:
+    assert [data.rows(split).tolist() for split in SPLITS] == [[0, 3, 5], [2, 7], [1, 4, 6]]
+
+
+def test_targets_are_the_labels_positions_in_the_given_pairs(data: PairData) -> None:
+    assert data.targets("test", data.pairs).tolist() == [2, 3, 0]
+    assert data.targets("test", data.all_pairs).tolist() == [3, 4, 0]
+    assert data.targets("test", data.all_pairs[::-1]).tolist() == [2, 1, 5]
+
+
+def test_a_label_outside_the_given_pairs_is_an_error(data: PairData) -> None:
+    with pytest.raises(KeyError, match="old"):
+        data.targets("test", data.pairs_of["train"])
+
+
+def test_statistics_count_pairs_and_images_of_each_split(data: PairData) -> None:
+    assert data.statistics == Statistics(
+        states=3,
+        objects=2,
+        train_pairs=3,
+        train_images=3,
+        val_seen=1,
+        val_unseen=1,
+        val_images=2,
+        test_seen=2,
+        test_unseen=1,
+        test_images=3,
+    )
+
+
+@settings(deadline=None)
+@given(splits)
+def test_statistics_add_up(pairs_of: dict[str, list[tuple[str, str]]]) -> None:
+    found = PairData(pairs_of, []).statistics
+    assert found.train_pairs == len(set(pairs_of["train"]))
+    assert found.val_seen + found.val_unseen == len(set(pairs_of["val"]))
+    assert found.test_seen == len(set(pairs_of["test"]) & set(pairs_of["train"]))
+    assert found.test_unseen == len(set(pairs_of["test"]) - set(pairs_of["train"]))
+
+
+def test_a_written_index_has_three_readable_files(data: PairData, tmp_path: Path) -> None:
+    data.write(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.json", "samples.csv", "statistics.json"]
+    assert json.loads((tmp_path / "statistics.json").read_text())["val_unseen"] == 1
+    assert json.loads((tmp_path / "pairs.json").read_text())["val"] == [["old", "cat"], ["wet", "dog"]]
+    rows = list(csv.reader((tmp_path / "samples.csv").read_text().splitlines()))
+    assert rows[:2] == [["path", "state", "object", "split"], ["images/b.jpg", "wet", "cat", "train"]]
+    assert b"\r" not in (tmp_path / "samples.csv").read_bytes()
+
+
+def test_writing_again_replaces_what_was_there(data: PairData, tmp_path: Path) -> None:
+    PairData(PAIRS, []).write(tmp_path)
+    data.write(tmp_path)
+    assert PairData.read(tmp_path).samples == SAMPLES
+
+
+@settings(deadline=None)
+@given(splits, st.lists(names, max_size=5))
+@example({split: [("old", "dog")] for split in SPLITS}, ["carriage\rreturn"])
+def test_an_index_is_read_as_it_was_written_whatever_the_names(
+    pairs_of: dict[str, list[tuple[str, str]]], paths: list[str]
+) -> None:
+    labels = cycle((*pair, split) for split in SPLITS for pair in pairs_of[split])
+    data = PairData(pairs_of, [Sample(f"images/{path}", *label) for path, label in zip(paths, labels, strict=False)])
+    with tempfile.TemporaryDirectory() as folder:
+        data.write(Path(folder))
+        again = PairData.read(Path(folder))
+    assert (again.pairs_of, again.samples, again.statistics) == (data.pairs_of, data.samples, data.statistics)
+    for split in SPLITS:
+        np.testing.assert_array_equal(again.targets(split, again.pairs), data.targets(split, data.pairs))

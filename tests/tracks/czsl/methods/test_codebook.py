@@ -1,0 +1,198 @@
+"""The codebook against loops over images, states and objects."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from recompose.tracks.czsl.methods.parts.codebook import Codebook
+from tests.tracks.czsl.methods.graphs import unit
+
+STATES, OBJECTS, WIDTH = 3, 2, 5
+# uneven counts; no image shows (2, 0) or (1, 1)
+LABELS = [[0, 0], [0, 1], [0, 0], [1, 0], [2, 1], [0, 0], [2, 1], [0, 1]]
+PAIRS = torch.tensor([[2, 0], [0, 1], [1, 1]])
+
+
+def made(seed: int = 0) -> Codebook:
+    torch.manual_seed(seed)
+    return Codebook(STATES, OBJECTS, WIDTH)
+
+
+def drawn(*shape: int, seed: int = 1) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def lengths(codebook: Codebook) -> Tensor:
+    return (codebook.prototypes**2).sum(dim=-1).sqrt()
+
+
+def mean(rows: list[list[float]]) -> list[float]:
+    """Of unit length, of embeddings that are brought to unit length before."""
+    total = [0.0] * WIDTH
+    for row in rows:
+        length = math.sqrt(sum(x * x for x in row))
+        total = [a + x / length for a, x in zip(total, row, strict=True)]
+    length = math.sqrt(sum(x * x for x in total))
+    return [x / length for x in total]
+
+
+def plain_means(embeddings: Tensor, labels: list[list[int]]) -> Tensor:
+    """Prototypes [states, objects, E]: means of a pair's images, or what its state's and its object's make together."""
+    rows = embeddings.tolist()
+    found = torch.zeros(STATES, OBJECTS, WIDTH)
+    for m in range(STATES):
+        for n in range(OBJECTS):
+            shown = [row for row, label in zip(rows, labels, strict=True) if label == [m, n]]
+            if shown:
+                found[m, n] = torch.tensor(mean(shown))
+                continue
+            of_state = mean([row for row, (state, _) in zip(rows, labels, strict=True) if state == m])
+            of_object = mean([row for row, (_, name) in zip(rows, labels, strict=True) if name == n])
+            found[m, n] = torch.tensor(mean([[a + b for a, b in zip(of_state, of_object, strict=True)]]))
+    return found
+
+
+# where it begins
+
+
+def test_it_begins_at_a_random_direction_for_every_pair() -> None:
+    codebook = made()
+    assert codebook.prototypes.shape == (STATES, OBJECTS, WIDTH)
+    assert codebook.prototypes.dtype == torch.float32
+    torch.testing.assert_close(lengths(codebook), torch.ones(STATES, OBJECTS))
+    cosines = codebook.prototypes.view(-1, WIDTH) @ codebook.prototypes.view(-1, WIDTH).T
+    assert (cosines - torch.eye(STATES * OBJECTS)).abs().max() < 0.99
+    assert torch.equal(made().prototypes, codebook.prototypes)
+    assert not torch.equal(made(1).prototypes, codebook.prototypes)
+
+
+def test_it_is_kept_and_not_learned() -> None:
+    codebook = made()
+    assert not list(codebook.parameters())
+    assert set(codebook.state_dict()) == {"prototypes"}
+    other = made(1)
+    other.load_state_dict(codebook.state_dict())
+    assert torch.equal(other.prototypes, codebook.prototypes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_begins_at_means_of_embeddings(seed: int) -> None:
+    embeddings = drawn(len(LABELS), WIDTH, seed=seed)
+    codebook = made()
+    codebook.begin_at_means(embeddings, torch.tensor(LABELS))
+    torch.testing.assert_close(codebook.prototypes, plain_means(embeddings, LABELS), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(lengths(codebook), torch.ones(STATES, OBJECTS))
+    assert codebook.prototypes.dtype == torch.float32
+
+
+def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
+    embeddings, labels = drawn(len(LABELS), WIDTH), torch.tensor(LABELS)
+    first, second = made(), made(1)
+    first.begin_at_means(embeddings, labels)
+    factors = torch.tensor([0.01, 3.0, 100.0, 1.0, 0.5, 7.0, 20.0, 0.3]).double()
+    order = torch.tensor([6, 2, 0, 7, 4, 1, 5, 3])
+    second.begin_at_means((embeddings * factors[:, None])[order], labels[order])
+    torch.testing.assert_close(second.prototypes, first.prototypes)
+    second.begin_at_means(embeddings.bfloat16(), labels)
+    torch.testing.assert_close(second.prototypes, first.prototypes, atol=0.01, rtol=0)
+
+
+def test_pairs_without_images_are_halfway_between_their_state_and_their_object() -> None:
+    """However many images each has."""
+    state, name = torch.eye(WIDTH)[:2]
+    codebook = made()
+    codebook.begin_at_means(torch.stack([state, state, state, name]), torch.tensor([[1, 0]] * 3 + [[0, 1]]))
+    torch.testing.assert_close(codebook.prototypes[1, 1], (state + name) / math.sqrt(2))
+    assert torch.equal(codebook.prototypes[1, 0], state)
+    assert torch.equal(codebook.prototypes[0, 1], name)
+
+
+def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
+    codebook = made()
+    embeddings = drawn(2, WIDTH)
+    codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
+    torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
+
+
+def test_a_pair_of_which_images_show_neither_name_stays_to_the_bit() -> None:
+    codebook = made()
+    before = codebook.prototypes.clone()
+    embeddings = drawn(2, WIDTH)
+    codebook.begin_at_means(embeddings, torch.tensor([[1, 0], [1, 0]]))
+    shown = torch.tensor(mean(embeddings.tolist()))
+    for m in range(STATES):
+        for n in range(OBJECTS):
+            if m != 1 and n != 0:
+                assert torch.equal(codebook.prototypes[m, n], before[m, n])
+            else:
+                torch.testing.assert_close(codebook.prototypes[m, n], shown)
+    torch.testing.assert_close(lengths(codebook), torch.ones(STATES, OBJECTS))
+
+
+def test_without_images_every_prototype_stays() -> None:
+    codebook = made()
+    before = codebook.prototypes.clone()
+    codebook.begin_at_means(torch.empty(0, WIDTH), torch.empty(0, 2, dtype=torch.long))
+    assert torch.equal(codebook.prototypes, before)
+
+
+# reading and writing
+
+
+def test_prototypes_are_found_by_state_and_object() -> None:
+    codebook = made()
+    found = codebook.of(PAIRS)
+    assert found.shape == (3, WIDTH)
+    for row, (m, n) in zip(found, PAIRS.tolist(), strict=True):
+        assert torch.equal(row, codebook.prototypes[m, n])
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
+    codebook, refined = made(), 0.3 * drawn(3, WIDTH)
+    before = codebook.prototypes.clone()
+    found = codebook.updated(PAIRS, refined, momentum)
+    for row, new, (m, n) in zip(found, refined.tolist(), PAIRS.tolist(), strict=True):
+        mixed = [
+            momentum * a + (1 - momentum) * b for a, b in zip(codebook.prototypes[m, n].tolist(), new, strict=True)
+        ]
+        length = math.sqrt(sum(x * x for x in mixed))
+        torch.testing.assert_close(row, torch.tensor([x / length for x in mixed]))
+    assert torch.equal(codebook.prototypes, before)
+
+
+def test_an_update_passes_gradient_to_what_is_refined_alone() -> None:
+    codebook, refined, towards = made(), drawn(3, WIDTH).requires_grad_(), drawn(3, WIDTH, seed=2)
+    (codebook.updated(PAIRS, refined, 0.75) * towards).sum().backward()
+    mixed = 0.75 * codebook.of(PAIRS) + 0.25 * refined.detach()
+    length = (mixed**2).sum(dim=1, keepdim=True).sqrt()
+    direction = mixed / length
+    # what is orthogonal to the direction, at the share and the scale of the mixture
+    expected = 0.25 / length * (towards - (towards * direction).sum(dim=1, keepdim=True) * direction)
+    torch.testing.assert_close(refined.grad, expected)
+    assert codebook.prototypes.grad is None
+    assert not codebook.prototypes.requires_grad
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) -> None:
+    codebook, new = made(), drawn(3, WIDTH).to(dtype)
+    before, place = codebook.prototypes.clone(), codebook.prototypes.data_ptr()
+    codebook.write(PAIRS, new.requires_grad_())
+    written = {(m, n): row for (m, n), row in zip(PAIRS.tolist(), new.detach().float(), strict=True)}
+    for m in range(STATES):
+        for n in range(OBJECTS):
+            assert torch.equal(codebook.prototypes[m, n], written.get((m, n), before[m, n]))
+    assert codebook.prototypes.dtype == torch.float32
+    assert codebook.prototypes.data_ptr() == place
+    assert not codebook.prototypes.requires_grad
+
+
+def test_what_was_read_before_writing_stays_as_it_was() -> None:
+    codebook = made()
+    found = codebook.of(PAIRS)
+    before = found.clone()
+    codebook.write(PAIRS, drawn(3, WIDTH))
+    assert torch.equal(found, before)

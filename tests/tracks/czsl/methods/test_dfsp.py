@@ -1,0 +1,555 @@
+"""DFSP against loops over pairs, names, tokens and images, one text and one image at a time."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import dropout
+
+from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods import dfsp
+from recompose.tracks.czsl.methods.coop import CoOp
+from recompose.tracks.czsl.methods.dfsp import DFSP
+from tests.tracks.czsl.methods.derivations import (
+    BLOCKS,
+    OBJECTS,
+    PAIRS,
+    STATES,
+    drawn_images,
+    plain_joint,
+    plain_linear,
+    plain_logits,
+    plain_mean,
+    plain_norm,
+    plain_pixels,
+    plain_tower,
+    plain_weights,
+    small_backbone,
+    unsettle,
+    words,
+)
+
+SETTINGS: dict[str, Any] = {
+    "prompt": "a photo of {state} {object}",
+    "dropout": 0.0,
+    "fusion": "t2i",
+    "fusion_dropout": 0.0,
+    "share": 0.3,
+    "primitive_weight": 0.5,
+    "prompt_weight": 0.7,
+}
+FUSIONS = ["t2i", "i2t", "BiF"]
+TARGETS = [3, 0, 2]
+FEWER = [[0, 0], [2, 1], [0, 1]]  # without the state 1
+NAMES = len(STATES) + len(OBJECTS)
+OWN = {  # fusion -> what it has beside the soft prompt and the blocks of self-attention
+    "t2i": {"text_to_image", "image_looks"},
+    "i2t": {"image_to_text", "text_looks", "composed"},
+    "BiF": {"text_to_image", "image_looks", "image_to_text", "text_looks", "composed"},
+}
+
+
+@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def images() -> Tensor:
+    return drawn_images(3)
+
+
+def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
+    """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
+    torch.manual_seed(5)
+    method = DFSP(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    if not new:
+        unsettle(method)
+    return method
+
+
+def dense(method: Any, images: Tensor, blocks: list[Tensor], world: str = "closed") -> Tensor:
+    """The scores of all blocks of a world, side by side."""
+    with torch.no_grad():
+        return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
+
+
+def loss_of(method: Any, images: Tensor, pairs: list[list[int]] = PAIRS, targets: list[int] = TARGETS) -> Tensor:
+    return method.loss(images, torch.tensor(targets), torch.tensor(pairs))
+
+
+def learned(method: Any) -> dict[str, Tensor]:
+    return {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
+
+
+# what DFSP computes, written out
+
+
+def plain_attention(attention: Any, queries: Tensor, seen: Tensor) -> Tensor:
+    """Queries [n, W] that look at [m, W], head by head; a head has a width of 64 where the whole is wide enough."""
+    width = queries.shape[1]
+    heads = max(1, width // 64)
+    size = width // heads
+    weight, bias = attention.in_proj_weight, attention.in_proj_bias
+    found = []
+    for head in range(heads):
+        q, k, v = (
+            x @ weight[start : start + size].T + bias[start : start + size]
+            for part, x in enumerate((queries, seen, seen))
+            for start in [part * width + head * size]
+        )
+        found.append(plain_weights(q @ k.T / math.sqrt(size)) @ v)
+    return plain_linear(attention.out_proj, torch.cat(found, dim=1))
+
+
+def plain_block(block: Any, x: Tensor, other: Tensor | None = None) -> Tensor:
+    """What [n, W] becomes, looking at itself or at another [m, W], dropout left out."""
+    query = plain_norm(block.norm, x)
+    x = x + plain_attention(block.attention, query, query if other is None else plain_norm(block.norm_other, other))
+    norm, up, _, _, down = block.feed_forward
+    hidden = plain_linear(up, plain_norm(norm, x))
+    return x + plain_linear(down, hidden / (1 + (-1.702 * hidden).exp()))
+
+
+def plain_end(backbone: Backbone, token: Tensor) -> Tensor:
+    """The joint space's [E] of a text's last token [D]."""
+    return plain_norm(backbone.model.ln_final, token) @ backbone.model.text_projection
+
+
+def plain_tokens(method: Any, pair: list[int]) -> Tensor:
+    """The tokens [length, D] that the text tower makes of a pair's prompt: learned context, then learned words."""
+    backbone, (state, name) = method.backbone, pair
+    start, end = backbone.embed_tokens(torch.tensor([49406, 49407]))
+    x = torch.stack([start, *method.context, method.words[state], method.words[len(STATES) + name], end])
+    mask = torch.full((len(x), len(x)), -math.inf).triu(1)
+    x = x + backbone.model.positional_embedding[: len(x)]
+    return backbone.model.transformer(x.unsqueeze(0), attn_mask=mask)[0]
+
+
+def has(pair: list[int], name: int) -> bool:
+    """Whether a pair has a state, or an object, whose names come after all states'."""
+    return name in (pair[0], len(STATES) + pair[1])
+
+
+def plain_decomposed(texts: list[Tensor], pairs: list[list[int]]) -> list[Tensor]:
+    """For each name the mean [length, D] of the texts of its pairs, token by token; zero where there are none."""
+    found = []
+    for name in range(NAMES):
+        mine = [text for text, pair in zip(texts, pairs, strict=True) if has(pair, name)]
+        found.append(sum(mine, torch.zeros_like(texts[0])) / max(1, len(mine)))
+    return found
+
+
+def plain_summary(method: Any, decomposed: list[Tensor]) -> Tensor:
+    """Texts as an image's tokens [1 + patches, W]: each a weighted sum of all names' first tokens, then their second, and so on."""
+    widen, fold = method.text_to_image
+    rows = [plain_linear(widen, text[token]) for token in range(len(decomposed[0])) for text in decomposed]
+    return torch.stack(
+        [
+            sum((weight * row for weight, row in zip(weights, rows, strict=True)), bias)
+            for weights, bias in zip(fold.weight, fold.bias, strict=True)
+        ]
+    )
+
+
+def plain_primitives(method: Any, tokens: Tensor, decomposed: list[Tensor]) -> list[Tensor]:
+    """The last token [D] of each name's text after it looked at what the tokens [1 + patches, W] of one image give it."""
+    narrow, unfold = method.image_to_text
+    rows = [plain_linear(narrow, token) for token in tokens]
+    given = [
+        sum((weight * row for weight, row in zip(weights, rows, strict=True)), bias)
+        for weights, bias in zip(unfold.weight, unfold.bias, strict=True)
+    ]
+    found = []
+    for name, text in enumerate(decomposed):
+        mine = torch.stack([given[token * NAMES + name] for token in range(len(text))])
+        found.append(plain_block(method.text_attention, plain_block(method.text_looks, text, mine))[-1])
+    return found
+
+
+def mixed(plain: Tensor, fused: Tensor, share: float) -> Tensor:
+    return (1 - share) * plain + share * fused
+
+
+class Written:
+    """All that a loss and scores are made of, from a method's weights, images as bytes and the pairs of a world."""
+
+    def __init__(self, method: Any, images: Tensor, pairs: list[list[int]], fusion: str, share: float) -> None:
+        self.method, self.fusion, self.share = method, fusion, share
+        self.pairs = pairs
+        self.texts = [plain_tokens(method, pair) for pair in pairs]
+        self.decomposed = plain_decomposed(self.texts, pairs)
+        self.tokens = plain_tower(method.backbone, plain_pixels(images))[-1]
+        self.plain_images = plain_joint(method.backbone, self.tokens)[:, 0]
+        self.plain_texts = torch.stack([plain_end(method.backbone, text[-1]) for text in self.texts])
+
+    def prompt_logits(self) -> Tensor:
+        """Logits [images, pairs] before fusion."""
+        return plain_logits(self.method.backbone, self.plain_images, self.plain_texts)
+
+    def logits(self) -> Tensor:
+        """Logits [images, pairs] after fusion."""
+        found = [self.image(number) for number in range(len(self.tokens))]
+        texts = torch.stack([self.texts_of(number) for number in range(len(self.tokens))])
+        return plain_logits(self.method.backbone, torch.stack(found), texts)
+
+    def image(self, number: int) -> Tensor:
+        """The embedding of one image after fusion."""
+        tokens = self.tokens[number]
+        if self.fusion != "i2t":
+            tokens = plain_block(self.method.image_looks, tokens, plain_summary(self.method, self.decomposed))
+        tokens = plain_block(self.method.image_attention, tokens)
+        fused = plain_joint(self.method.backbone, tokens.unsqueeze(0))[0, 0]
+        return mixed(self.plain_images[number], fused, self.share)
+
+    def texts_of(self, number: int) -> Tensor:
+        """The texts [pairs, E] that one image is compared with."""
+        if self.fusion == "t2i":
+            ends = [plain_block(self.method.text_attention, text)[-1] for text in self.texts]
+        else:
+            names = plain_primitives(self.method, self.tokens[number], self.decomposed)
+            products = (names[state] * names[len(STATES) + name] for state, name in self.pairs)
+            ends = [plain_linear(self.method.composed, product) for product in products]
+        fused = torch.stack([plain_end(self.method.backbone, end) for end in ends])
+        return mixed(self.plain_texts, fused, self.share)
+
+    def by_name(self) -> list[list[float]]:
+        """For each image the mean logit before fusion over the pairs of each name; minus infinity where it has none."""
+        found = []
+        for row in self.prompt_logits().tolist():
+            mine = [
+                [logit for logit, pair in zip(row, self.pairs, strict=True) if has(pair, name)] for name in range(NAMES)
+            ]
+            found.append([sum(logits) / len(logits) if logits else -math.inf for logits in mine])
+        return found
+
+    def loss(self, targets: list[int], primitive_weight: float, prompt_weight: float) -> float:
+        """CE after fusion, and, weighted, of states, of objects and of pairs before it."""
+        states = [row[: len(STATES)] for row in self.by_name()]
+        objects = [row[len(STATES) :] for row in self.by_name()]
+        return (
+            plain_entropy(self.logits().tolist(), targets)
+            + primitive_weight * plain_entropy(states, [self.pairs[target][0] for target in targets])
+            + primitive_weight * plain_entropy(objects, [self.pairs[target][1] for target in targets])
+            + prompt_weight * plain_entropy(self.prompt_logits().tolist(), targets)
+        )
+
+
+def plain_entropy(rows: list[list[float]], targets: list[int]) -> float:
+    """The mean over images of the negative logarithm of the true one's share."""
+    costs = [
+        math.log(sum(math.exp(logit) for logit in row)) - row[target] for row, target in zip(rows, targets, strict=True)
+    ]
+    return sum(costs) / len(costs)
+
+
+# where it begins
+
+
+def test_it_begins_at_the_template_s_context_and_the_names_vectors(either: Backbone) -> None:
+    method = made(either, new=True)
+    assert method.sees == "pixels"
+    assert method.length == 1 + len(words(either, "a photo of")) + 2 + 1
+    assert torch.equal(method.context, either.embed_tokens(torch.tensor(words(either, "a photo of"))))
+    names = ["red", "faux leather", "striped", "circle", "boots mid-calf"]
+    torch.testing.assert_close(method.words, torch.stack([plain_mean(either, name) for name in names]))
+
+
+@torch.no_grad()
+def test_without_fusion_it_begins_as_coop_begins(either: Backbone, images: Tensor) -> None:
+    coop = CoOp(either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
+    embeddings = either.encode_image(either.from_bytes(images))
+    expected = coop.score(embeddings, coop.encode_pairs(torch.tensor(PAIRS)))
+    found = dense(made(either, new=True, share=0.0), images, BLOCKS)
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_a_fusion_has_what_it_takes_and_nothing_else(either: Backbone, fusion: str) -> None:
+    method = made(either, fusion=fusion)
+    shared = {"context", "words", "image_attention", "text_attention"}
+    assert {name.split(".")[0] for name in learned(method)} == shared | OWN[fusion]
+    blocks = [part for part in method.modules() if isinstance(part, dfsp.AttentionBlock)]
+    widths = {"image": either.image_width, "text": either.text_width}
+    for name, block in method.named_children():
+        if block in blocks:
+            width = widths[name.split("_")[0]]
+            assert block.attention.embed_dim == width, name
+            assert block.attention.num_heads == max(1, width // 64), name
+
+
+# scores
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_images_and_texts_are_fused_as_written_out(either: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(either, fusion=fusion)
+    found = dense(method, images, [torch.tensor(PAIRS)])
+    written = Written(method, images, PAIRS, fusion, 0.3)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, written.logits(), atol=2e-3, rtol=1e-3)
+    assert (found - written.prompt_logits()).abs().mean() > 0.02
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("fusion", FUSIONS)
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_share_goes_from_the_soft_prompt_to_what_is_fused(
+    backbone: Backbone, images: Tensor, fusion: str, share: float
+) -> None:
+    method = made(backbone, fusion=fusion, share=share)
+    written = Written(method, images, PAIRS, fusion, share)
+    found, plain = dense(method, images, BLOCKS), written.prompt_logits()
+    torch.testing.assert_close(found, written.logits() if share else plain, atol=2e-3, rtol=1e-3)
+    assert torch.allclose(found, plain, atol=0.05) == (share == 0)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("sizes", [[5], [2, 1, 2], [1] * 5, [4, 1]])
+def test_texts_are_decomposed_over_all_blocks_of_a_world(either: Backbone, sizes: list[int]) -> None:
+    method = made(either)
+    world = method.encode_world(torch.tensor(PAIRS).split(sizes), "open")
+    expected = torch.stack(plain_decomposed([plain_tokens(method, pair) for pair in PAIRS], PAIRS))
+    assert [block.index.tolist() for block in world] == [pairs.tolist() for pairs in torch.tensor(PAIRS).split(sizes)]
+    for block in world:
+        assert block.decomposed.shape == (NAMES, method.length, either.text_width)
+        torch.testing.assert_close(block.decomposed, expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(backbone, fusion=fusion)
+    everything = torch.cartesian_prod(torch.arange(3), torch.arange(2))
+    whole = dense(method, images, [everything], "open")
+    for size in (1, 4):
+        found = dense(method, images, list(everything.split(size)), "open")
+        torch.testing.assert_close(found, whole, atol=1e-4, rtol=1e-4)
+    order = torch.tensor([4, 0, 5, 2, 1, 3])
+    torch.testing.assert_close(dense(method, images, [everything[order]]), whole[:, order], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_an_image_is_fused_with_all_pairs_of_a_world_and_with_no_other_image(
+    backbone: Backbone, images: Tensor, fusion: str
+) -> None:
+    method = made(backbone, fusion=fusion)
+    found = dense(method, images, BLOCKS)
+    for row in range(3):
+        torch.testing.assert_close(dense(method, images[row : row + 1], BLOCKS)[0], found[row], atol=1e-4, rtol=1e-4)
+    swapped = dense(method, images.flip(0), BLOCKS).flip(0)
+    torch.testing.assert_close(swapped, found, atol=1e-4, rtol=1e-4)
+    fewer = dense(method, images, [torch.tensor(PAIRS[:3])])
+    assert (fewer - found[:, :3]).abs().max() > 1e-3
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_a_name_without_a_pair_is_zero_and_no_score_suffers(either: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(either, fusion=fusion)
+    (block,) = method.encode_world([torch.tensor(FEWER)], "closed")
+    assert [bool(text.any()) for text in block.decomposed] == [True, False, True, True, True]
+    expected = Written(method, images, FEWER, fusion, 0.3).logits()
+    torch.testing.assert_close(dense(method, images, [torch.tensor(FEWER)]), expected, atol=2e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_scores_are_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(backbone, fusion=fusion)
+    whole = dense(method, images, BLOCKS)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = dense(method, images, BLOCKS)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, whole, atol=0.5, rtol=0)
+
+
+# loss
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_the_loss_is_the_weighted_sum_of_four_cross_entropies(either: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(either, fusion=fusion).train()
+    expected = Written(method, images, PAIRS, fusion, 0.3).loss(TARGETS, 0.5, 0.7)
+    assert float(loss_of(method, images)) == pytest.approx(expected, rel=1e-3)
+
+
+@torch.no_grad()
+def test_each_weight_weighs_its_own_part(backbone: Backbone, images: Tensor) -> None:
+    for weights in ((0.0, 0.0), (3.0, 0.0), (0.0, 3.0)):
+        method = made(backbone, primitive_weight=weights[0], prompt_weight=weights[1]).train()
+        expected = Written(method, images, PAIRS, "t2i", 0.3).loss(TARGETS, *weights)
+        assert float(loss_of(method, images)) == pytest.approx(expected, rel=1e-3)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_a_name_that_training_never_shows_is_no_answer_in_the_loss(
+    backbone: Backbone, images: Tensor, fusion: str
+) -> None:
+    method = made(backbone, fusion=fusion).train()
+    expected = Written(method, images, FEWER, fusion, 0.3).loss([2, 0, 1], 0.5, 0.7)
+    assert float(loss_of(method, images, FEWER, [2, 0, 1])) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_a_name_that_training_never_shows_spoils_no_gradient(backbone: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(backbone, fusion=fusion).train()
+    loss_of(method, images, FEWER, [2, 0, 1]).backward()
+    for name, parameter in learned(method).items():
+        assert parameter.grad is not None and bool(parameter.grad.isfinite().all()), name
+        assert parameter.grad.any(), name
+    assert method.words.grad is not None
+    assert method.words.grad.any(dim=1).tolist() == [True, False, True, True, True]
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_gradient_reaches_all_that_is_learned_and_nothing_else(either: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(either, fusion=fusion).train()
+    loss_of(method, images).backward()
+    for name, parameter in learned(method).items():
+        assert parameter.grad is not None and bool(parameter.grad.any()), name
+    assert method.words.grad is not None and method.context.grad is not None
+    assert method.words.grad.any(dim=1).all()
+    assert method.context.grad.any(dim=1).all()
+    assert all(p.grad is None and not p.requires_grad for p in either.parameters())
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_the_gradient_is_that_of_the_loss(backbone: Backbone, images: Tensor, fusion: str) -> None:
+    """By a small step along the gradient of each parameter, there and back."""
+    method, step = made(backbone, fusion=fusion).train(), 2e-3
+    loss_of(method, images).backward()
+    for name, parameter in method.named_children():
+        moved = [p for p in parameter.parameters() if p.requires_grad]
+        if moved:
+            assert slope(method, images, moved, step) == pytest.approx(length(moved), rel=0.03), name
+    for own in (method.context, method.words):
+        assert slope(method, images, [own], step) == pytest.approx(length([own]), rel=0.03)
+
+
+def length(parameters: Sequence[Tensor]) -> float:
+    """The length of their gradient."""
+    return math.sqrt(sum(float(p.grad.square().sum()) for p in parameters if p.grad is not None))
+
+
+@torch.no_grad()
+def slope(method: Any, images: Tensor, parameters: Sequence[Tensor], step: float) -> float:
+    """How fast the loss grows where these go along their gradient."""
+    found, began = [], [p.clone() for p in parameters]
+    for distance in (step, -step):
+        for parameter, start in zip(parameters, began, strict=True):
+            assert parameter.grad is not None
+            parameter.copy_(start + distance * parameter.grad / length(parameters))
+        found.append(float(loss_of(method, images)))
+    for parameter, start in zip(parameters, began, strict=True):
+        parameter.copy_(start)
+    return (found[0] - found[1]) / (2 * step)
+
+
+# what is dropped
+
+
+def test_one_mask_drops_elements_of_states_and_objects_in_all_pairs_of_all_blocks(backbone: Backbone) -> None:
+    method = made(backbone, dropout=0.5).train()
+    seen: list[tuple[Tensor, ...]] = []
+    hook = method.prompt.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[1:]))
+    torch.manual_seed(3)
+    method.encode_world(BLOCKS, "closed")
+    hook.remove()
+    torch.manual_seed(3)
+    dropped = dropout(torch.ones_like(method.words), 0.5) * method.words
+    assert len(seen) == len(BLOCKS)
+    for (states, objects), index in zip(seen, BLOCKS, strict=True):
+        torch.testing.assert_close(states, dropped[index[:, 0]])
+        torch.testing.assert_close(objects, dropped[index[:, 1] + len(STATES)])
+
+
+@torch.no_grad()
+def test_what_the_other_modality_gives_is_dropped(backbone: Backbone, images: Tensor) -> None:
+    """Both summaries, and the hidden layers of both blocks of self-attention, of the shapes they have for 3 images and 5 pairs."""
+    method = made(backbone, fusion="BiF", dropout=0.0, fusion_dropout=0.5).train()
+    seen: list[tuple[Tensor, Tensor]] = []
+    parts = [part for part in method.modules() if isinstance(part, torch.nn.Dropout) and part.p]
+    hooks = [part.register_forward_hook(lambda _module, inputs, out: seen.append((inputs[0], out))) for part in parts]
+    dense(method, images, [torch.tensor(PAIRS)])
+    for hook in hooks:
+        hook.remove()
+    image, text, length = backbone.image_width, backbone.text_width, method.length
+    assert sorted(tuple(given.shape) for given, _ in seen) == sorted(
+        [
+            (17, image),
+            (3, length * NAMES, text),
+            (3, 1, 4 * image),
+            (3 * NAMES, 1, 4 * text),
+        ]
+    )
+    for given, out in seen:
+        assert 0.4 < float((out == 0).float().mean()) < 0.6
+        kept = out != 0
+        torch.testing.assert_close(out[kept], 2 * given[kept])
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_evaluation_drops_nothing_and_changes_nothing(backbone: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5)
+    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
+    found = dense(method, images, BLOCKS)
+    assert torch.equal(dense(method, images, BLOCKS), found)
+    assert torch.equal(dense(made(backbone, fusion=fusion), images, BLOCKS), found)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in method.state_dict().items())
+    assert not torch.allclose(dense(method.train(), images, BLOCKS), found, atol=1e-3)
+    assert not any(part.training for part in backbone.modules())
+
+
+# blocks of computation
+
+
+def learned_from(method: Any, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """A loss and its gradients, with the same randomness each time."""
+    method.train().zero_grad()
+    torch.manual_seed(11)
+    loss = loss_of(method, images)
+    loss.backward()
+    yield "loss", loss.detach()
+    for name, parameter in learned(method).items():
+        assert parameter.grad is not None, name
+        yield name, parameter.grad.clone()
+
+
+@pytest.mark.parametrize(("texts", "looks"), [(1, 1), (2, 9)])
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_blocks_of_any_size_teach_and_score_the_same(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, fusion: str, texts: int, looks: int
+) -> None:
+    # texts look at images in blocks, too, each of which draws what it drops
+    method = made(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5 if fusion == "t2i" else 0.0)
+    expected, scores = list(learned_from(method, images)), dense(method.eval(), images, BLOCKS)
+    monkeypatch.setattr(dfsp, "TEXTS", texts)
+    monkeypatch.setattr(dfsp, "LOOKS", looks)
+    encoded: list[int] = []
+    composed: list[int] = []
+    hooks = [method.prompt.register_forward_hook(lambda _module, _inputs, out: encoded.append(len(out)))]
+    if fusion != "t2i":
+        hooks.append(method.composed.register_forward_hook(lambda _module, _inputs, out: composed.append(out.shape[1])))
+    torch.testing.assert_close(dense(method, images, BLOCKS), scores, atol=1e-4, rtol=1e-4)
+    for (name, found), (_, known) in zip(learned_from(method, images), expected, strict=True):
+        torch.testing.assert_close(found, known, atol=1e-5, rtol=1e-3, msg=name)
+    for hook in hooks:
+        hook.remove()
+    assert max(encoded) == texts
+    assert fusion == "t2i" or max(composed) == max(1, looks // 3)
+
+
+def test_the_architecture_with_uneven_widths_is_uneven(tmp_path: Path) -> None:
+    backbone = small_backbone("uneven-clip", tmp_path)
+    assert (backbone.width, backbone.image_width, backbone.text_width, backbone.image_length) == (32, 48, 64, 17)

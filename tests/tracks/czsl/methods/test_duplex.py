@@ -1,0 +1,866 @@
+"""Duplex against its equations, written out pair by pair, image by image and node by node."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.adapters import BlockAdapters
+from recompose.nn.lora import BlockLoRA
+from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.methods import duplex
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.parts.pair_method import Known
+from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
+from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, restore, train
+from recompose.training.loop import Hardware
+from tests.tracks.czsl.methods.derivations import (
+    OBJECTS,
+    STATES,
+    THREE_PATHS,
+    drawn_images,
+    plain_disentangled,
+    plain_joint,
+    plain_pixels,
+    plain_texts,
+    plain_tower,
+    plain_weights,
+    small_backbone,
+    unsettle,
+)
+from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_aggregated, plain_candidates, unit
+
+SETTINGS: dict[str, Any] = THREE_PATHS | {
+    "prompts": "soft",
+    "image_tower": "adapters",
+    "disentangler_layers": 2,
+    "loss_weights": [1.0, 0.5, 0.25, 2.0],
+    "closed": [0.5, 0.2, 0.3],
+    "open": [0.1, 0.6, 0.4],
+    "target": "closed",
+    "initial": "random",
+    "momentum": 0.75,
+    "edges": "posteriors",
+    "differentiable": True,
+}
+EVERYTHING = [(m, n) for m in range(3) for n in range(2)]
+# of training, of the closed world in an order of its own, and the labels of a batch of four
+TRAIN = [(0, 0), (1, 1), (2, 1)]
+CLOSED = [(2, 1), (0, 1), (0, 0), (1, 1)]
+TARGETS = [0, 2, 1, 2]
+LABELS = [TRAIN[target] for target in TARGETS]
+# (0, 1) has no image in it, nor have (1, 0) and (2, 0), which the closed world leaves out
+TARGET = {"closed": CLOSED, "open": EVERYTHING}
+FEWER = [0, 2, 2, 2]  # a batch without state 1
+KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+
+
+@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def images() -> Tensor:
+    return drawn_images(4)
+
+
+def known(backbone: Backbone, pairs: list[Pair] = CLOSED) -> Known:
+    embeddings = torch.randn(len(KNOWN), backbone.width, generator=torch.Generator().manual_seed(2))
+    return Known(torch.tensor(pairs), embeddings, torch.tensor(KNOWN))
+
+
+def made(backbone: Backbone, *, new: bool = False, seed: int = 5, pairs: list[Pair] = CLOSED, **changed: Any) -> Duplex:
+    """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
+    torch.manual_seed(seed)
+    method = Duplex(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method.prepare(known(backbone, pairs))
+    if not new:
+        unsettle(method)
+    return method
+
+
+def learning(backbone: Backbone, **changed: Any) -> Duplex:
+    """One in training."""
+    method = made(backbone, **changed)
+    method.train()
+    return method
+
+
+def loss_of(method: Duplex, images: Tensor, targets: list[int] = TARGETS) -> Tensor:
+    return method.loss(images, torch.tensor(targets), torch.tensor(TRAIN))
+
+
+def learned(method: Duplex) -> dict[str, Tensor]:
+    return {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
+
+
+def gradients(loss: Tensor, method: Duplex) -> dict[str, Tensor]:
+    """Of what is learned; zeros where none comes."""
+    parameters = learned(method)
+    found = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True, materialize_grads=True)
+    return dict(zip(parameters, found, strict=True))
+
+
+def dense(method: Duplex, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
+    """The scores of all blocks of a world, side by side."""
+    with torch.no_grad():
+        return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
+
+
+# the derivation
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What the paper's equations give for a batch."""
+
+    parts: list[Tensor]  # L c t, L s, L o and L c h
+    codebook: Tensor  # [S, O, E], afterwards
+
+    def loss(self, weights: list[float]) -> Tensor:
+        """Eq. 20 with weights."""
+        return sum((weight * part for weight, part in zip(weights, self.parts, strict=True)), torch.zeros(()))
+
+
+def plain_views(method: Duplex, images: Tensor, training: bool) -> dict[str, Tensor]:
+    """z c, z s and z o (Eqs. 3 and 5), as they come."""
+    adapters = method.adapters if isinstance(method.adapters, BlockAdapters) else None
+    layers = plain_tower(method.backbone, plain_pixels(images), adapters)
+    embedding = plain_joint(method.backbone, layers[-1])[:, 0]
+    return {
+        "pair": embedding,
+        "state": plain_disentangled(method.of_state, embedding, training),
+        "object": plain_disentangled(method.of_object, embedding, training),
+    }
+
+
+def plain_probabilities(method: Duplex, view: Tensor, prototypes: Tensor) -> Tensor:
+    """The softmax of cosines over the temperature, as in Eqs. 4, 8, 9 and 19."""
+    scale = math.exp(float(method.backbone.model.logit_scale))
+    rows = [torch.stack([scale * (unit(z) @ unit(t)) for t in prototypes]) for z in view]
+    return plain_weights(torch.stack(rows))
+
+
+def plain_refined(
+    method: Duplex, views: dict[str, Tensor], beliefs: dict[str, Tensor], labels: list[Pair], target: list[Pair]
+) -> Tensor:
+    """The codebook [S, O, E] after Algorithm 1."""
+
+    def phi(z: Tensor, y: Tensor) -> Tensor:
+        return unit((method.from_state.weight @ z + method.from_object.weight @ y).clamp(min=0))
+
+    states, objects = ([label[place] for label in labels] for place in (0, 1))
+    batch = Batch(states, objects, unit(views["state"]), unit(views["object"]), beliefs["state"], beliefs["object"])
+    pairs = sorted(plain_candidates(states, objects, target))
+    before = method.codebook.prototypes.clone()
+    found = plain_aggregated(pairs, batch, phi, method.edges, torch.stack([before[m, n] for m, n in pairs]))
+    if not method.differentiable:
+        found = found.detach()
+    rows = []
+    for m, n in EVERYTHING:
+        refined = before[m, n]
+        if (m, n) in pairs:
+            refined = unit(method.momentum * refined + (1 - method.momentum) * found[pairs.index((m, n))])
+        rows.append(refined)
+    return torch.stack(rows).view(3, 2, -1)
+
+
+def derive(
+    method: Duplex, images: Tensor, target: list[Pair], targets: list[int] = TARGETS, training: bool = True
+) -> Derived:
+    """The losses of a batch, and the codebook after it."""
+    labels = [TRAIN[number] for number in targets]
+    views, texts = plain_views(method, images, training), plain_texts(method, 3, [list(pair) for pair in target])
+    beliefs = {path: plain_probabilities(method, views[path], texts[path]) for path in ("pair", "state", "object")}
+    anchored = {path: plain_probabilities(method, views[path], texts[path].detach()) for path in ("state", "object")}
+    codebook = plain_refined(method, views, anchored, labels, target)
+    beliefs["prototype"] = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in target]))
+    right = {
+        "pair": target.index,
+        "state": lambda pair: pair[0],
+        "object": lambda pair: pair[1],
+        "prototype": target.index,
+    }
+    parts = []
+    for path, place in right.items():
+        logs = [beliefs[path][i, place(label)].log() for i, label in enumerate(labels)]
+        parts.append(-sum(logs, torch.zeros(())) / len(logs))
+    return Derived(parts, codebook)
+
+
+def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: list[float]) -> Tensor:
+    """Eq. 21 with weights, of an untouched codebook."""
+    views, texts = plain_views(method, images, False), plain_texts(method, 3, [list(pair) for pair in pairs])
+    of = {path: plain_probabilities(method, views[path], texts[path]).tolist() for path in views}
+    prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in pairs])
+    by_prototype = plain_probabilities(method, views["pair"], prototypes).tolist()
+    return torch.tensor(
+        [
+            [
+                weights[0] * of["pair"][i][k]
+                + weights[1] * by_prototype[i][k]
+                + weights[2] * of["state"][i][m] * of["object"][i][n]
+                for k, (m, n) in enumerate(pairs)
+            ]
+            for i in range(len(images))
+        ]
+    )
+
+
+# the target
+
+
+@pytest.mark.parametrize("target", ["closed", "open"])
+def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target: str) -> None:
+    method = made(backbone, target=target)
+    found = [(int(m), int(n)) for m, n in method.target]
+    assert len(found) == len(set(found))
+    assert set(found) == set(TARGET[target])
+    for m, n in EVERYTHING:
+        assert int(method.place[m, n]) == (found.index((m, n)) if (m, n) in found else -1)
+
+
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+def test_the_order_of_the_target_does_not_matter(backbone: Backbone, images: Tensor, edges: str) -> None:
+    one, other = (learning(backbone, pairs=pairs, edges=edges) for pairs in (CLOSED, [CLOSED[i] for i in (3, 1, 0, 2)]))
+    torch.testing.assert_close(loss_of(one, images), loss_of(other, images))
+    torch.testing.assert_close(one.codebook.prototypes, other.codebook.prototypes)
+
+
+# where the codebook begins
+
+
+def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: Backbone) -> None:
+    torch.manual_seed(5)
+    method = Duplex(backbone, STATES, OBJECTS, **SETTINGS)
+    drawn = method.codebook.prototypes.clone()
+    method.prepare(known(backbone))
+    assert torch.equal(method.codebook.prototypes, drawn)
+    found = made(backbone, new=True, initial="means").codebook.prototypes
+    embeddings = unit(known(backbone).embeddings)
+    assert found.shape == drawn.shape == (3, 2, backbone.width)
+    torch.testing.assert_close(found[0, 0], unit(embeddings[0] + embeddings[2]))
+    torch.testing.assert_close(found[1, 1], embeddings[3])
+    # state 0 and object 1 never meet: of the one only pair (0, 0) is known, of the other pairs (2, 1) and (1, 1)
+    halves = unit(embeddings[0] + embeddings[2]), unit(embeddings[1] + embeddings[3] + embeddings[4])
+    torch.testing.assert_close(found[0, 1], unit(halves[0] + halves[1]))
+
+
+def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbone) -> None:
+    method = made(backbone, new=True)
+    for layer in (method.from_state, method.from_object):
+        assert layer.bias is None
+        assert torch.equal(layer.weight, torch.eye(backbone.width))
+
+
+# the loss
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.75])
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+@pytest.mark.parametrize("target", ["closed", "open"])
+def test_the_loss_is_that_of_equation_20(
+    either: Backbone, images: Tensor, target: str, edges: str, momentum: float
+) -> None:
+    method = learning(either, target=target, edges=edges, momentum=momentum)
+    expected = derive(method, images, TARGET[target]).loss(SETTINGS["loss_weights"])
+    torch.testing.assert_close(loss_of(method, images), expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_each_weight_is_of_its_own_loss_and_zero_switches_it_off(
+    backbone: Backbone, images: Tensor, place: int
+) -> None:
+    weights = [0.0] * 4
+    weights[place] = 3.0
+    method = learning(backbone, loss_weights=weights)
+    parts = derive(method, images, CLOSED).parts
+    torch.testing.assert_close(loss_of(method, images), 3 * parts[place], atol=1e-4, rtol=1e-4)
+    assert all((part - parts[place]).abs() > 1e-2 for k, part in enumerate(parts) if k != place)
+
+
+@pytest.mark.parametrize("target", ["closed", "open"])
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+@pytest.mark.parametrize("differentiable", [True, False])
+def test_gradients_are_those_of_the_derivation(
+    backbone: Backbone, images: Tensor, differentiable: bool, edges: str, target: str
+) -> None:
+    method = learning(backbone, differentiable=differentiable, edges=edges, target=target)
+    expected = gradients(derive(method, images, TARGET[target]).loss(SETTINGS["loss_weights"]), method)
+    found = gradients(loss_of(method, images), method)
+    for name, gradient in found.items():
+        torch.testing.assert_close(gradient, expected[name], atol=2e-4, rtol=2e-3, msg=name)
+
+
+def test_in_training_the_codebook_is_refined_before_images_are_compared_with_it(
+    backbone: Backbone, images: Tensor
+) -> None:
+    method = learning(backbone, loss_weights=[0.0, 0.0, 0.0, 1.0], momentum=0.0)
+    before = method.codebook.prototypes.clone()
+    views = plain_views(method, images, True)
+    found = loss_of(method, images)
+    losses = {}
+    for name, codebook in (("before", before), ("after", method.codebook.prototypes)):
+        beliefs = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in CLOSED]))
+        losses[name] = -sum(beliefs[i, CLOSED.index(label)].log() for i, label in enumerate(LABELS)) / 4
+    torch.testing.assert_close(found, losses["after"], atol=1e-4, rtol=1e-4)
+    assert abs(float(found - losses["before"])) > 1e-2
+
+
+# what is refined
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+@pytest.mark.parametrize("target", ["closed", "open"])
+def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
+    backbone: Backbone, target: str, edges: str, training: bool
+) -> None:
+    """Of any features and any posteriors."""
+    method = made(backbone, target=target, edges=edges)
+    method.train(training)
+    generator = torch.Generator().manual_seed(11)
+    drawn = {path: torch.randn(4, backbone.width, generator=generator) for path in ("pair", "state", "object")}
+    beliefs = {
+        path: torch.rand(4, count, generator=generator).softmax(dim=-1) for path, count in (("state", 3), ("object", 2))
+    }
+    before = method.codebook.prototypes.clone()
+    expected = plain_refined(method, drawn, beliefs, LABELS, TARGET[target])
+    found = method.refined(Views(**drawn, tokens=()), torch.tensor(LABELS), beliefs["state"], beliefs["object"])
+    assert found.shape == (len(method.target), backbone.width)
+    for row, (m, n) in zip(found, method.target.tolist(), strict=True):
+        torch.testing.assert_close(row, expected[m, n], atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(method.codebook.prototypes, expected if training else before, atol=1e-6, rtol=1e-5)
+    assert not torch.allclose(expected, before, atol=1e-3)
+
+
+# what is written
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+@pytest.mark.parametrize("target", ["closed", "open"])
+def test_candidates_move_and_all_others_stay_to_the_bit(
+    backbone: Backbone, images: Tensor, target: str, edges: str, momentum: float
+) -> None:
+    method = learning(backbone, target=target, edges=edges, momentum=momentum)
+    before = method.codebook.prototypes.clone()
+    expected = derive(method, images, TARGET[target], FEWER).codebook
+    loss_of(method, images, FEWER)
+    after = method.codebook.prototypes
+    moved = {(0, 0), (0, 1), (2, 1)} | ({(2, 0)} if target == "open" else set())
+    for m, n in EVERYTHING:
+        if (m, n) not in moved:
+            assert torch.equal(after[m, n], before[m, n])
+            continue
+        torch.testing.assert_close(after[m, n], expected[m, n], atol=1e-5, rtol=1e-4)
+        assert (after[m, n] - before[m, n]).abs().max() > 1e-3
+        assert float(after[m, n].norm()) == pytest.approx(1, abs=1e-6)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("differentiable", [True, False])
+def test_what_is_written_does_not_hang_on_gradients(backbone: Backbone, images: Tensor, differentiable: bool) -> None:
+    method = learning(backbone, differentiable=differentiable)
+    expected = derive(method, images, CLOSED).codebook
+    loss_of(method, images)
+    torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_at_momentum_zero_nothing_remains_of_what_was(backbone: Backbone, images: Tensor) -> None:
+    """A prototype sends itself no message."""
+    one, other = (learning(backbone, momentum=0.0) for _ in range(2))
+    other.codebook.prototypes.copy_(-one.codebook.prototypes.roll(1, dims=0))
+    for method in (one, other):
+        loss_of(method, images)
+    for m, n in CLOSED:
+        torch.testing.assert_close(one.codebook.prototypes[m, n], other.codebook.prototypes[m, n])
+
+
+def test_at_momentum_one_no_graph_is_built_and_nothing_is_written(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(duplex, "aggregate", refuse)
+    monkeypatch.setattr(duplex, "candidates", refuse)
+    method = learning(backbone, momentum=1.0)
+    before = method.codebook.prototypes.clone()
+    parts = derive(method, images, CLOSED).parts
+    loss = loss_of(method, images)
+    torch.testing.assert_close(loss, Derived(parts, before).loss(SETTINGS["loss_weights"]), atol=1e-4, rtol=1e-4)
+    assert torch.equal(method.codebook.prototypes, before)
+    monkeypatch.undo()
+    with pytest.raises(AssertionError):
+        monkeypatch.setattr(duplex, "aggregate", refuse)
+        loss_of(learning(backbone), images)
+
+
+@torch.no_grad()
+def test_batches_add_up(backbone: Backbone, images: Tensor) -> None:
+    """The second batch moves on from where the first one left each prototype."""
+    method = learning(backbone)
+    for targets, seen in ((TARGETS, images), (FEWER, images.flip(-1))):
+        expected = derive(method, seen, CLOSED, targets).codebook
+        loss_of(method, seen, targets)
+        torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_the_order_of_a_batch_does_not_matter(backbone: Backbone, images: Tensor) -> None:
+    one, other = (learning(backbone) for _ in range(2))
+    order = [2, 0, 3, 1]
+    first, second = loss_of(one, images), loss_of(other, images[order], [TARGETS[i] for i in order])
+    torch.testing.assert_close(first, second)
+    torch.testing.assert_close(one.codebook.prototypes, other.codebook.prototypes)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("target", ["closed", "open"])
+def test_evaluation_writes_nothing(backbone: Backbone, images: Tensor, target: str) -> None:
+    method = made(backbone, target=target)
+    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
+    expected = derive(method, images, TARGET[target], training=False).loss(SETTINGS["loss_weights"])
+    torch.testing.assert_close(loss_of(method, images), expected, atol=1e-4, rtol=1e-4)
+    for world in ("closed", "open"):
+        dense(method, images, [torch.tensor(EVERYTHING)], world)
+    method.image_embeddings(images)
+    method.pair_embeddings(torch.tensor(CLOSED))
+    assert all(torch.equal(tensor, before[name]) for name, tensor in method.state_dict().items())
+
+
+def test_worlds_and_images_write_nothing_in_training_either(backbone: Backbone, images: Tensor) -> None:
+    method = learning(backbone)
+    before = method.codebook.prototypes.clone()
+    dense(method, images, [torch.tensor(EVERYTHING)], "closed")
+    method.pair_embeddings(torch.tensor(CLOSED))
+    assert torch.equal(method.codebook.prototypes, before)
+
+
+def test_a_loss_without_prototypes_builds_no_graph_and_writes_nothing(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(duplex, "aggregate", refuse)
+    method = learning(backbone, loss_weights=[1.0, 1.0, 1.0, 0.0])
+    before = method.codebook.prototypes.clone()
+    found = gradients(loss_of(method, images), method)
+    assert torch.equal(method.codebook.prototypes, before)
+    assert not any(gradient.any() for name, gradient in found.items() if name.startswith("from_"))
+
+
+# what is learned
+
+
+def parts_with_gradient(method: Duplex, loss: Tensor) -> set[str]:
+    """What is learned of Duplex, contexts by their path, without what batch normalisation takes away."""
+    found = set()
+    for name, gradient in gradients(loss, method).items():
+        head, *rest = name.split(".")
+        if gradient.abs().max() > 1e-4:
+            found.add(f"{head}.{rest[-1]}" if head == "prompts" else head)
+    return found
+
+
+IMAGES = {"adapters"}
+HEADS = {"of_state", "of_object"}
+WORDS = {"prompts.primitives"}
+ALONE = {"prompts.state", "prompts.object"}
+PROJECTIONS = {"from_state", "from_object"}
+EVERY = IMAGES | HEADS | WORDS | ALONE | PROJECTIONS | {"prompts.pair"}
+
+
+@pytest.mark.parametrize(
+    ("weights", "changed", "expected"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], {}, EVERY),
+        ([0.0, 1.0, 1.0, 1.0], {}, EVERY - {"prompts.pair"}),
+        ([1.0, 1.0, 1.0, 0.0], {}, EVERY - PROJECTIONS),
+        ([1.0, 0.0, 0.0, 0.0], {}, IMAGES | WORDS | {"prompts.pair"}),
+        ([0.0, 1.0, 0.0, 0.0], {}, IMAGES | WORDS | {"of_state", "prompts.state"}),
+        ([0.0, 0.0, 1.0, 0.0], {}, IMAGES | WORDS | {"of_object", "prompts.object"}),
+        # through posteriors and features, whose texts are anchors
+        ([0.0, 0.0, 0.0, 1.0], {}, IMAGES | HEADS | PROJECTIONS),
+        ([0.0, 0.0, 0.0, 1.0], {"differentiable": False}, IMAGES),
+        ([0.0, 0.0, 0.0, 1.0], {"momentum": 1.0}, IMAGES),
+        ([1.0, 1.0, 1.0, 1.0], {"differentiable": False}, EVERY - PROJECTIONS),
+        ([1.0, 1.0, 1.0, 1.0], {"momentum": 1.0}, EVERY - PROJECTIONS),
+    ],
+)
+def test_gradient_reaches_what_it_should(
+    backbone: Backbone, images: Tensor, weights: list[float], changed: dict[str, Any], expected: set[str]
+) -> None:
+    method = learning(backbone, loss_weights=weights, **changed)
+    assert {name.split(".")[0] for name in learned(method)} == {"prompts", *IMAGES, *HEADS, *PROJECTIONS}
+    assert parts_with_gradient(method, loss_of(method, images)) == expected
+
+
+@pytest.mark.parametrize("target", ["closed", "open"])
+@pytest.mark.parametrize("edges", ["posteriors", "labels"])
+@pytest.mark.parametrize("differentiable", [True, False])
+def test_the_loss_of_prototypes_reaches_no_prompt_at_all(
+    backbone: Backbone, images: Tensor, differentiable: bool, edges: str, target: str
+) -> None:
+    weights = [0.0, 0.0, 0.0, 1.0]
+    method = learning(backbone, loss_weights=weights, differentiable=differentiable, edges=edges, target=target)
+    found = gradients(loss_of(method, images), method)
+    of_prompts = [gradient for name, gradient in found.items() if name.startswith("prompts.")]
+    assert len(of_prompts) == 4
+    assert not any(gradient.any() for gradient in of_prompts)
+    assert any(gradient.any() for gradient in found.values())
+
+
+def test_prompts_learn_the_same_with_and_without_prototypes(backbone: Backbone, images: Tensor) -> None:
+    """Semantic prototypes are anchors: what the graph and its loss do, they do not hear of."""
+    found = [
+        gradients(loss_of(method, images), method)
+        for method in (learning(backbone, loss_weights=[1.0, 0.5, 0.25, last]) for last in (0.0, 2.0))
+    ]
+    for name, without in found[0].items():
+        if name.startswith("prompts."):
+            torch.testing.assert_close(found[1][name], without, atol=1e-6, rtol=1e-5, msg=name)
+            assert without.any()
+    assert not torch.allclose(found[1]["of_state.0.weight"], found[0]["of_state.0.weight"], atol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("weights", "count"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], 3 + 2 + 4),
+        ([1.0, 0.0, 0.0, 0.0], 3 + 2 + 4),
+        ([0.0, 1.0, 1.0, 1.0], 3 + 2),
+        ([0.0, 0.0, 0.0, 1.0], 3 + 2),
+    ],
+)
+def test_texts_of_pairs_are_encoded_only_where_they_count(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, weights: list[float], count: int
+) -> None:
+    method, encoded = learning(backbone, loss_weights=weights), []
+    right = Backbone.encode_prompts
+
+    def watch(self: Backbone, embeddings: Tensor, end: Tensor) -> Tensor:
+        encoded.append(len(embeddings))
+        return right(self, embeddings, end)
+
+    monkeypatch.setattr(Backbone, "encode_prompts", watch)
+    loss_of(method, images)
+    assert sum(encoded) == count
+
+
+@pytest.mark.parametrize("differentiable", [True, False])
+def test_gradient_never_reaches_the_codebook_or_the_towers(
+    backbone: Backbone, images: Tensor, differentiable: bool
+) -> None:
+    method = learning(backbone, differentiable=differentiable)
+    loss_of(method, images).backward()
+    assert not method.codebook.prototypes.requires_grad
+    assert method.codebook.prototypes.grad is None
+    assert method.codebook.prototypes.grad_fn is None
+    assert not any("codebook" in name for name, _ in method.named_parameters())
+    assert all(p.grad is None and not p.requires_grad for p in backbone.parameters())
+
+
+def test_steps_move_what_is_learned_and_the_codebook_and_not_the_towers(backbone: Backbone, images: Tensor) -> None:
+    method = learning(backbone)
+    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
+    optimizer = torch.optim.Adam(learned(method).values(), lr=1e-3)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        losses.append(loss_of(method, images))
+        losses[-1].backward()
+        optimizer.step()
+    assert losses[-1] < losses[0]
+    after = method.state_dict()
+    for name in ("codebook.prototypes", "from_state.weight", "from_object.weight", "prompts.primitives"):
+        assert not torch.equal(after[name], before[name]), name
+    assert all(torch.equal(after[name], before[name]) for name in before if name.startswith("backbone."))
+
+
+def test_fixed_prompts_learn_nothing(backbone: Backbone, images: Tensor) -> None:
+    method = learning(backbone, prompts="fixed", attribute_dropout=0.5)
+    assert not any(name.startswith("prompts.") for name in learned(method))
+    expected = derive(method, images, CLOSED).loss(SETTINGS["loss_weights"])
+    loss = loss_of(method, images)
+    torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
+    loss.backward()
+    assert all(parameter.grad is None for parameter in method.prompts.parameters())
+    assert method.from_state.weight.grad is not None
+    new, soft = (
+        made(backbone, new=True, prompts=kind).encode_world([torch.tensor(CLOSED)], "closed")[0]
+        for kind in ("fixed", "soft")
+    )
+    for name in ("pairs", "states", "objects"):
+        assert torch.equal(getattr(new, name), getattr(soft, name))
+
+
+def test_a_frozen_image_tower_has_nothing_to_learn(backbone: Backbone, images: Tensor) -> None:
+    method = learning(backbone, image_tower="frozen")
+    assert {name.split(".")[0] for name in learned(method)} == {"prompts", *HEADS, *PROJECTIONS}
+    expected = derive(method, images, CLOSED)
+    loss = loss_of(method, images)
+    torch.testing.assert_close(loss, expected.loss(SETTINGS["loss_weights"]), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(method.codebook.prototypes, expected.codebook.detach(), atol=1e-5, rtol=1e-4)
+    assert parts_with_gradient(method, loss) == EVERY - IMAGES
+
+
+def test_low_rank_changes_of_the_image_tower_learn(backbone: Backbone, images: Tensor) -> None:
+    method = learning(backbone, image_tower="lora")
+    assert isinstance(method.adapters, BlockLoRA)
+    found = gradients(loss_of(method, images), method)
+    of_tower = [gradient for name, gradient in found.items() if name.startswith("adapters.")]
+    assert len(of_tower) == 4 * backbone.depth
+    assert all(gradient.any() for gradient in of_tower)
+    assert not any("parametriz" in name for name, _ in backbone.named_parameters())
+
+
+def test_low_rank_changes_begin_at_the_frozen_tower(backbone: Backbone, images: Tensor) -> None:
+    method, frozen = (made(backbone, new=True, image_tower=kind) for kind in ("lora", "frozen"))
+    frozen.load_state_dict(method.state_dict(), strict=False)
+    world = [torch.tensor(CLOSED)]
+    before = dense(frozen, images, world, "closed")
+    torch.testing.assert_close(dense(method, images, world, "closed"), before)
+    assert isinstance(method.adapters, BlockLoRA)
+    unsettle(method.adapters)
+    assert not torch.allclose(dense(method, images, world, "closed"), before, atol=1e-3)
+
+
+# scores
+
+
+@pytest.mark.parametrize("size", [1, 2, 6])
+@pytest.mark.parametrize("world", ["closed", "open"])
+def test_scores_are_those_of_equation_21_in_blocks_of_any_size(
+    either: Backbone, images: Tensor, world: str, size: int
+) -> None:
+    method = made(either)
+    pairs = [EVERYTHING[k] for k in (3, 0, 5, 1, 4, 2)]
+    with torch.no_grad():
+        expected = plain_scores(method, images, pairs, SETTINGS[world])
+    blocks = list(torch.tensor(pairs).split(size))
+    found = dense(method, images, blocks, world)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-3)
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("size", [2, 6])
+def test_each_part_of_a_score_sums_to_one_over_all_pairs(
+    backbone: Backbone, images: Tensor, size: int, place: int
+) -> None:
+    weights = [0.0, 0.0, 0.0]
+    weights[place] = 1.0
+    method = made(backbone, closed=weights)
+    found = dense(method, images, list(torch.tensor(EVERYTHING).split(size)), "closed")
+    torch.testing.assert_close(found.sum(dim=1), torch.ones(4))
+    torch.testing.assert_close(found, plain_scores(method, images, EVERYTHING, weights).detach(), atol=1e-5, rtol=1e-3)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("size", [2, 4])
+def test_fused_logits_take_the_place_of_probabilities(backbone: Backbone, images: Tensor, size: int) -> None:
+    method = made(backbone, fusion="logits", closed=[0.5, 0.2, 0.0])
+    views, texts = plain_views(method, images, False), plain_texts(method, 3, [list(pair) for pair in CLOSED])
+    scale = math.exp(float(backbone.model.logit_scale))
+    prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in CLOSED])
+    expected = scale * unit(views["pair"]) @ (0.5 * unit(texts["pair"]) + 0.2 * prototypes).T
+    found = dense(method, images, list(torch.tensor(CLOSED).split(size)), "closed")
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-3)
+
+
+@torch.no_grad()
+def test_scores_follow_the_codebook_as_it_stands_when_a_world_is_encoded(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone)
+    before = dense(method, images, [torch.tensor(CLOSED)], "closed")
+    method.train()
+    loss_of(method, images)
+    method.eval()
+    torch.testing.assert_close(
+        dense(method, images, [torch.tensor(CLOSED)], "closed"),
+        plain_scores(method, images, CLOSED, SETTINGS["closed"]),
+        atol=1e-5,
+        rtol=1e-3,
+    )
+    assert not torch.allclose(dense(method, images, [torch.tensor(CLOSED)], "closed"), before, atol=1e-4)
+
+
+@torch.no_grad()
+def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone)
+    views = plain_views(method, images, False)
+    found = method.image_embeddings(images)
+    assert set(found) == {"images", "from_states", "from_objects"}
+    for name, expected in (
+        ("images", unit(views["pair"])),
+        ("from_states", unit(views["state"]) @ method.from_state.weight.T),
+        ("from_objects", unit(views["object"]) @ method.from_object.weight.T),
+    ):
+        torch.testing.assert_close(found[name], expected, atol=1e-5, rtol=1e-3)
+    shown = method.pair_embeddings(torch.tensor(CLOSED))
+    assert set(shown) == {"semantic", "visual"}
+    texts = plain_texts(method, 3, [list(pair) for pair in CLOSED])["pair"]
+    torch.testing.assert_close(shown["semantic"], unit(texts), atol=1e-5, rtol=1e-3)
+    for row, (m, n) in zip(shown["visual"], CLOSED, strict=True):
+        assert torch.equal(row, method.codebook.prototypes[m, n])
+
+
+# precision
+
+
+def test_in_mixed_precision_the_codebook_stays_in_full(backbone: Backbone, images: Tensor) -> None:
+    method, full = (learning(backbone) for _ in range(2))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = loss_of(method, images)
+    loss.backward()
+    expected = loss_of(full, images)
+    assert loss.dtype == torch.float32
+    assert float(loss) == pytest.approx(float(expected), rel=0.1)
+    for gradient in (parameter.grad for parameter in learned(method).values()):
+        assert gradient is not None
+        assert gradient.isfinite().all()
+    found = method.codebook.prototypes
+    assert found.dtype == torch.float32
+    torch.testing.assert_close((found**2).sum(dim=-1), torch.ones(3, 2))
+    assert ((found * full.codebook.prototypes).sum(dim=-1) > 0.999).all()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert dense(method.eval(), images, [torch.tensor(CLOSED)], "closed").dtype == torch.float32
+
+
+# checkpoints
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    """The states and objects of the derivations, sorted; two pairs are of validation and testing alone."""
+    names = sorted(STATES), sorted(OBJECTS)
+    of = {
+        "train": [(names[0][m], names[1][n]) for m, n in TRAIN],
+        "val": [(names[0][0], names[1][0]), (names[0][0], names[1][1])],
+        "test": [(names[0][2], names[1][1]), (names[0][1], names[1][0])],
+    }
+    samples = [
+        Sample(f"{split}{number}.png", *of[split][number % len(of[split])], split)
+        for split, count in (("train", 8), ("val", 4), ("test", 2))
+        for number in range(count)
+    ]
+    return PairData(of, samples)
+
+
+def training_of(method: Duplex, data: PairData) -> PairTraining:
+    return PairTraining(method, data, lr=1e-3, weight_decay=0.0)
+
+
+def test_what_training_keeps_holds_the_codebook_and_a_restored_method_has_it(
+    backbone: Backbone, images: Tensor, data: PairData, tmp_path: Path
+) -> None:
+    method = learning(backbone)
+    loss_of(method, images)
+    state = training_of(method, data).trained_state()
+    assert torch.equal(state["method.codebook.prototypes"], method.codebook.prototypes)
+    assert not {"method.target", "method.place"} & set(state)
+    assert not any(name.startswith("method.backbone.") for name in state)
+    save_file(state, tmp_path / CHECKPOINT)
+    other = made(backbone, new=True, seed=6)
+    assert not torch.equal(other.codebook.prototypes, method.codebook.prototypes)
+    restore(other, tmp_path / CHECKPOINT)
+    assert torch.equal(other.codebook.prototypes, method.codebook.prototypes)
+    blocks = list(torch.tensor(EVERYTHING).split(4))
+    assert torch.equal(dense(other.eval(), images, blocks, "open"), dense(method.eval(), images, blocks, "open"))
+
+
+def kept(method: Duplex, data: PairData) -> dict[str, Tensor]:
+    """What a checkpoint of a method as it is holds."""
+    return training_of(method, data).trained_state()
+
+
+def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
+    state = kept(made(backbone), data)
+    del state["method.codebook.prototypes"]
+    save_file(state, tmp_path / CHECKPOINT)
+    with pytest.raises(ValueError, match=r"is of other settings: codebook\.prototypes do not fit"):
+        restore(made(backbone, seed=6), tmp_path / CHECKPOINT)
+
+
+def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
+    own = ("target", "initial", "momentum", "edges", "differentiable")
+    plain = {name: value for name, value in SETTINGS.items() if name not in own}
+    method = ThreePath(backbone, STATES, OBJECTS, **plain)
+    save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)
+    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight do not fit"
+    with pytest.raises(ValueError, match=lacking):
+        restore(made(backbone), tmp_path / CHECKPOINT)
+
+
+def test_what_a_checkpoint_holds_beside_the_method_is_ignored(
+    backbone: Backbone, data: PairData, tmp_path: Path
+) -> None:
+    method, other = made(backbone), made(backbone, seed=6)
+    state = kept(method, data)
+    beside = {"augmentation.steps.0._p": torch.ones(2), "codebook.prototypes": torch.zeros(3, 2, backbone.width)}
+    save_file(state | beside, tmp_path / CHECKPOINT)
+    restore(other, tmp_path / CHECKPOINT)
+    found = other.state_dict()
+    assert all(torch.equal(found[name.removeprefix("method.")], tensor) for name, tensor in state.items())
+
+
+def test_names_without_the_method_s_prefix_bring_nothing_back(
+    backbone: Backbone, data: PairData, tmp_path: Path
+) -> None:
+    state = {name.removeprefix("method."): tensor for name, tensor in kept(made(backbone), data).items()}
+    save_file(state, tmp_path / CHECKPOINT)
+    with pytest.raises(ValueError, match=r"is of other settings: .*codebook\.prototypes"):
+        restore(made(backbone), tmp_path / CHECKPOINT)
+
+
+def test_a_resumed_training_goes_on_from_its_codebook(backbone: Backbone, images: Tensor, data: PairData) -> None:
+    method, other = learning(backbone), learning(backbone, new=True, seed=6)
+    loss_of(method, images)
+    checkpoint: dict[str, Any] = {}
+    training_of(method, data).on_save_checkpoint(checkpoint)
+    training_of(other, data).load_state_dict(checkpoint["state_dict"], strict=False)
+    for each in (method, other):
+        loss_of(each, images.flip(-1))
+    assert torch.equal(other.codebook.prototypes, method.codebook.prototypes)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "scratch").mkdir()
+    yield tmp_path
+
+
+def test_training_writes_the_codebook_that_it_ends_with(backbone: Backbone, data: PairData, folder: Path) -> None:
+    torch.manual_seed(0)
+    method = Duplex(backbone, data.states, data.objects, **SETTINGS)
+    method.prepare(Known(torch.from_numpy(data.indices(data.pairs)), torch.empty(0), torch.empty(0)))
+    before = method.codebook.prototypes.clone()
+    pixels: np.ndarray = drawn_images(len(data.samples)).numpy()
+    settings: dict[str, Any] = {"lr": 1e-3, "weight_decay": 0.0, "batch_size": 4, "accumulate": 1, "epochs": 1}
+    assert train(method, data, pixels, folder, CPU, title="t", seed=0, **settings)
+    stored = load_file(folder / CHECKPOINT)["method.codebook.prototypes"]
+    assert torch.equal(stored, method.codebook.prototypes)
+    seen = {tuple(pair) for pair in data.indices(data.pairs_of["train"]).tolist()}
+    moved = {(m, n) for m, n in EVERYTHING if not torch.equal(stored[m, n], before[m, n])}
+    assert seen < moved <= {tuple(pair) for pair in data.indices(data.pairs).tolist()}

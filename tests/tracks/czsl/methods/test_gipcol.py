@@ -1,0 +1,296 @@
+"""GIPCOL against a graph written out as lists of neighbours, and as a dense matrix."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import dropout
+
+from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.parts.pair_method import Known
+from tests.tracks.czsl.methods.derivations import (
+    BLOCKS,
+    OBJECTS,
+    PAIRS,
+    STATES,
+    plain_linear,
+    plain_logits,
+    plain_mean,
+    plain_prompt,
+    small_backbone,
+    unsettle,
+    words,
+)
+
+SETTINGS: dict[str, Any] = {
+    "prompt": "a photo of {state} {object}",
+    "hidden": 24,
+    "graph_dropout": 0.0,
+    "dropout": 0.0,
+}
+CLOSED = [[2, 1], [0, 1], [0, 0], [1, 1]]  # of the graph, in an order of its own
+NAMES = len(STATES) + len(OBJECTS)
+LEARNED = {
+    "context",
+    "convolutions.0.weight",
+    "convolutions.0.bias",
+    "convolutions.1.weight",
+    "convolutions.1.bias",
+}
+
+
+@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
+
+
+def known(backbone: Backbone, pairs: list[list[int]]) -> Known:
+    return Known(torch.tensor(pairs), torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long))
+
+
+def made(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: bool = False, **changed: Any) -> Any:
+    """A method in evaluation mode, prepared with these pairs; unless it is to be new, nothing in it stands where it begins."""
+    torch.manual_seed(5)
+    method = GIPCOL(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    if pairs is not None:
+        method.prepare(known(backbone, pairs))
+    if not new:
+        unsettle(method)
+    return method
+
+
+def embeddings(backbone: Backbone) -> Tensor:
+    return torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4)) * 3
+
+
+# the graph, written out
+
+
+def neighbours(pairs: list[list[int]]) -> list[set[int]]:
+    """Of each node, states first, then objects, then pairs: itself and what it stands in a pair with."""
+    found = [{node} for node in range(NAMES + len(pairs))]
+    for number, (state, name) in enumerate(pairs):
+        triangle = {state, len(STATES) + name, NAMES + number}
+        for node in triangle:
+            found[node] |= triangle
+    return found
+
+
+def adjacency(pairs: list[list[int]]) -> Tensor:
+    """The dense matrix whose product with nodes [nodes, D] is the mean over each node's neighbours."""
+    near = neighbours(pairs)
+    return torch.tensor([[(other in mine) / len(mine) for other in range(len(near))] for mine in near])
+
+
+def nodes(method: Any, pairs: list[list[int]]) -> Tensor:
+    """Names' words, and for each pair the mean of its two."""
+    made_of = [(method.words[state] + method.words[len(STATES) + name]) / 2 for state, name in pairs]
+    return torch.stack([*method.words, *made_of])
+
+
+def plain_vectors(method: Any, pairs: list[list[int]]) -> Tensor:
+    """Two graph convolutions by dense products, a ReLU between them; what names become."""
+    mean = adjacency(pairs)
+    first, second = method.convolutions
+    hidden = (mean @ (nodes(method, pairs) @ first.weight.T) + first.bias).clamp(min=0)
+    return (mean @ (hidden @ second.weight.T) + second.bias)[:NAMES]
+
+
+def plain_pairs(method: Any, vectors: Tensor) -> Tensor:
+    """The texts [pairs, E], one prompt at a time."""
+    texts = [
+        plain_prompt(method.backbone, list(method.context), vectors[state], vectors[len(STATES) + name])
+        for state, name in PAIRS
+    ]
+    return torch.stack([text / text.norm() for text in texts])
+
+
+@torch.no_grad()
+def see_through(method: Any) -> None:
+    """Convolutions that leave what is positive as it is, on words that are."""
+    method.words.copy_(torch.rand(method.words.shape, generator=torch.Generator().manual_seed(1)))
+    for convolution in method.convolutions:
+        torch.nn.init.eye_(convolution.weight)
+        torch.nn.init.zeros_(convolution.bias)
+
+
+# where it begins
+
+
+def test_it_begins_at_the_template_s_context_and_knows_the_names_words(either: Backbone) -> None:
+    method = made(either, new=True)
+    assert torch.equal(method.context, either.embed_tokens(torch.tensor(words(either, "a photo of"))))
+    names = ["red", "faux leather", "striped", "circle", "boots mid-calf"]
+    torch.testing.assert_close(method.words, torch.stack([plain_mean(either, name) for name in names]))
+    assert [tuple(part.weight.shape) for part in method.convolutions] == [
+        (24, either.text_width),
+        (either.text_width, 24),
+    ]
+
+
+def test_a_checkpoint_holds_what_is_learned_alone(backbone: Backbone) -> None:
+    method = made(backbone)
+    assert {name for name in method.state_dict() if not name.startswith("backbone.")} == LEARNED
+
+
+# the graph
+
+
+@torch.no_grad()
+def test_two_convolutions_take_the_mean_over_neighbours_twice(either: Backbone) -> None:
+    method = made(either, hidden=either.text_width)
+    see_through(method)
+    near, x = neighbours(CLOSED), nodes(method, CLOSED)
+    for _ in range(2):
+        x = torch.stack([torch.stack([x[other] for other in mine]).mean(dim=0) for mine in near])
+    torch.testing.assert_close(method.vectors(), x[:NAMES])
+
+
+def test_the_mean_over_neighbours_sums_to_one_and_counts_each_once() -> None:
+    near = neighbours(CLOSED)
+    # red is in two pairs, with both objects; faux leather and striped in one
+    assert [len(mine) for mine in near] == [5, 3, 3, 3, 7, 3, 3, 3, 3]
+    torch.testing.assert_close(adjacency(CLOSED).sum(dim=1), torch.ones(NAMES + len(CLOSED)))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("pairs", [CLOSED, CLOSED[:1], PAIRS], ids=["four", "one", "five"])
+def test_words_go_through_two_convolutions_of_dense_matrices(either: Backbone, pairs: list[list[int]]) -> None:
+    method = made(either, pairs=pairs)
+    expected = plain_vectors(method, pairs)
+    torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
+    assert (expected == 0).sum() == 0
+
+
+@torch.no_grad()
+def test_without_pairs_each_word_is_its_only_neighbour(either: Backbone) -> None:
+    method = made(either, pairs=None)
+    first, second = method.convolutions
+    expected = torch.stack([plain_linear(second, plain_linear(first, word).clamp(min=0)) for word in method.words])
+    torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(made(either).vectors(), expected, atol=1e-2)
+
+
+@torch.no_grad()
+def test_a_name_hears_of_its_neighbours_neighbours_and_of_nobody_else(backbone: Backbone) -> None:
+    method = made(backbone, pairs=[[0, 0], [1, 0], [2, 1]])  # red circles, faux leather circles, striped boots
+    before = method.vectors().clone()
+    for word, reached in {0: {0, 1, 3}, 1: {0, 1, 3}, 2: {2, 4}, 3: {0, 1, 3}, 4: {2, 4}}.items():
+        kept = method.words[word].clone()
+        method.words[word] += 1
+        changed = ~torch.isclose(method.vectors(), before, atol=1e-4).all(dim=1)
+        assert set(changed.nonzero().flatten().tolist()) == reached
+        method.words[word] = kept
+
+
+@torch.no_grad()
+def test_the_order_of_pairs_does_not_matter(backbone: Backbone) -> None:
+    torch.testing.assert_close(made(backbone).vectors(), made(backbone, pairs=CLOSED[::-1]).vectors())
+
+
+@torch.no_grad()
+def test_the_graph_is_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone) -> None:
+    method = made(backbone)
+    expected = method.vectors()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(method.vectors(), expected)
+        (scores,) = method.scores(embeddings(backbone), method.encode_world([torch.tensor(PAIRS)], "closed"))
+    assert scores.dtype == torch.float32
+
+
+# texts and scores
+
+
+@torch.no_grad()
+def test_a_pair_s_text_is_the_learned_context_before_the_graph_s_vectors(either: Backbone) -> None:
+    method = made(either)
+    found = method.encode_pairs(torch.tensor(PAIRS))
+    torch.testing.assert_close(found.norm(dim=-1), torch.ones(len(PAIRS)))
+    expected = plain_pairs(method, plain_vectors(method, CLOSED))
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_pairs_outside_the_graph_are_scored_as_those_in_it(either: Backbone) -> None:
+    method = made(either)
+    images = embeddings(either)
+    expected = plain_logits(either, images, plain_pairs(method, plain_vectors(method, CLOSED)))
+    for blocks in (BLOCKS, [torch.tensor(PAIRS)]):
+        found = torch.cat(list(method.scores(images, method.encode_world(blocks, "open"))), dim=1)
+        torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+
+
+# training
+
+
+def test_gradient_reaches_all_that_is_learned_and_nothing_else(either: Backbone) -> None:
+    method = made(either).train()
+    learned = {name: p for name, p in method.named_parameters() if p.requires_grad}
+    assert learned.keys() == LEARNED
+    method.loss(embeddings(either), torch.tensor([3, 0, 2]), torch.tensor(PAIRS)).backward()
+    for name, parameter in learned.items():
+        assert parameter.grad is not None and bool(parameter.grad.any()), name
+    assert not method.words.requires_grad
+    assert all(p.grad is None and not p.requires_grad for p in either.parameters())
+
+
+def test_the_gradient_of_the_graph_is_that_of_dense_products(either: Backbone) -> None:
+    method = made(either)
+    weights = torch.randn(NAMES, either.text_width, generator=torch.Generator().manual_seed(2))
+    parameters = list(method.convolutions.parameters())
+    found = torch.autograd.grad((method.vectors() * weights).sum(), parameters)
+    expected = torch.autograd.grad((plain_vectors(method, CLOSED) * weights).sum(), parameters)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_what_goes_into_each_convolution_is_dropped(backbone: Backbone) -> None:
+    method = made(backbone, graph_dropout=0.5).train()
+    mean, x = adjacency(CLOSED), nodes(method, CLOSED)
+    first, second = method.convolutions
+    torch.manual_seed(3)
+    masks = [dropout(torch.ones(len(x), width), 0.5) for width in (backbone.text_width, 24)]
+    hidden = (mean @ (x * masks[0] @ first.weight.T) + first.bias).clamp(min=0)
+    expected = mean @ (hidden * masks[1] @ second.weight.T) + second.bias
+    torch.manual_seed(3)
+    torch.testing.assert_close(method.vectors(), expected[:NAMES], atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_one_mask_drops_elements_of_what_comes_out_in_all_pairs(backbone: Backbone) -> None:
+    method = made(backbone, dropout=0.5).train()
+    seen: list[Tensor] = []
+    hook = method.prompt.register_forward_hook(lambda _module, inputs, _output: seen.extend(inputs[1:]))
+    torch.manual_seed(3)
+    method.encode_pairs(torch.tensor(PAIRS))
+    hook.remove()
+    torch.manual_seed(3)
+    dropped = dropout(torch.ones(NAMES, backbone.text_width), 0.5) * method.vectors()
+    states, objects = seen
+    torch.testing.assert_close(states, torch.stack([dropped[state] for state, _ in PAIRS]))
+    torch.testing.assert_close(objects, torch.stack([dropped[len(STATES) + name] for _, name in PAIRS]))
+
+
+@torch.no_grad()
+def test_evaluation_drops_nothing(backbone: Backbone) -> None:
+    pairs = torch.tensor(PAIRS)
+    method = made(backbone, dropout=0.5, graph_dropout=0.5)
+    assert torch.equal(method.encode_pairs(pairs), made(backbone).encode_pairs(pairs))
+    assert not torch.allclose(method.train().encode_pairs(pairs), made(backbone).encode_pairs(pairs), atol=1e-2)
+    assert not any(part.training for part in backbone.modules())
+
+
+def test_a_convolutional_tower_serves_as_any_other(tmp_path: Path) -> None:
+    """What is learned stands before the text tower alone."""
+    convolutional = small_backbone("shapes-resnet", tmp_path)
+    method = made(convolutional)
+    assert method.encode_pairs(torch.tensor(PAIRS)).shape == (len(PAIRS), convolutional.width)

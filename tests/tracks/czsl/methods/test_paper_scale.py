@@ -1,0 +1,90 @@
+"""The settings of the papers' data sets, on CLIP ViT-L/14 as it is built for counting: every one makes a model, with the parameters that its parts have."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from recompose.backbones.clip import Backbone, outline
+from recompose.params import load_params
+from recompose.tracks.czsl.catalogue import METHODS
+from recompose.tracks.czsl.run import own
+from recompose.training.cost import at_paper_scale, trainable
+
+PARAMS = load_params(Path(__file__).parents[2] / "params.yaml")
+SIZES = {"mit-states": (115, 245), "ut-zappos": (16, 12), "cgqa": (413, 674)}
+TRAINED = [name for name, entry in METHODS.items() if entry.needs_backbone and entry.needs_seed]
+WIDTH, IMAGE, TOKENS = 768, 1024, 257
+LINEAR = WIDTH * WIDTH + WIDTH
+NORM = 2 * WIDTH
+ADAPTERS = 2 * 24 * (IMAGE * 64 + 64 + 64 * IMAGE + IMAGE)
+INTERACTION = 3 * WIDTH * WIDTH + LINEAR + NORM + WIDTH * 4 * WIDTH + 4 * WIDTH + 4 * WIDTH * WIDTH + WIDTH
+
+
+def attention(width: int, *, cross: bool) -> int:
+    """A pre-norm block of DFSP: queries, keys, values and output with biases, norms, feed-forward network of four widths."""
+    return 4 * (width * width + width) + (2 + cross) * 2 * width + 8 * width * width + 5 * width
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    return outline("ViT-L-14", "quick_gelu")
+
+
+def names(count: int, what: str) -> list[str]:
+    return [f"{what} {index}" for index in range(count)]
+
+
+def expected(method: str, states: int, objects: int) -> int:
+    """The parameters of a method's parts, counted by hand."""
+    context, words = 3 * WIDTH, (states + objects) * WIDTH
+    disentangler = LINEAR + NORM
+    prompts = 3 * context + words
+    folded = 7 * (states + objects)
+    to_image = WIDTH * IMAGE + IMAGE + folded * TOKENS + TOKENS
+    return {
+        "coop": context,
+        "csp": words,
+        "gipcol": context + WIDTH * 4096 + 4096 + 4096 * WIDTH + WIDTH,
+        "dfsp": context
+        + words
+        + to_image
+        + attention(IMAGE, cross=True)
+        + attention(IMAGE, cross=False)
+        + attention(WIDTH, cross=False),
+        "c-s-o": ADAPTERS + prompts + 4 * disentangler,
+        "troika": ADAPTERS + prompts + 2 * disentangler + NORM + 2 * INTERACTION + WIDTH,
+        "msci": ADAPTERS
+        + prompts
+        + 3 * disentangler
+        + 2 * (3 * WIDTH * WIDTH + WIDTH + NORM)
+        + 2 * NORM
+        + 2 * INTERACTION
+        + 2 * WIDTH,
+        "duplex": ADAPTERS + prompts + 4 * disentangler + 2 * WIDTH * WIDTH,
+    }[method]
+
+
+@pytest.mark.parametrize("method", TRAINED)
+def test_parameters_are_those_of_the_parts(method: str) -> None:
+    states, objects = SIZES["ut-zappos"]
+    settings = own(PARAMS.settings(method, "ut-zappos"))
+    entry = METHODS[method]
+    made = getattr(importlib.import_module(entry.module), entry.class_name)
+    counted = at_paper_scale(made, settings, names(states, "state"), names(objects, "object"))
+    assert counted == expected(method, states, objects)
+
+
+def test_adapters_have_the_size_that_is_known_of_them() -> None:
+    assert round(ADAPTERS / 1e6, 2) == 6.34
+
+
+@pytest.mark.parametrize("dataset", SIZES)
+@pytest.mark.parametrize("method", TRAINED)
+def test_every_setting_of_every_data_set_makes_a_model(backbone: Backbone, method: str, dataset: str) -> None:
+    states, objects = SIZES[dataset]
+    entry = METHODS[method]
+    made = getattr(importlib.import_module(entry.module), entry.class_name)
+    model = made(backbone, names(states, "state"), names(objects, "object"), **own(PARAMS.settings(method, dataset)))
+    assert trainable(model) > 0
+    assert model.training

@@ -1,0 +1,418 @@
+"""The three paths against loops over images, prompts, states and objects."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.attention import Interaction
+from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.parts import blocks, slots, three_path
+from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
+from recompose.tracks.czsl.methods.parts.three_path import ThreePath
+from recompose.tracks.czsl.methods.troika import Troika
+from tests.tracks.czsl.methods.derivations import (
+    BLOCKS,
+    OBJECTS,
+    OWN,
+    PAIRS,
+    STATES,
+    drawn_images,
+    plain_disentangled,
+    plain_fused,
+    plain_loss,
+    plain_mean,
+    plain_paths,
+    plain_texts,
+    settings_of,
+    small_backbone,
+    unsettle,
+    words,
+)
+
+EVERYTHING = [[state, name] for state in range(3) for name in range(2)]
+TARGETS = [0, 3, 4, 2]
+METHODS: dict[str, type[ThreePath]] = {"c-s-o": CSO, "troika": Troika, "msci": MSCI}
+
+
+@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone("shapes-clip", tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def images() -> Tensor:
+    return drawn_images(4)
+
+
+def made(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **changed: Any) -> ThreePath:
+    """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
+    torch.manual_seed(5)
+    method = METHODS[name](backbone, STATES, OBJECTS, **settings_of(name, **changed)).eval()
+    if not new:
+        unsettle(method)
+    return method
+
+
+def dense(method: ThreePath, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
+    """The scores of all blocks of a world, side by side."""
+    with torch.no_grad():
+        return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
+
+
+# prompts
+
+
+def test_prompts_begin_as_the_template_s_and_the_names_embeddings(either: Backbone) -> None:
+    prompts = made(either, new=True).prompts
+    context = either.embed_tokens(torch.tensor(words(either, "a photo of")))
+    assert set(prompts.contexts) == {"pair", "state", "object"}
+    for learned in prompts.contexts.values():
+        assert torch.equal(learned, context)
+    names = ["red", "faux leather", "striped", "circle", "boots mid-calf"]
+    torch.testing.assert_close(prompts.primitives, torch.stack([plain_mean(either, name) for name in names]))
+
+
+def test_each_path_has_a_context_of_its_own(backbone: Backbone) -> None:
+    method = made(backbone, new=True)
+    before = method.encode_world(BLOCKS, "closed")[0]
+    with torch.no_grad():
+        method.prompts.contexts["state"].add_(torch.randn(3, 128, generator=torch.Generator().manual_seed(1)))
+    after = method.encode_world(BLOCKS, "closed")[0]
+    assert torch.equal(after.pairs, before.pairs)
+    assert torch.equal(after.objects, before.objects)
+    assert not torch.allclose(after.states, before.states, atol=1e-2)
+
+
+def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Backbone) -> None:
+    method = CSO(either, ["red", "striped"], ["circle", "moon"], **settings_of("c-s-o")).eval()
+    (block,) = method.encode_world([torch.tensor([[0, 0], [1, 1], [1, 0]])], "closed")
+    for found, said in (
+        (block.pairs, ["red circle", "striped moon", "striped circle"]),
+        (block.states, ["red", "striped"]),
+        (block.objects, ["circle", "moon"]),
+    ):
+        texts = either.tokens([f"a photo of {name}" for name in said])
+        torch.testing.assert_close(found, either.model.encode_text(texts), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_texts_are_learned_contexts_before_learned_vectors(either: Backbone, new: bool) -> None:
+    method = made(either, new=new)
+    world = method.encode_world(BLOCKS, "closed")
+    expected = plain_texts(method, 3, PAIRS)
+    torch.testing.assert_close(torch.cat([block.pairs for block in world]), expected["pair"], atol=1e-4, rtol=1e-4)
+    for block, index in zip(world, BLOCKS, strict=True):
+        assert torch.equal(block.index, index)
+        torch.testing.assert_close(block.states, expected["state"], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(block.objects, expected["object"], atol=1e-4, rtol=1e-4)
+
+
+def test_one_mask_drops_elements_of_states_and_objects_in_all_prompts(backbone: Backbone) -> None:
+    method = made(backbone, attribute_dropout=0.5).train()
+    seen: list[tuple[Tensor, ...]] = []
+    hook = method.prompts.prompt.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[1:]))
+    method.encode_world(BLOCKS, "closed")
+    hook.remove()
+    (states,), (objects,) = (contents for contents in seen if len(contents) == 1)
+    in_pairs = [contents for contents in seen if len(contents) == 2]
+    assert len(in_pairs) == len(BLOCKS)
+    for (of_states, of_objects), index in zip(in_pairs, BLOCKS, strict=True):
+        assert torch.equal(of_states, torch.stack([states[state] for state in index[:, 0]]))
+        assert torch.equal(of_objects, torch.stack([objects[name] for name in index[:, 1]]))
+    vectors = torch.cat([states, objects])
+    assert 0.4 < float((vectors == 0).float().mean()) < 0.6
+    kept = vectors != 0
+    torch.testing.assert_close(vectors[kept], 2 * method.prompts.primitives[kept])
+
+
+# images
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_disentangler_is_linear_maps_batch_norms_and_relus(layers: int, training: bool) -> None:
+    torch.manual_seed(0)
+    head = Disentangler(6, layers, 0.0).train(training)
+    unsettle(head, size=0.5)
+    x = torch.randn(5, 6)
+    expected = plain_disentangled(head, x, training)
+    torch.testing.assert_close(head(x), expected, atol=1e-5, rtol=1e-4)
+    assert sum(isinstance(part, nn.Linear) for part in head) == layers
+
+
+def test_a_disentangler_drops_what_it_returns() -> None:
+    torch.manual_seed(0)
+    head = Disentangler(6, 1, 0.5).train()
+    unsettle(head, size=0.5)
+    x = torch.randn(5, 6)
+    torch.manual_seed(1)
+    expected = plain_disentangled(head, x, True) * dropout(torch.ones(5, 6), 0.5)
+    torch.manual_seed(1)
+    torch.testing.assert_close(head(x), expected, atol=1e-5, rtol=1e-4)
+
+
+def test_images_are_seen_as_bytes_by_the_adapted_tower(either: Backbone, images: Tensor) -> None:
+    method = made(either)
+    assert method.sees == "pixels"
+    found = method.encode_images(images)
+    (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
+    texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
+    for path, expected in plain_paths(method, images, PAIRS).items():
+        torch.testing.assert_close(method.logits(path, found, texts[path]), expected, atol=2e-3, rtol=1e-3)
+
+
+@torch.no_grad()
+def test_a_new_method_sees_what_the_frozen_tower_sees(backbone: Backbone, images: Tensor) -> None:
+    views = made(backbone, new=True).encode_images(images)
+    assert torch.equal(views.pair, backbone.joint_tokens(backbone.from_bytes(images), [3])[0][:, 0])
+    torch.testing.assert_close(views.pair, backbone.encode_image(backbone.from_bytes(images)), atol=1e-5, rtol=1e-4)
+
+
+# what is tuned
+
+
+def test_fixed_prompts_say_the_template_and_the_names_and_learn_nothing(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone, prompts="fixed", attribute_dropout=0.5).train()
+    (found,), (expected,) = (
+        of.encode_world([torch.tensor(PAIRS)], "closed") for of in (method, made(backbone, new=True))
+    )
+    for name in ("pairs", "states", "objects"):
+        torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+    method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()
+    fixed = [p for name, p in method.named_parameters() if name.startswith("prompts.")]
+    assert len(fixed) == 4
+    assert not any(p.requires_grad or p.grad is not None for p in fixed)
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("image_tower", ["adapters", "lora", "frozen"])
+def test_a_tower_is_tuned_as_asked_and_only_while_it_computes(
+    backbone: Backbone, images: Tensor, name: str, image_tower: str
+) -> None:
+    method = made(backbone, name, image_tower=image_tower)
+    pixels = backbone.from_bytes(images)
+    frozen = backbone.encode_image(pixels)
+    with method.adapters.attached(backbone.image_blocks):
+        expected = backbone.encode_image(pixels)
+    seen: list[Tensor] = []
+    hook = method.of_state.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[0]))
+    method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()
+    hook.remove()
+    torch.testing.assert_close(seen[0], expected, atol=1e-5, rtol=1e-4)
+    assert torch.allclose(expected, frozen, atol=1e-3) == (image_tower == "frozen")
+    assert torch.equal(backbone.encode_image(pixels), frozen)
+    learned = [p for name, p in method.named_parameters() if name.startswith("adapters.")]
+    assert bool(learned) == (image_tower != "frozen")
+    assert all(p.grad is not None and p.grad.any() for p in learned)
+    assert all(p.grad is None and not p.requires_grad for p in backbone.parameters())
+
+
+@torch.no_grad()
+def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor, tmp_path: Path) -> None:
+    convolutional = small_backbone("shapes-resnet", tmp_path)
+    method = made(convolutional, image_tower="frozen")
+    expected = convolutional.encode_image(convolutional.from_bytes(images))
+    torch.testing.assert_close(method.encode_images(images).pair, expected)
+    scores = dense(method, images, [torch.tensor(EVERYTHING)], "closed")
+    torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
+    for image_tower in ("adapters", "lora"):
+        with pytest.raises(ValueError, match=f"no transformer blocks for {image_tower}: set image_tower to frozen"):
+            made(convolutional, image_tower=image_tower)
+
+
+# loss
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1.0, 0.1, 0.1], [0.3, 2.0, 0.0]])
+def test_the_loss_is_the_weighted_sum_of_three_cross_entropies(
+    either: Backbone, images: Tensor, weights: list[float]
+) -> None:
+    method = made(either, loss_weights=weights).train()
+    expected = plain_loss(plain_paths(method, images, PAIRS, training=True), TARGETS, PAIRS, weights)
+    assert method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).item() == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_gradient_reaches_all_that_is_learned_and_nothing_else(backbone: Backbone, images: Tensor, name: str) -> None:
+    method = made(backbone, name).train()
+    own = {"troika": {"norm", "interactions", "traction"}}.get(name, set())
+    if name == "msci":
+        own = {"aggregators", "norms", "interactions", "shares", "of_pair"}
+    learned = {name: p for name, p in method.named_parameters() if p.requires_grad}
+    assert {name.split(".")[0] for name in learned} == {"prompts", "adapters", "of_state", "of_object"} | own
+    method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()
+    for name_of, parameter in learned.items():
+        assert parameter.grad is not None, name_of
+        # batch normalisation takes away what a bias before it adds
+        assert parameter.grad.any() or name_of.startswith("of_"), name_of
+    assert (method.prompts.primitives.grad.abs().sum(dim=1) > 0).all()
+    assert all(p.grad is None and not p.requires_grad for p in backbone.parameters())
+
+
+# scores
+
+
+@pytest.mark.parametrize("blocks", [BLOCKS, [torch.tensor(PAIRS)]], ids=["blocks", "one-block"])
+@pytest.mark.parametrize("world", ["closed", "open"])
+@pytest.mark.parametrize("fusion", ["probabilities", "logits"])
+def test_scores_fuse_a_pair_as_a_whole_with_its_state_and_object(
+    either: Backbone, images: Tensor, fusion: str, world: str, blocks: list[Tensor]
+) -> None:
+    method = made(either, fusion=fusion)
+    weights = {"closed": (0.1, 0.9), "open": (0.3, 0.7)}[world]
+    expected = plain_fused(plain_paths(method, images, PAIRS), PAIRS, fusion, weights)
+    found = dense(method, images, blocks, world)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected, atol=1e-3, rtol=5e-3)
+
+
+@pytest.mark.parametrize(("closed", "open_"), [([1.0, 0.0], [0.0, 1.0]), ([0.4, 0.6], [0.4, 0.6])])
+def test_probabilities_sum_to_one_over_all_blocks_of_a_world(
+    backbone: Backbone, images: Tensor, closed: list[float], open_: list[float]
+) -> None:
+    method = made(backbone, closed=closed, open=open_)
+    blocks = list(torch.tensor(EVERYTHING).split(2))
+    for world in ("closed", "open"):
+        scores = dense(method, images, blocks, world)
+        assert (scores > 0).all()
+        torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("fusion", ["probabilities", "logits"])
+def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, name: str, fusion: str) -> None:
+    method = made(backbone, name, fusion=fusion)
+    pairs = torch.tensor(EVERYTHING)
+    whole = dense(method, images, [pairs], "open")
+    for size in (1, 4):
+        torch.testing.assert_close(dense(method, images, list(pairs.split(size)), "open"), whole, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("fusion", ["probabilities", "logits"])
+def test_in_a_world_of_one_block_texts_look_at_images_once(backbone: Backbone, images: Tensor, fusion: str) -> None:
+    method = made(backbone, "troika", fusion=fusion)
+    looks: list[int] = []
+    hook = method.interactions[0].register_forward_hook(lambda _module, _inputs, out: looks.append(out.shape[1]))
+    dense(method, images, [torch.tensor(PAIRS)], "closed")
+    hook.remove()
+    assert sorted(looks) == [2, 3, 5]  # objects, states, pairs
+
+
+# evaluation
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_evaluation_drops_nothing_and_changes_nothing(backbone: Backbone, images: Tensor, name: str) -> None:
+    rates = {"attribute_dropout": 0.5, "adapter_dropout": 0.5, "disentangler_dropout": 0.5}
+    rates |= {rate: 0.5 for rate in OWN[name] if rate.endswith("dropout")}
+    method, undropped = made(backbone, name, **rates), made(backbone, name)
+    before = {key: tensor.clone() for key, tensor in method.state_dict().items()}
+    found = dense(method, images, BLOCKS, "closed")
+    assert torch.equal(dense(method, images, BLOCKS, "closed"), found)
+    assert torch.equal(dense(undropped, images, BLOCKS, "closed"), found)
+    assert all(torch.equal(tensor, before[key]) for key, tensor in method.state_dict().items())
+    # an image's scores depend on no other image
+    for row in range(4):
+        alone = dense(method, images[row : row + 1], BLOCKS, "closed")
+        torch.testing.assert_close(alone[0], found[row], atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(dense(method.train(), images, BLOCKS, "closed"), found, atol=1e-4)
+
+
+def test_training_takes_batch_statistics_and_remembers_them(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone).train()
+    before = [method.of_state[1].running_mean.clone(), method.of_object[1].running_mean.clone()]
+    method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))
+    embedding = method.encode_images(images).pair
+    for head, mean in zip((method.of_state, method.of_object), before, strict=True):
+        batch = (embedding @ head[0].weight.T + head[0].bias).mean(dim=0)
+        # two passes, each a tenth of the way
+        torch.testing.assert_close(head[1].running_mean, 0.81 * mean + 0.19 * batch, atol=1e-5, rtol=1e-4)
+
+
+def test_training_leaves_the_towers_in_evaluation_mode(backbone: Backbone) -> None:
+    method = made(backbone).train()
+    assert method.training
+    assert method.adapters.training
+    assert not any(part.training for part in backbone.modules())
+
+
+# blocks of computation
+
+
+def learned_from(method: ThreePath, images: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    """A loss and its gradients, with the same randomness each time."""
+    method.train().zero_grad()
+    torch.manual_seed(11)
+    loss = method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))
+    loss.backward()
+    return loss.detach(), {name: p.grad.clone() for name, p in method.named_parameters() if p.grad is not None}
+
+
+def assert_same_learning(one: tuple[Tensor, dict[str, Tensor]], other: tuple[Tensor, dict[str, Tensor]]) -> None:
+    torch.testing.assert_close(one[0], other[0], atol=1e-5, rtol=1e-5)
+    assert one[1].keys() == other[1].keys()
+    for name, gradient in one[1].items():
+        torch.testing.assert_close(gradient, other[1][name], atol=1e-5, rtol=1e-3, msg=name)
+
+
+@pytest.mark.parametrize("looks", [1, 9])
+@pytest.mark.parametrize("texts", [1, 2])
+@pytest.mark.parametrize("name", METHODS)
+def test_texts_in_blocks_of_any_size_teach_and_score_the_same(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, name: str, texts: int, looks: int
+) -> None:
+    method = made(backbone, name, attribute_dropout=0.5, disentangler_dropout=0.5, adapter_dropout=0.5)
+    learned = learned_from(method, images)
+    scores = dense(method.eval(), images, BLOCKS, "open")
+    monkeypatch.setattr(slots, "TEXTS", texts)
+    monkeypatch.setattr(three_path, "LOOKS", looks)
+    encoded: list[int] = []
+    looked: list[int] = []
+    hooks = [method.prompts.prompt.register_forward_hook(lambda _module, _inputs, out: encoded.append(len(out)))]
+    hooks += [
+        part.register_forward_hook(lambda _module, _inputs, out: looked.append(out.shape[1]))
+        for part in method.modules()
+        if isinstance(part, Interaction)
+    ]
+    torch.testing.assert_close(dense(method.eval(), images, BLOCKS, "open"), scores, atol=1e-5, rtol=1e-4)
+    assert_same_learning(learned_from(method, images), learned)
+    for hook in hooks:
+        hook.remove()
+    assert max(encoded) == texts
+    assert name == "c-s-o" or max(looked) == max(1, looks // 4)
+
+
+@pytest.mark.parametrize(("name", "rate"), [("troika", "traction_dropout"), ("msci", "interaction_dropout")])
+def test_what_is_computed_again_drops_the_same_elements(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, name: str, rate: str
+) -> None:
+    method = made(backbone, name, **{rate: 0.5})
+    monkeypatch.setattr(slots, "TEXTS", 2)
+    monkeypatch.setattr(three_path, "LOOKS", 8)
+    again = learned_from(method, images)
+    kept: list[int] = []
+
+    def keep(function: Callable[..., Tensor], *rows: Tensor, use_reentrant: bool) -> Tensor:
+        kept.append(len(rows[0]))
+        return function(*rows)
+
+    monkeypatch.setattr(blocks, "checkpoint", keep)
+    assert_same_learning(again, learned_from(method, images))
+    assert max(kept) == 2  # texts at once, of prompts and of looks at 4 images
+
+
+def test_the_architecture_with_uneven_widths_is_uneven(tmp_path: Path) -> None:
+    backbone = small_backbone("uneven-clip", tmp_path)
+    assert (backbone.width, backbone.image_width, backbone.model.token_embedding.weight.shape[1]) == (32, 48, 64)

@@ -1,0 +1,115 @@
+"""Troika against texts that look at the last block's tokens one by one."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.troika import Troika
+from tests.tracks.czsl.methods.derivations import (
+    BLOCKS,
+    OBJECTS,
+    PAIRS,
+    STATES,
+    drawn_images,
+    plain_fused,
+    plain_interaction,
+    plain_norm,
+    plain_paths,
+    settings_of,
+    small_backbone,
+    unsettle,
+)
+
+SETTINGS = settings_of("troika", fusion="logits", traction_dropout=0.3)
+
+
+@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
+def backbone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
+
+
+@pytest.fixture(scope="module")
+def images() -> Tensor:
+    return drawn_images(3)
+
+
+def made(backbone: Backbone, **changed: Any) -> Troika:
+    torch.manual_seed(5)
+    method = Troika(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    unsettle(method)
+    return method
+
+
+def pulled(method: Troika) -> Any:
+    """What becomes of a text [E] that looks at an image: t + lambda * layers(t, normed tokens of the last block)."""
+
+    def look(text: Tensor, layers: list[Tensor]) -> Tensor:
+        tokens, drawn = plain_norm(method.norm, layers[-1]), text
+        for interaction in method.interactions:
+            drawn = plain_interaction(interaction, drawn, tokens)
+        return text + method.traction * drawn
+
+    return look
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("changed", [{}, {"traction_layers": 1}, {"traction_layers": 3, "heads": 2}])
+def test_texts_are_pulled_towards_what_the_last_block_shows(
+    backbone: Backbone, images: Tensor, changed: dict[str, Any]
+) -> None:
+    method = made(backbone, **changed)
+    assert len(method.interactions) == (SETTINGS | changed)["traction_layers"]
+    views = method.encode_images(images)
+    (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
+    texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
+    unmoved = plain_paths(method, images, PAIRS)
+    for path, expected in plain_paths(method, images, PAIRS, look=pulled(method)).items():
+        torch.testing.assert_close(method.logits(path, views, texts[path]), expected, atol=2e-3, rtol=1e-3)
+        assert (expected - unmoved[path]).abs().max() > 0.05
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("world", ["closed", "open"])
+def test_scores_add_logits_and_the_product_of_probabilities(backbone: Backbone, images: Tensor, world: str) -> None:
+    method = made(backbone)
+    logits = plain_paths(method, images, PAIRS, look=pulled(method))
+    expected = plain_fused(logits, PAIRS, "logits", {"closed": (0.1, 0.9), "open": (0.3, 0.7)}[world])
+    found = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
+    torch.testing.assert_close(found, expected, atol=1e-3, rtol=5e-3)
+
+
+def test_lambda_is_a_learned_vector_that_begins_at_its_setting(backbone: Backbone) -> None:
+    method = Troika(backbone, STATES, OBJECTS, **(SETTINGS | {"traction": 0.25}))
+    assert dict(method.named_parameters())["traction"].requires_grad
+    assert torch.equal(method.traction, torch.full((backbone.width,), 0.25))
+
+
+@torch.no_grad()
+def test_a_lambda_of_zero_leaves_the_plain_three_paths(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone)
+    method.traction.zero_()
+    plain = CSO(backbone, STATES, OBJECTS, **settings_of("c-s-o", fusion="logits")).eval()
+    plain.load_state_dict(method.state_dict(), strict=False)
+    found, expected = (list(m.scores(images, m.encode_world(BLOCKS, "closed"))) for m in (method, plain))
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@torch.no_grad()
+def test_each_image_pulls_texts_its_own_way(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone)
+    texts = method.encode_world(BLOCKS, "closed")[0].pairs
+    looked = method.look(texts, method.encode_images(images).tokens)
+    assert looked.shape == (3, 2, backbone.width)
+    assert not torch.allclose(looked[0], looked[1], atol=1e-3)
+    turned = method.look(texts, method.encode_images(images.flip(0)).tokens)
+    torch.testing.assert_close(turned.flip(0), looked, atol=1e-5, rtol=1e-4)
+
+
+def test_heads_that_cannot_share_the_width_are_an_error(backbone: Backbone) -> None:
+    with pytest.raises(ValueError, match="7 heads cannot share"):
+        made(backbone, heads=7)

@@ -1,0 +1,164 @@
+"""Training of a method that sees pixels: MSCI on patches of colour."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from recompose.backbones.clip import Backbone, build
+from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.metrics.czsl import report_of
+from recompose.tracks.czsl.metrics.worlds import evaluate
+from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, scorer_of, train
+from recompose.training.loop import Hardware
+from tests.tracks.czsl.methods.derivations import settings_of
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+STATES = {"blue": (30, 60, 220), "green": (30, 200, 60), "red": (220, 40, 40)}
+OBJECTS = {"left": np.s_[:, :16], "middle": np.s_[8:24, 8:24], "top": np.s_[:16, :]}  # where the colour is
+SEEN = [("blue", "left"), ("red", "middle"), ("green", "top"), ("blue", "middle"), ("red", "left"), ("green", "left")]
+UNSEEN = [("red", "top"), ("green", "middle"), ("blue", "top")]
+SETTINGS: dict[str, Any] = {
+    "lr": 2e-3,
+    "weight_decay": 1e-5,
+    "batch_size": 16,
+    "accumulate": 1,
+    "epochs": 5,
+    "halve_every": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    pairs = {"train": SEEN, "val": [*SEEN[:3], *UNSEEN[:2]], "test": [*SEEN[3:], *UNSEEN[2:]]}
+    samples = [
+        Sample(f"{split}{index}.png", *pairs[split][index % len(pairs[split])], split)
+        for split, count in (("train", 60), ("val", 30), ("test", 12))
+        for index in range(count)
+    ]
+    return PairData(pairs, samples)
+
+
+@pytest.fixture(scope="module")
+def pixels(data: PairData) -> np.ndarray:
+    """Bytes [images, 3, 32, 32]: the state's colour in the object's place, on noisy grey."""
+    rng = np.random.default_rng(1)
+    images = rng.integers(90, 150, (len(data.samples), 3, 32, 32))
+    for image, sample in zip(images, data.samples, strict=True):
+        place = image[(slice(None), *OBJECTS[sample.object])]
+        place[:] = np.array(STATES[sample.state])[:, None, None] + rng.integers(-30, 30, place.shape)
+    return images.clip(0, 255).astype(np.uint8)
+
+
+def new(backbone: Backbone, data: PairData, seed: int = 0) -> MSCI:
+    torch.manual_seed(seed)
+    dropout = {
+        "attribute_dropout": 0.1,
+        "adapter_dropout": 0.1,
+        "disentangler_dropout": 0.1,
+        "interaction_dropout": 0.1,
+    }
+    settings = settings_of("msci", heads=2, loss_weights=[1.0, 1.0, 1.0], **dropout)
+    return MSCI(backbone, data.states, data.objects, **settings)
+
+
+def run(backbone: Backbone, data: PairData, pixels: np.ndarray, folder: Path, seed: int = 0, **changed: Any) -> MSCI:
+    (folder / "scratch").mkdir(parents=True, exist_ok=True)
+    method = new(backbone, data, seed)
+    train(method, data, pixels, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
+    return method
+
+
+def auc(method: MSCI, data: PairData, pixels: np.ndarray) -> float:
+    return report_of(evaluate(data, scorer_of(method, data, pixels, CPU.device)).best("val", "closed")).auc
+
+
+@torch.no_grad()
+def loss(method: MSCI, data: PairData, pixels: np.ndarray) -> float:
+    """Of all images of training, in evaluation mode."""
+    pairs = data.pairs_of["train"]
+    targets = torch.from_numpy(data.targets("train", pairs))
+    return (
+        method.eval()
+        .loss(torch.from_numpy(pixels[data.rows("train")]), targets, torch.from_numpy(data.indices(pairs)))
+        .item()
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(
+    backbone: Backbone, data: PairData, pixels: np.ndarray, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[MSCI, Path, list[list[float]]]:
+    """A trained method, its folder, and the learning rates of each epoch's steps."""
+    rates: list[list[float]] = [[] for _ in range(SETTINGS["epochs"])]
+    right = PairTraining.training_step
+
+    def watch(self: PairTraining, batch: list[torch.Tensor], number: int) -> torch.Tensor:
+        rates[self.trainer.current_epoch].append(self.trainer.optimizers[0].param_groups[0]["lr"])
+        return right(self, batch, number)
+
+    folder = tmp_path_factory.mktemp("trained")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PairTraining, "training_step", watch)
+        method = run(backbone, data, pixels, folder)
+    return method, folder, rates
+
+
+def test_training_lowers_the_loss_and_raises_the_auc(backbone, data, pixels, trained) -> None:  # type: ignore[no-untyped-def]
+    untrained = new(backbone, data)
+    assert loss(trained[0], data, pixels) < 0.5 * loss(untrained, data, pixels)
+    assert auc(trained[0], data, pixels) > auc(untrained, data, pixels) + 0.3
+
+
+def test_the_learning_rate_is_halved_every_so_many_epochs(trained) -> None:  # type: ignore[no-untyped-def]
+    assert trained[2] == [[rate] * 4 for rate in (2e-3, 2e-3, 1e-3, 1e-3, 5e-4)]
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, pixels, trained, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    found = []
+    for name, seed in (("again", 0), ("another", 1)):
+        run(backbone, data, pixels, tmp_path / name, seed)
+        found.append((tmp_path / name / CHECKPOINT).read_bytes())
+    assert found[0] == (trained[1] / CHECKPOINT).read_bytes()
+    assert found[1] != found[0]
+
+
+def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, pixels, trained, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """Statistics of batch normalisation and halved rates are taken up where they were."""
+    run(backbone, data, pixels, tmp_path, epochs=3)
+    (tmp_path / CHECKPOINT).unlink()
+    method = run(backbone, data, pixels, tmp_path)
+    assert (tmp_path / CHECKPOINT).read_bytes() == (trained[1] / CHECKPOINT).read_bytes()
+    assert all(map(torch.equal, method.state_dict().values(), trained[0].state_dict().values()))
+
+
+def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: ignore[no-untyped-def]
+    module = PairTraining(new(backbone, data), data, lr=0.5, weight_decay=0.0)
+    optimizer = module.configure_optimizers()
+    assert isinstance(optimizer, torch.optim.Adam)
+    assert {id(p) for group in optimizer.param_groups for p in group["params"]} == {
+        id(p) for p in module.parameters() if p.requires_grad
+    }
+
+
+def test_augmented_training_is_determined_by_its_seed_and_sees_other_images(backbone, data, pixels, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    files = []
+    for name, augment in (("a", True), ("b", True), ("plain", False)):
+        run(backbone, data, pixels, tmp_path / name, epochs=1, augment=augment)
+        files.append((tmp_path / name / CHECKPOINT).read_bytes())
+    assert files[0] == files[1]
+    assert files[0] != files[2]
+
+
+def test_a_last_batch_of_one_image_is_joined_to_the_one_before(backbone, data, pixels, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    method = run(backbone, data, pixels, tmp_path, epochs=1, batch_size=59)  # of 60 images
+    assert torch.isfinite(method.of_state[1].running_var).all()

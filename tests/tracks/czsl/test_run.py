@@ -1,0 +1,308 @@
+"""A run: how its method is built, restored and shown, and which pairs it may answer, by the backbone's texts or by word vectors."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone, build
+from recompose.nn.words import text_vectors
+from recompose.tracks.czsl import run
+from recompose.tracks.czsl.data.glove import MEMBER
+from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.coop import CoOp
+from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.parts.pair_method import Known, PairMethod
+from recompose.tracks.czsl.run import built, feasibility_by_glove, feasibility_by_text, own, trained, write_embeddings
+from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, restore, scorer_of
+from recompose.training.loop import Hardware
+from tests.tracks.czsl.methods.derivations import drawn_images, settings_of, unsettle
+
+DATA = PairData(
+    {
+        "train": [("Wet.Fur", "dog"), ("dry", "cat"), ("dry", "dog")],
+        "val": [("Wet.Fur", "cat")],
+        "test": [("old", "cat")],  # training shows no old thing
+    },
+    [],
+)
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def by_hand(vectors: dict[str, np.ndarray]) -> dict[tuple[str, str], float]:
+    """The mean of the nearest seen partner of the object and of the state; -1 for one that does not exist."""
+    shown, found = DATA.pairs_of["train"], {}
+    for state, name in DATA.all_pairs:
+        objects = [cosine(vectors[name], vectors[o]) for s, o in shown if s == state]
+        states = [cosine(vectors[state], vectors[s]) for s, o in shown if o == name]
+        found[state, name] = (max(objects, default=-1.0) + max(states, default=-1.0)) / 2
+    return found
+
+
+def test_text_vectors_are_the_tower_s_of_readable_names_in_the_prompt(backbone: Backbone) -> None:
+    found = text_vectors(backbone, ["Wet.Fur", "cat"], "a photo of {name}")
+    with torch.no_grad():
+        expected = backbone.model.encode_text(backbone.tokens(["a photo of wet fur", "a photo of cat"]))
+    np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
+
+
+def test_feasibility_by_text_is_that_of_plain_loops(backbone: Backbone) -> None:
+    found = feasibility_by_text(DATA, backbone, "a photo of {name}", torch.device("cpu"))
+    names = [*DATA.states, *DATA.objects]
+    vectors = dict(zip(names, text_vectors(backbone, names, "a photo of {name}").astype(np.float64), strict=True))
+    expected = by_hand(vectors)
+    assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-6)
+
+
+def test_feasibility_by_glove_is_that_of_plain_loops(tmp_path: Path) -> None:
+    words = ["wet", "fur", "dog", "dry", "cat", "old"]
+    drawn = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
+    lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in drawn.items())
+    (tmp_path / MEMBER).write_text("".join(lines))
+    expected = by_hand(drawn | {"Wet.Fur": (drawn["wet"] + drawn["fur"]) / 2})
+    found = feasibility_by_glove(DATA, tmp_path / MEMBER)
+    assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-9)
+    assert found[DATA.states.index("old"), 0] < found[DATA.states.index("Wet.Fur"), 0]
+
+
+# a method, built, trained and brought to a checkpoint
+
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+PAIRS = {
+    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
+    "val": [("wet", "dog"), ("dry", "dog")],
+    "test": [("dry", "cat"), ("old", "cat")],
+}
+TRAINED: dict[str, Any] = {"lr": 1e-3, "weight_decay": 1e-5, "batch_size": 4, "accumulate": 1, "epochs": 1}
+OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    """Images of the three splits in turns."""
+    order = ["test", "train", "val", "train"] * 5
+    samples = [Sample(f"{n}.png", *PAIRS[split][n // 4 % len(PAIRS[split])], split) for n, split in enumerate(order)]
+    return PairData(PAIRS, samples)
+
+
+@pytest.fixture(scope="module")
+def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
+
+
+class Noted:
+    """A method that notes what it is given, and draws a number."""
+
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], **settings: Any) -> None:
+        self.given = (backbone, states, objects, settings)
+        self.drawn = float(torch.rand(())), float(np.random.rand())
+        self.known: list[Known] = []
+
+    def prepare(self, known: Known) -> None:
+        self.known.append(known)
+
+
+def noted(backbone: Backbone, data: PairData, embeddings: np.ndarray, seed: int = 3) -> Any:
+    settings = TRAINED | {"halve_every": 2, "augment": True, "prompt": "p", "share": 0.5}
+    return built(Noted, settings, backbone, data, embeddings, seed=seed)
+
+
+def test_a_method_is_built_of_its_own_settings(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
+    found = noted(backbone, data, embeddings)
+    assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], {"prompt": "p", "share": 0.5})
+    assert own(TRAINED) == {}
+
+
+def test_a_method_may_know_pairs_and_images_of_training(
+    backbone: Backbone, data: PairData, embeddings: np.ndarray
+) -> None:
+    rows = [row for row, sample in enumerate(data.samples) if sample.split == "train"]
+    hidden = embeddings.copy()
+    hidden[[row for row in range(len(hidden)) if row not in rows]] = np.nan
+    (known,) = noted(backbone, data, hidden).known
+    # dry cats and dogs, old cats, wet cats and dogs
+    assert known.pairs.tolist() == [[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]]
+    assert known.embeddings.tolist() == [embeddings[row].tolist() for row in rows]
+    labels = [(data.samples[row].state, data.samples[row].object) for row in rows]
+    assert known.labels.tolist() == [[["dry", "old", "wet"].index(s), ["cat", "dog"].index(o)] for s, o in labels]
+
+
+def test_the_seed_determines_what_a_method_begins_with(
+    backbone: Backbone, data: PairData, embeddings: np.ndarray
+) -> None:
+    torch.manual_seed(0)
+    first = noted(backbone, data, embeddings).drawn
+    torch.manual_seed(1)
+    assert noted(backbone, data, embeddings).drawn == first
+    other = noted(backbone, data, embeddings, seed=4).drawn
+    assert other[0] != first[0]
+    assert other[1] != first[1]
+
+
+def test_a_method_without_settings_of_training_is_not_trained(
+    backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path
+) -> None:
+    method = CSP(backbone, data.states, data.objects, **OF_CSP)
+    assert trained(method, OF_CSP, data, embeddings, tmp_path, CPU, seed=0, title="t")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def pixels(data: PairData) -> np.ndarray:
+    return drawn_images(len(data.samples)).numpy()
+
+
+@pytest.mark.parametrize("augment", [False, True])
+def test_a_method_ends_at_its_checkpoint_and_another_is_brought_there(
+    backbone: Backbone, data: PairData, pixels: np.ndarray, embeddings: np.ndarray, tmp_path: Path, augment: bool
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    settings = settings_of("c-s-o") | TRAINED | {"augment": augment}
+    method, other = (built(CSO, settings, backbone, data, embeddings, seed=seed) for seed in (0, 1))
+    assert trained(method, settings, data, pixels, tmp_path, CPU, seed=0, title="t")
+    stored = load_file(tmp_path / CHECKPOINT)
+    of_method = {name.removeprefix("method."): tensor for name, tensor in stored.items() if name.startswith("method.")}
+    changed = {name for name, p in method.named_parameters() if p.requires_grad}
+    changed |= {name for name in method.state_dict() if "running" in name}
+    assert changed <= of_method.keys()
+    restore(other, tmp_path / CHECKPOINT)
+    for name in of_method:
+        assert torch.equal(method.state_dict()[name], of_method[name]), name
+        assert torch.equal(other.state_dict()[name], of_method[name]), name
+    assert torch.equal(*(scores_of(each, data, pixels) for each in (method, other)))
+
+
+def scores_of(method: PairMethod, data: PairData, features: np.ndarray) -> Tensor:
+    """Of all images and the pairs of the closed world."""
+    (scores,) = scorer_of(method, data, features, CPU.device)([data.pairs], "closed")(np.arange(len(features)))
+    return torch.as_tensor(scores)
+
+
+def checkpoint_of(method: PairMethod, data: PairData, path: Path) -> Path:
+    """What training would keep of a method as it is."""
+    save_file(PairTraining(method, data, lr=1.0, weight_decay=0.0).trained_state(), path)
+    return path
+
+
+def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
+    backbone: Backbone, data: PairData, pixels: np.ndarray, tmp_path: Path
+) -> None:
+    whole, states = (
+        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", closed=closed))
+        for closed in ([0.5, 0.5], [0.0, 1.0])
+    )
+    unsettle(whole)
+    restore(states, checkpoint_of(whole, data, tmp_path / "c"))
+    of_whole, of_parts = (scores_of(method, data, pixels) for method in (whole, states))
+    assert not torch.equal(of_whole, of_parts)
+    torch.testing.assert_close(of_parts.sum(dim=1) < 1, torch.ones(len(pixels), dtype=torch.bool))
+    assert all(torch.equal(tensor, whole.state_dict()[name]) for name, tensor in states.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "wrong"),
+    [
+        (CoOp, {"prompt": OF_CSP["prompt"]}, "context, primitives do not fit"),
+        (CSO, settings_of("c-s-o"), "primitives"),
+    ],
+)
+def test_a_checkpoint_of_another_method_is_refused(
+    backbone: Backbone, data: PairData, tmp_path: Path, method: type, settings: dict[str, Any], wrong: str
+) -> None:
+    csp = CSP(backbone, data.states, data.objects, **OF_CSP)
+    other = method(backbone, data.states, data.objects, **settings)
+    path = checkpoint_of(csp, data, tmp_path / "c")
+    with pytest.raises(ValueError, match=f"c is of other settings: .*{wrong}"):
+        restore(other, path)
+
+
+def test_a_checkpoint_that_lacks_something_learned_is_refused(
+    backbone: Backbone, data: PairData, tmp_path: Path
+) -> None:
+    frozen, adapted = (
+        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", image_tower=tower))
+        for tower in ("frozen", "adapters")
+    )
+    path = checkpoint_of(frozen, data, tmp_path / "c")
+    with pytest.raises(ValueError, match=r"is of other settings: adapters\.attention\.0\.down\.bias"):
+        restore(adapted, path)
+
+
+def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
+    narrow, wide = (
+        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width)) for width in (4, 8)
+    )
+    path = checkpoint_of(narrow, data, tmp_path / "c")
+    with pytest.raises(ValueError, match="is of other settings"):
+        restore(wide, path)
+
+
+# embeddings
+
+
+class Shown(CSP):
+    """Shows some of what it sees, and notes how it was asked."""
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.asked: list[tuple[int, bool, bool]] = []
+
+    def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
+        self.asked.append((len(inputs), self.training, torch.is_grad_enabled()))
+        return {"images": 2 * inputs, "halves": inputs.double()[:, ::2]}
+
+    def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
+        return {"indices": pairs, "texts": self.encode_pairs(pairs).T.contiguous().T}
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
+    backbone: Backbone,
+    data: PairData,
+    embeddings: np.ndarray,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+) -> None:
+    monkeypatch.setattr(run, "IMAGE_BLOCK", size)
+    method = Shown(backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
+    method.train()
+    write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
+    found = load_file(tmp_path / "e")
+    tested = torch.tensor(embeddings[[row for row, sample in enumerate(data.samples) if sample.split == "test"]])
+    pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]])
+    expected = {
+        "images": 2 * tested,
+        "halves": tested[:, ::2],
+        "indices": pairs.float(),
+        "texts": method.eval().encode_pairs(pairs).detach(),
+    }
+    assert found.keys() == expected.keys()
+    for name, tensor in expected.items():
+        torch.testing.assert_close(found[name], tensor, atol=1e-6, rtol=1e-6)
+    assert [count for count, _, _ in method.asked] == [min(size, 5 - start) for start in range(0, 5, size)]
+    assert not any(training or learning for _, training, learning in method.asked)
+
+
+def test_a_method_without_embeddings_says_so_and_writes_nothing(
+    backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path
+) -> None:
+    method = CSP(backbone, data.states, data.objects, **OF_CSP)
+    with pytest.raises(NotImplementedError, match="CSP has no embeddings to show"):
+        write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
+    assert not (tmp_path / "e").exists()
