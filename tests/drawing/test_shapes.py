@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops, ImageDraw
 
+from recompose.drawing import objects as drawing
+from recompose.drawing import scenes as corpus
+from recompose.drawing.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finished, ground
+from recompose.drawing.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.data.compositional import METADATA, DataError, read_metadata
 from recompose.tracks.czsl.data.pairs import SPLITS
-from recompose.drawing import scenes as corpus
-from recompose.drawing import objects as drawing
-from recompose.drawing.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
-from recompose.drawing.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finished, ground
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
 
 IMAGES = {"train": 90, "val": 35, "test": 36}
