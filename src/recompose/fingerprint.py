@@ -12,8 +12,35 @@ from pathlib import Path
 import recompose
 
 PACKAGE = "recompose"
-SILENT = {"recompose.progress"}  # what is only said to people can move no number
+# what can move no number: what is only said to people, and what only finds, names and keeps things, whose contents are compared by digests
+OUTSIDE = {
+    f"{PACKAGE}.{name}"
+    for name in (
+        "digest",
+        "errors",
+        "files",
+        "fingerprint",
+        "params",
+        "plan",
+        "progress",
+        "store",
+        "tracks",
+        "workspace",
+    )
+}
 ROOT = Path(recompose.__file__).parent
+
+
+def path_of(module: str) -> Path:
+    """The file of a module.
+
+    Raises:
+        ModuleNotFoundError: it is no module of this package.
+    """
+    path = _path(module)
+    if path is None:
+        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+    return path
 
 
 def _path(module: str) -> Path | None:
@@ -59,15 +86,20 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def _is_inside(module: str) -> bool:
+    """Whether a module's code can move a number. Of a package that stands outside, no module does."""
+    top, _, rest = module.partition(".")
+    outside = module in OUTSIDE or f"{PACKAGE}.{rest.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
+    return top == PACKAGE and not outside and _path(module) is not None
+
+
 @functools.cache
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
     """A module's digest, and the modules of the package that it imports."""
-    path = _path(module)
-    if path is None:
-        raise ModuleNotFoundError(f"{module} is not a module of {PACKAGE}")
+    path = path_of(module)
     tree = ast.parse(path.read_bytes(), filename=str(path))
     digest = hashlib.sha256("".join(_said(tree)).encode()).hexdigest()
-    inside = {name for name in _imports(tree) if name.split(".")[0] == PACKAGE and name not in SILENT and _path(name)}
+    inside = {name for name in _imports(tree) if _is_inside(name)}
     return digest, tuple(sorted(inside))
 
 

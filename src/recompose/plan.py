@@ -1,327 +1,222 @@
-"""From parameters and papers to what has to exist: recipes, runs and the batches that processes carry out.
+"""A plan is a graph of recipes: what has to exist, and what each thing is made from.
 
-Pure functions of params.yaml and of the sources; nothing here touches data or results. A recipe is what determines a
-content; its digest is the content's name on disk.
+Pure functions of params.yaml and of the sources; nothing here touches data or results. A recipe is what determines a content; its digest
+is the content's name on disk. Kinds of recipes are called by the folder of ``results/`` that holds what they determine.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from recompose.digest import digest, short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.papers.declaration import Variant
-from recompose.params import Params, Released, ShapesPairs
-from recompose.tracks.czsl.catalogue import METHODS
+from recompose.params import Params, Released
 
 ARCHITECTURES = ROOT / "backbones" / "architectures"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-class PlanError(ValueError):
-    """What papers declare and a profile asks for do not go together."""
+def identity(kind: str, document: Mapping[str, Any], needs: Mapping[str, str], code: Mapping[str, str]) -> str:
+    """The digest of a recipe; of what it needs the digests count."""
+    return digest({"kind": kind, "document": dict(document), "needs": dict(needs), "code": dict(code)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recipe:
-    """What determines a content: a document of plain values, under a name people know."""
+    """What determines a content: a document of plain values, what it is made from, and the code that makes it."""
 
-    name: str
-    document: dict[str, Any]
+    kind: str
+    name: str  # as people call it; two names may mean one recipe
+    document: Mapping[str, Any]
+    needs: Mapping[str, "Recipe"] = NOTHING  # role -> recipe
+    code: Mapping[str, str] = NOTHING  # module -> digest, see fingerprint
+    track: str = ""  # whose it is; backbones are everybody's
+    labels: Mapping[str, Any] = NOTHING  # method, dataset, seed and so on, for people: no part of its identity
 
     @cached_property
     def digest(self) -> str:
-        """The digest of the document."""
-        return digest(self.document)
+        """The digest of all that determines the content."""
+        needs = {role: recipe.digest for role, recipe in self.needs.items()}
+        return identity(self.kind, self.document, needs, self.code)
 
     @property
     def folder(self) -> str:
-        """The name of its folder: for people first, unique by the digest."""
-        return f"{self.name}-{short(self.digest)}"
-
-
-@dataclass(frozen=True)
-class Reference(Recipe):
-    """A recipe of which only the name and the digest are known: another one names it."""
-
-    known: str = ""
-
-    @property
-    def digest(self) -> str:
-        """The digest that it was named by."""
-        return self.known
-
-
-@dataclass(frozen=True)
-class Run(Recipe):
-    """One training and evaluation of a method on a data set with a backbone and a seed."""
-
-    @property
-    def method(self) -> str:
-        """The method's name in params.yaml."""
-        return str(self.document["method"])
-
-    @property
-    def dataset(self) -> str:
-        """The data set's name in params.yaml."""
-        return str(self.document["dataset"]["name"])
-
-    @property
-    def seed(self) -> int:
-        """The seed of everything drawn at random."""
-        return int(self.document["seed"])
-
-    @property
-    def backbone(self) -> str | None:
-        """The backbone's name in params.yaml; None for a method that needs none."""
-        section = self.document["backbone"]
-        return str(section["name"]) if section else None
-
-    @property
-    def checkpoint_of(self) -> str | None:
-        """The digest of the run whose checkpoint is tested; None where the run trains its own."""
-        section = self.document.get("checkpoint_of")
-        return str(section["digest"]) if section else None
-
-    @property
-    def folder(self) -> str:
-        """Runs are called by their digest alone."""
+        """The name of its folder."""
         return short(self.digest)
 
     @property
-    def title(self) -> str:
-        """The run as people say it: its name is its method's or its variant's."""
-        return f"{self.name} on {self.dataset}, seed {self.seed}"
+    def key(self) -> str:
+        """How it is called wherever kinds meet: ``<kind>/<folder>``, its place below results/."""
+        return f"{self.kind}/{self.folder}"
+
+    def description(self) -> dict[str, Any]:
+        """The recipe as plain values, as records and lineages hold it."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "track": self.track,
+            "labels": dict(self.labels),
+            "digest": self.digest,
+            "document": dict(self.document),
+            "needs": {role: {"kind": need.kind, "digest": need.digest} for role, need in self.needs.items()},
+            "code": dict(self.code),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRecipe(Recipe):
+    """A recipe of which only kind and digest are known: another one names it."""
+
+    known_digest: str = ""
+
+    @property
+    def digest(self) -> str:  # type: ignore[override]
+        """The digest that it was named by."""
+        return self.known_digest
+
+
+def recipe_of(description: Mapping[str, Any], others: Mapping[str, Recipe] = NOTHING) -> Recipe:
+    """The recipe that a description tells of; what it needs is taken from others by key, where they have it."""
+    needs = {role: _named(need, others) for role, need in description["needs"].items()}
+    parts = {name: description[name] for name in ("kind", "name", "document", "code", "track", "labels")}
+    return Recipe(needs=needs, **parts)
+
+
+def _named(need: Mapping[str, str], others: Mapping[str, Recipe]) -> Recipe:
+    key = f"{need['kind']}/{short(need['digest'])}"
+    return others.get(key) or NamedRecipe(need["kind"], "", NOTHING, known_digest=need["digest"])
+
+
+def described_identity(description: Mapping[str, Any]) -> str:
+    """The digest that a description should have."""
+    needs = {role: need["digest"] for role, need in description["needs"].items()}
+    return identity(description["kind"], description["document"], needs, description["code"])
+
+
+def closure(recipes: Iterable[Recipe]) -> Iterator[Recipe]:
+    """These recipes and everything that they need, each once, what is needed before what needs it."""
+    given: set[str] = set()
+
+    def walk(recipe: Recipe) -> Iterator[Recipe]:
+        if recipe.digest in given:
+            return
+        for need in recipe.needs.values():
+            yield from walk(need)
+        given.add(recipe.digest)
+        yield recipe
+
+    for recipe in recipes:
+        yield from walk(recipe)
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Runs on one data set and with one backbone that one process carries out, in this order."""
+class TrackPlan:
+    """What the chosen profile needs of one track.
 
-    runs: tuple[Run, ...]
+    ``evaluations`` are those of each method or variant on each benchmark, by seed; several names may share some.
+    """
 
-    @property
-    def dataset(self) -> str:
-        """The data set of all of them."""
-        return self.runs[0].dataset
-
-    @property
-    def backbone(self) -> str | None:
-        """The backbone of all of them."""
-        return self.runs[0].backbone
-
-    @property
-    def name(self) -> str:
-        """The digest of the runs' digests."""
-        return short(digest([run.digest for run in self.runs]))
+    benchmarks: Mapping[str, Recipe]  # name -> its data
+    evaluations: Mapping[tuple[str, str], tuple[Recipe, ...]]
+    methods: tuple[str, ...]  # the profile's own, without variants
 
 
 @dataclass(frozen=True)
 class Plan:
     """Everything that the chosen profile needs."""
 
-    datasets: dict[str, Recipe]
-    backbones: dict[str, Recipe]
-    corpora: dict[str, Recipe]  # of the backbones that are pretrained here
-    features: dict[tuple[str, str], Recipe]  # of each data set, by each backbone that it needs
-    measures: dict[tuple[str, str], tuple[Run, ...]]  # (method or variant, data set) -> by seed; they may share runs
-    runs: tuple[Run, ...]
-    batches: tuple[Batch, ...]
+    tracks: Mapping[str, TrackPlan]
 
-    def runs_of(self, name: str, dataset: str) -> list[Run]:
-        """The runs of a method or a variant on a data set, by seed."""
-        return list(self.measures.get((name, dataset), ()))
+    @cached_property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """All of it, each once, what is needed before what needs it."""
+        roots = (
+            recipe
+            for track in self.tracks.values()
+            for recipes in (track.benchmarks.values(), *track.evaluations.values())
+            for recipe in recipes
+        )
+        return tuple(closure(roots))
 
-    def stored(self) -> dict[str, list[Recipe]]:
-        """What each store holds of it: kind -> recipes."""
-        return {
-            "index": list(self.datasets.values()),
-            "backbones": list(self.backbones.values()),
-            "features": list(self.features.values()),
-            "runs": list(self.runs),
+    @cached_property
+    def by_key(self) -> dict[str, Recipe]:
+        """All of it: key -> recipe."""
+        return {recipe.key: recipe for recipe in self.recipes}
+
+    def of(self, kind: str) -> list[Recipe]:
+        """The recipes of a kind."""
+        return [recipe for recipe in self.recipes if recipe.kind == kind]
+
+    def benchmarks(self, track: str) -> list[str]:
+        """The benchmarks of a track; none where the profile has nothing of it."""
+        return list(self.tracks[track].benchmarks) if track in self.tracks else []
+
+    def evaluations(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        """The evaluations of a method or a variant on a benchmark, by seed; none where they are not asked for."""
+        return list(self.tracks[track].evaluations.get((name, benchmark), ())) if track in self.tracks else []
+
+    def of_names(self, track: str, names: Iterable[str]) -> list[Recipe]:
+        """The evaluations of some methods or variants on all benchmarks."""
+        wanted = set(names)
+        planned = self.tracks[track].evaluations.items() if track in self.tracks else ()
+        return [recipe for (name, _), recipes in planned if name in wanted for recipe in recipes]
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Makes the recipes that tracks share: backbones, the corpora that these are pretrained on, and features."""
+
+    params: Params
+    _backbones: dict[str, Recipe] = field(default_factory=dict)
+
+    def backbone(self, name: str) -> Recipe:
+        """The recipe of a backbone, pretrained here or released."""
+        if name not in self._backbones:
+            self._backbones[name] = self._backbone(name)
+        return self._backbones[name]
+
+    def _backbone(self, name: str) -> Recipe:
+        section = self.params.backbones[name]
+        document: dict[str, Any] = {
+            "backbone": name,
+            "architecture": _architecture(section.architecture),
+            "activation": section.activation,
         }
+        labels = {"backbone": name}
+        if isinstance(section, Released):
+            return Recipe("backbones", name, document | {"weights": section.weights.sha256}, labels=labels)
+        corpus = {"scenes": section.scenes, "seed": section.seed}
+        scenes = Recipe(
+            "data",
+            "shapes-scenes",
+            corpus,
+            code=fingerprint(["recompose.drawing.scenes"]),
+            labels={"dataset": "shapes-scenes"},
+        )
+        training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
+        trainer = {"precision": self.params.chosen.trainer.precision, "threads": section.threads}
+        code = fingerprint(["recompose.training.pretraining"])
+        return Recipe(
+            "backbones", name, document | {"trainer": trainer, **training}, {"corpus": scenes}, code, labels=labels
+        )
 
-
-def module_of(dataset: str) -> str:
-    """The module of a data set: its name, spelled as Python does."""
-    return f"recompose.tracks.czsl.data.{dataset.replace('-', '_')}"
-
-
-def _dataset(name: str, params: Params) -> Recipe:
-    section = params.datasets.of(name)
-    if isinstance(section, ShapesPairs):
-        content: dict[str, Any] = section.model_dump()
-    else:  # where a file may be had does not change what is in it
-        content = {"archives": {archive.file: archive.sha256 for archive in section.archives}}
-    return Recipe(name, {"dataset": name, **content, "code": fingerprint([module_of(name)])})
-
-
-def _corpus(name: str, params: Params) -> Recipe | None:
-    section = params.backbones.of(name)
-    if isinstance(section, Released):
-        return None
-    content = {"scenes": section.scenes, "seed": section.seed}
-    return Recipe("shapes", {"corpus": "shapes", **content, "code": fingerprint(["recompose.drawing.scenes"])})
+    def features(self, data: Recipe, backbone: Recipe) -> Recipe:
+        """The recipe of what a backbone makes of the images of a data set."""
+        return Recipe(
+            "features",
+            f"{data.name} by {backbone.name}",
+            {},
+            {"data": data, "backbone": backbone},
+            fingerprint(["recompose.backbones.features"]),
+            data.track,
+            {**data.labels, **backbone.labels},
+        )
 
 
 def _architecture(name: str) -> Any:
     """The content of our own architecture's file; the name of one that open_clip declares."""
     path = ARCHITECTURES / f"{name}.json"
     return {"name": name, **json.loads(path.read_text())} if path.exists() else name
-
-
-def _backbone(name: str, params: Params, corpus: Recipe | None) -> Recipe:
-    section = params.backbones.of(name)
-    identity: dict[str, Any] = {
-        "backbone": name,
-        "architecture": _architecture(section.architecture),
-        "activation": section.activation,
-    }
-    if corpus is None:
-        return Recipe(name, identity | {"weights": section.weights.sha256})
-    training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
-    trainer = {"precision": params.chosen.trainer.precision, "threads": section.threads}
-    identity |= {"corpus": corpus.digest, "trainer": trainer, **training}
-    return Recipe(name, identity | {"code": fingerprint(["recompose.training.pretraining"])})
-
-
-def _features(dataset: Recipe, backbone: Recipe) -> Recipe:
-    return Recipe(
-        f"{dataset.name}-{backbone.name}",
-        {
-            "dataset": dataset.digest,
-            "backbone": backbone.digest,
-            "code": fingerprint(["recompose.backbones.features"]),
-        },
-    )
-
-
-def _feasibility(params: Params) -> dict[str, Any]:
-    section = params.feasibility
-    if section.vectors == "glove":
-        return {"vectors": "glove", "sha256": section.glove.sha256}
-    return {"vectors": "backbone", "prompt": section.prompt}
-
-
-def _batches(runs: Iterable[Run], size: int) -> Iterable[Batch]:
-    """Batches of about equal cost: runs of one kind stand side by side, so they are dealt out one by one.
-
-    A run that tests another's checkpoint goes with it, behind it.
-    """
-    runs = list(runs)
-    tested: dict[str | None, list[Run]] = {}
-    for run in runs:
-        tested.setdefault(run.checkpoint_of, []).append(run)
-    groups: dict[tuple[str, str | None], list[list[Run]]] = {}
-    for run in tested.get(None, []):
-        groups.setdefault((run.dataset, run.backbone), []).append([run, *tested.get(run.digest, [])])
-    for members in groups.values():
-        count = -(-sum(map(len, members)) // size)
-        for start in range(count):
-            dealt = [run for together in members[start::count] for run in together]
-            if dealt:
-                yield Batch(tuple(dealt))
-
-
-@dataclass(frozen=True)
-class _Planner:
-    """Makes runs of what was made before them."""
-
-    params: Params
-    variants: Mapping[str, Variant]
-    datasets: Mapping[str, Recipe]
-    backbones: Mapping[str, Recipe]  # main, other
-
-    def all(self) -> Iterable[tuple[str, Variant, list[int]]]:
-        """The profile's methods, then their variants, each with its seeds."""
-        profile = self.params.chosen
-        plain = {name: Variant(method=name, datasets=list(profile.datasets)) for name in profile.methods}
-        for name, variant in (plain | dict(self.variants)).items():
-            seeds = profile.seeds if name in plain or variant.every_seed else profile.variant_seeds
-            if variant.method in plain and variant.backbone in self.backbones:
-                yield name, variant, seeds if METHODS[variant.method].needs_seed else [0]
-
-    def run(self, name: str, variant: Variant, dataset: Recipe, seed: int) -> Run:
-        """The run of a method or a variant."""
-        entry = METHODS[variant.method]
-        document: dict[str, Any] = {
-            "method": variant.method,
-            "settings": self.params.settings(variant.method, dataset.name, variant.settings),
-            "dataset": {"name": dataset.name, "digest": dataset.digest},
-            "backbone": None,
-            "seed": seed,
-        }
-        if not entry.needs_backbone:
-            return Run(name, document | {"code": fingerprint([entry.module, "recompose.tracks.czsl.metrics.worlds"])})
-        backbone = self.backbones[variant.backbone]
-        features = _features(dataset, backbone)
-        document |= {
-            "backbone": {"name": backbone.name, "digest": backbone.digest},
-            "features": {"name": features.name, "digest": features.digest},
-            "trainer": self.params.chosen.trainer.model_dump(include={"precision", "threads"}),
-            "feasibility": _feasibility(self.params),
-            "code": fingerprint([entry.module, "recompose.tracks.czsl.run"]),
-        }
-        if variant.checkpoint_of:
-            other = variant.checkpoint_of
-            trained = self.variants.get(other) or Variant(method=other, datasets=variant.datasets)
-            document["checkpoint_of"] = {"name": other, "digest": self.run(other, trained, dataset, seed).digest}
-        if variant.keeps_embeddings:
-            document["keeps"] = ["embeddings"]
-        return Run(name, document)
-
-
-def make_plan(params: Params, variants: Mapping[str, Variant]) -> Plan:
-    """What the chosen profile needs, with the variants of its methods that papers declare."""
-    profile = params.chosen
-    datasets: dict[str, Recipe] = {name: _dataset(name, params) for name in profile.datasets}
-    named = {"main": profile.backbone, "other": profile.other_backbone}
-    corpora = {name: corpus for name in named.values() if name and (corpus := _corpus(name, params))}
-    backbones = {role: _backbone(name, params, corpora.get(name)) for role, name in named.items() if name}
-    planner = _Planner(params, variants, datasets, backbones)
-    measures = {
-        (name, dataset.name): tuple(planner.run(name, variant, dataset, seed) for seed in seeds)
-        for dataset in datasets.values()
-        for name, variant, seeds in planner.all()
-        if dataset.name in variant.datasets
-    }
-    runs = _distinct(run for runs in measures.values() for run in runs)
-    _check_checkpoints(runs)
-    by_name = {backbone.name: backbone for backbone in backbones.values()}
-    needed = sorted({(run.dataset, run.backbone) for run in runs if run.backbone})
-    return Plan(
-        datasets=datasets,
-        backbones={name: by_name[name] for _, name in needed},
-        corpora={name: corpora[name] for _, name in needed if name in corpora},
-        features={(dataset, name): _features(datasets[dataset], by_name[name]) for dataset, name in needed},
-        measures=measures,
-        runs=runs,
-        batches=tuple(_batches(runs, profile.runs_per_process)),
-    )
-
-
-def _check_checkpoints(runs: Iterable[Run]) -> None:
-    """Make sure that every run whose checkpoint is tested is trained, too, with the same backbone.
-
-    Raises:
-        PlanError: one is not.
-    """
-    trained = {run.digest: run for run in runs if run.checkpoint_of is None}
-    for run in runs:
-        if run.checkpoint_of:
-            name, source = run.document["checkpoint_of"]["name"], trained.get(run.checkpoint_of)
-            if source is None:
-                raise PlanError(
-                    f"{run.title} tests the checkpoint of {name}, which this profile does not train with that seed"
-                )
-            if source.backbone != run.backbone:
-                raise PlanError(f"{run.title} tests the checkpoint of {name}, which is trained on another backbone")
-
-
-def _distinct(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Every run once, under the first name it has."""
-    named: dict[str, Run] = {}
-    for run in runs:
-        named.setdefault(run.digest, run)
-    return tuple(named.values())

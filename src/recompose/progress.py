@@ -1,5 +1,6 @@
-"""What a long job says while it works: lines, because several jobs share a terminal and logs keep them."""
+"""What a long job says while it works: lines, because several jobs share a terminal and logs keep them, and how far it is, as a file."""
 
+import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -8,24 +9,34 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
+from recompose.files import SCRATCH, write_text
+
 T = TypeVar("T")
 SAY_EVERY = 20.0  # seconds
+FILE = "progress.json"  # in the scratch folder of what is made: how far it is
 
 _logs: list[Path] = []
+_terminal = {"details": True}
 
 
-def say(message: str) -> None:
-    """Write one line with the time of day to standard error, and to the log in force."""
+def say(message: str, *, detail: bool = False) -> None:
+    """Write one line with the time of day to standard error, and to the log in force; details only to the log where it is quiet."""
     line = f"{datetime.now(UTC).astimezone():%H:%M:%S}  {message}"
-    print(line, file=sys.stderr, flush=True)
+    if _terminal["details"] or not detail:
+        print(line, file=sys.stderr, flush=True)
     for log in _logs:
         with log.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
 
+def be_quiet() -> None:
+    """From now on details go to logs alone."""
+    _terminal["details"] = False
+
+
 @contextmanager
 def logged(path: Path) -> Iterator[None]:
-    """Keep what is said in a log, too."""
+    """Keep what is said in a log, too, and how far it is in a file beside it."""
     _logs.append(path)
     try:
         yield
@@ -36,28 +47,47 @@ def logged(path: Path) -> Iterator[None]:
 class Pace:
     """The rate of a job and the time it has left, counted from where it started or resumed."""
 
-    def __init__(self, total: int, done: int = 0) -> None:
-        self._total, self._first, self._start = total, done, time.monotonic()
+    def __init__(self, title: str, unit: str, total: int, done: int = 0) -> None:
+        self._title, self._unit, self._total = title, unit, total
+        self._first, self._start = done, time.monotonic()
+        self._write(done, None, None, "")
 
-    def at(self, done: int) -> str:
-        """Say how far it is: 'done/total, rate, time left'."""
+    def at(self, done: int, metrics: str = "") -> None:
+        """Say how far it is, with its rate and the time left, and keep that in a file."""
         elapsed = max(time.monotonic() - self._start, 1e-6)
         rate = (done - self._first) / elapsed
-        left = timedelta(seconds=round((self._total - done) / rate)) if rate else "unknown"
-        return f"{done}/{self._total}, {rate:.3g}/s, {left} left"
+        seconds = (self._total - done) / rate if rate else None
+        left = "unknown" if seconds is None else str(timedelta(seconds=round(seconds)))
+        more = f", {metrics}" if metrics else ""
+        say(f"{self._title}: {self._unit} {done}/{self._total}, {rate:.3g}/s, {left} left{more}", detail=True)
+        self._write(done, rate, seconds, metrics)
+
+    def _write(self, done: int, rate: float | None, seconds: float | None, metrics: str) -> None:
+        document = {
+            "unit": self._unit,
+            "done": done,
+            "total": self._total,
+            "rate": rate,
+            "seconds_left": seconds,
+            "at": datetime.now(UTC).isoformat(),
+            "metrics": metrics,
+        }
+        for log in _logs:
+            if (log.parent / SCRATCH).is_dir():
+                write_text(log.parent / SCRATCH / FILE, json.dumps(document))
 
 
 def bar(steps: Sequence[T], title: str, unit: str) -> Iterator[T]:
     """Go through steps with a progress bar on a terminal, and elsewhere a line from time to time."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and _terminal["details"]:
         from rich.console import Console
         from rich.progress import track
 
         yield from track(steps, f"{title}, {unit}", console=Console(stderr=True), transient=True)
         return
-    pace, said = Pace(len(steps)), time.monotonic()
+    pace, told = Pace(title, unit, len(steps)), time.monotonic()
     for done, step in enumerate(steps, start=1):
         yield step
-        if time.monotonic() - said > SAY_EVERY and done < len(steps):
-            said = time.monotonic()
-            say(f"{title}: {pace.at(done)} ({unit})")
+        if time.monotonic() - told > SAY_EVERY and done < len(steps):
+            told = time.monotonic()
+            pace.at(done)

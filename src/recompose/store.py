@@ -1,56 +1,37 @@
 """The store: content-addressed folders, each complete once its record is written.
 
 ``results/<kind>/<folder>/`` is where a recipe's content is made and kept. The record is written last and atomically. It holds the recipe,
-the hash of every file, and by what, where and when it was made. So an interrupted folder is never taken for a complete one,
-and a changed, truncated or missing file is found by name.
+the hash of every file, what was found of what it was made from, and by what, where and when it was made. So an interrupted folder is never
+taken for a complete one, and a changed, truncated or missing file is found by name.
 """
 
 import os
-import platform
 import shutil
-import socket
-import subprocess
-import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from recompose.circumstances import circumstances, state_of_sources
 from recompose.digest import digest, sha256_file
+from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, read_json, write_json
-from recompose.plan import Recipe
+from recompose.plan import Recipe, described_identity
 from recompose.progress import logged, say
 
-KINDS = ("index", "backbones", "features", "runs")
-RECORDS = {"runs": "run.json"}  # every other kind: record.json
-INPUTS = "inputs.json"  # what the maker found its inputs to be; becomes part of the record
+RECORD = "record.json"
 ATTEMPTS = "attempts.txt"
 LOG = "log.txt"
 ERROR = "error.txt"
-PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
-SOURCES = ("src", "requirements.lock")  # parameters are in the recipe; nothing else can move a number
-
-
-class DamagedError(RuntimeError):
-    """A stored file is not what its record says.
-
-    ``fault`` says only what is wrong; the message says of which file, and what to do about it.
-    """
-
-    def __init__(self, path: Path, fault: str, remedy: str) -> None:
-        super().__init__(f"{path} {fault}: {remedy}")
-        self.fault = fault
-
-
-class UnknownError(ValueError):
-    """There is no such thing in the store."""
+COSTS = "costs.json"
+VOLATILE = {LOG, COSTS}  # differs from making to making: no part of what a recipe determines
+VERIFIED = "verified.json"  # of a store: which bytes were read and found right, so that they need not be read again
 
 
 class Form(BaseModel):
@@ -71,17 +52,37 @@ class Made(Form):
 
     started: str
     seconds: float
+    attempts: int
+    host: str
     commit: str | None
     dirty: bool | None
     device: str
     packages: dict[str, str]
 
 
-class Record(Form):
+class Need(Form):
+    """What a recipe needs, by kind and digest."""
+
+    kind: str
+    digest: str
+
+
+class Description(Form):
+    """A recipe as plain values."""
+
+    kind: str
+    name: str
+    track: str
+    labels: dict[str, Any]
+    digest: str
+    document: dict[str, Any]
+    needs: dict[str, Need]
+    code: dict[str, str]
+
+
+class Record(Description):
     """The record of a complete folder."""
 
-    digest: str
-    recipe: dict[str, Any]
     inputs: dict[str, str]
     files: dict[str, StoredFile]
     made: Made
@@ -93,21 +94,25 @@ def complaint(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
 
 
-class Store:
-    """One kind of content under ``results/``."""
+def content(record: Mapping[str, Any]) -> str:
+    """The digest of all files of a record that its recipe determines: what others that need it record to have found."""
+    return digest({name: file["sha256"] for name, file in record["files"].items() if name not in VOLATILE})
 
-    def __init__(self, results: Path, kind: str) -> None:
-        self.root = results / kind
-        self.kind = kind
-        self.record_name = RECORDS.get(kind, "record.json")
+
+class Store:
+    """Everything that is kept under ``results/``, a folder for each kind."""
+
+    def __init__(self, results: Path) -> None:
+        self.root = results
+        self._verified: dict[str, list[Any]] | None = None
 
     def folder(self, recipe: Recipe) -> Path:
         """Where a recipe's content is, or will be."""
-        return self.root / recipe.folder
+        return self.root / recipe.kind / recipe.folder
 
     def record_path(self, recipe: Recipe) -> Path:
         """The file that makes a folder complete."""
-        return self.folder(recipe) / self.record_name
+        return self.folder(recipe) / RECORD
 
     def is_complete(self, recipe: Recipe) -> bool:
         """Whether the content was made to its end."""
@@ -115,13 +120,7 @@ class Store:
 
     def is_being_made(self, recipe: Recipe) -> bool:
         """Whether a process on this machine is at it now."""
-        if not self._lock_path(recipe).exists():
-            return False
-        try:
-            with self._lock(recipe, timeout=0):
-                return False
-        except Timeout:
-            return True
+        return self._is_locked(recipe.kind, recipe.folder)
 
     def record(self, recipe: Recipe) -> dict[str, Any]:
         """The record of a complete folder.
@@ -133,75 +132,106 @@ class Store:
         try:
             record: dict[str, Any] = read_json(path)
             Record.model_validate(record)
-            identity = digest(record["recipe"])
+            named = described_identity(record)
         except FileNotFoundError:
             raise DamagedError(path, "is not there", "make it with `snakemake --cores all`") from None
         except ValidationError as error:
             raise DamagedError(path, f"is no record ({complaint(error)})", self.remedy(recipe)) from None
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
-        if identity != recipe.digest:
+        if not named == record["digest"] == recipe.digest:
             raise DamagedError(path, "holds another recipe than its folder's name says", self.remedy(recipe))
         return record
 
-    def verify(self, recipe: Recipe) -> dict[str, Any]:
-        """The record, once every file was read and has the hash that the record gives.
+    def verify(self, recipe: Recipe, *, reading: bool = False) -> dict[str, Any]:
+        """The record, once every file has the hash that the record gives.
+
+        Args:
+            recipe: of a complete folder.
+            reading: whether all bytes are read again, also of files that nobody touched since they were read and found right.
 
         Raises:
             DamagedError: a file is missing, truncated or changed.
         """
         record = self.record(recipe)
-        for name in record["files"]:
-            self.file(recipe, name, record)
+        for name, fault in self.faults(recipe, record, reading=reading).items():
+            raise DamagedError(self.folder(recipe) / name, fault, self.remedy(recipe))
         return record
 
-    def verify_sizes(self, recipe: Recipe) -> None:
-        """Quickly, without reading: every file is there at its size.
-
-        Raises:
-            DamagedError: a file is missing or has another size.
-        """
-        record = self.record(recipe)
-        for name in record["files"]:
-            if fault := self._fault_of_size(recipe, name, record):
-                raise DamagedError(self.folder(recipe) / name, fault, self.remedy(recipe))
-
-    def file(self, recipe: Recipe, name: str, record: dict[str, Any] | None = None) -> Path:
+    def file(self, recipe: Recipe, name: str) -> Path:
         """The path of a stored file, after its bytes were checked.
 
         Raises:
             DamagedError: the file is missing, truncated or changed.
         """
-        path = self.folder(recipe) / name
-        if fault := self.fault(recipe, name, record or self.record(recipe)):
+        path, record = self.folder(recipe) / name, self.record(recipe)
+        if name not in record["files"]:
+            raise DamagedError(path, "is none of the files of its record", self.remedy(recipe))
+        if fault := self._fault(recipe, name, record["files"][name], reading=False):
             raise DamagedError(path, fault, self.remedy(recipe))
         return path
 
-    def fault(self, recipe: Recipe, name: str, record: dict[str, Any]) -> str:
-        """What is wrong with a stored file: that it is missing, truncated or changed; empty where nothing is."""
-        if fault := self._fault_of_size(recipe, name, record):
-            return fault
-        same = sha256_file(self.folder(recipe) / name) == record["files"][name]["sha256"]
-        return "" if same else "was changed since it was made"
+    def faults(self, recipe: Recipe, record: Mapping[str, Any], *, reading: bool = False) -> dict[str, str]:
+        """What is wrong with which file: that it is missing, truncated or changed."""
+        found = {name: self._fault(recipe, name, file, reading=reading) for name, file in record["files"].items()}
+        self._keep_verified()
+        return {name: fault for name, fault in found.items() if fault}
 
-    def _fault_of_size(self, recipe: Recipe, name: str, record: dict[str, Any]) -> str:
-        path, expected = self.folder(recipe) / name, record["files"][name]["bytes"]
+    def _fault(self, recipe: Recipe, name: str, expected: Mapping[str, Any], *, reading: bool) -> str:
+        path = self.folder(recipe) / name
         if not path.is_file():
             return "is missing"
-        size = path.stat().st_size
-        return "" if size == expected else f"has {size} bytes instead of {expected}"
+        status = path.stat()
+        if status.st_size != expected["bytes"]:
+            return f"has {status.st_size} bytes instead of {expected['bytes']}"
+        # the system sets the last of these itself, at every change of a file or of what is known of it
+        untouched = [expected["sha256"], status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
+        place = f"{recipe.key}/{name}"
+        if not reading and self._known.get(place) == untouched:
+            return ""
+        if sha256_file(path) != expected["sha256"]:
+            return "was changed since it was made"
+        self._known[place] = untouched
+        return ""
+
+    @property
+    def _known(self) -> dict[str, list[Any]]:
+        """The files that were read and found right, as they were then."""
+        if self._verified is None:
+            try:
+                document = read_json(self.root / VERIFIED)
+            except (OSError, ValueError):
+                document = {}
+            self._verified = document if isinstance(document, dict) else {}
+            self._verified_before = len(self._verified)
+            self._written = dict(self._verified)
+        return self._verified
+
+    def _keep_verified(self) -> None:
+        if self._verified is not None and self._verified != self._written and self.root.is_dir():
+            write_json(self.root / VERIFIED, self._verified)
+            self._written = dict(self._verified)
 
     def remedy(self, recipe: Recipe) -> str:
         """What to do about a damaged folder."""
-        return f"put the file back, or run `recompose store discard {self.kind}/{recipe.folder}` to have it made again"
+        return f"put the file back, or run `recompose store discard {recipe.key}` to have it made again"
 
-    def _lock_path(self, recipe: Recipe) -> Path:
-        return self.root / ".locks" / f"{recipe.folder}.lock"
+    def _lock_path(self, kind: str, folder: str) -> Path:
+        return self.root / kind / ".locks" / f"{folder}.lock"
 
-    def _lock(self, recipe: Recipe, timeout: float = -1) -> FileLock:
-        path = self._lock_path(recipe)
+    def _lock(self, kind: str, folder: str, timeout: float = -1) -> FileLock:
+        path = self._lock_path(kind, folder)
         path.parent.mkdir(parents=True, exist_ok=True)
         return FileLock(path, timeout=timeout)
+
+    def _is_locked(self, kind: str, folder: str) -> bool:
+        if not self._lock_path(kind, folder).exists():
+            return False
+        try:
+            with self._lock(kind, folder, timeout=0):
+                return False
+        except Timeout:
+            return True
 
     @contextmanager
     def making(self, recipe: Recipe) -> Iterator[Path | None]:
@@ -210,11 +240,11 @@ class Store:
         Of two processes that want the same content one waits for the other. The folder may hold what an interrupted process left
         in ``scratch``. On success all other files are hashed and the record is written. An exception leaves its trace in ``error.txt``.
         """
-        lock = self._lock(recipe)
+        lock = self._lock(recipe.kind, recipe.folder)
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            say(f"{self.kind}/{recipe.folder}: another process is making it; waiting")
+            say(f"{recipe.key}: another process is making it; waiting")
             lock.acquire()
         try:
             if self.is_complete(recipe):
@@ -243,51 +273,45 @@ class Store:
             lock.release()
 
     def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
-        found = folder / INPUTS
-        inputs = read_json(found) if found.exists() else {}
         files = {
             path.relative_to(folder).as_posix(): {"sha256": sha256_file(path), "bytes": path.stat().st_size}
             for path in sorted(folder.rglob("*"))
             if path.is_file() and not _is_passing(path.relative_to(folder))
         }
-        return {
-            "digest": recipe.digest,
-            "recipe": recipe.document,
-            "inputs": inputs,
-            "files": files,
-            "made": made,
-        }
+        inputs = {role: content(self.record(need)) for role, need in recipe.needs.items()}
+        return {**recipe.description(), "inputs": inputs, "files": files, "made": made}
 
-    def discard(self, folder: str) -> None:
-        """Remove a folder.
+    def discard(self, key: str) -> None:
+        """Remove a folder, given as ``<kind>/<folder>``.
 
         Raises:
-            UnknownError: it is none of this store's.
+            UnknownError: it is none of this store's, or is being made.
         """
-        path = self.root / folder
-        if path.parent != self.root or folder in ("", ".", "..") or not path.is_dir():
-            raise UnknownError(f"{folder!r} is no folder of {self.root}")
-        if self.is_being_made(_Named(folder, {})):
+        kind, _, folder = key.partition("/")
+        path = self.root / kind / folder
+        inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != ".locks"
+        if not inside or not path.is_dir():
+            raise UnknownError(
+                f"{key!r} is no folder of {self.root}: they are called <kind>/<folder>, such as runs/0123456789ab"
+            )
+        if self._is_locked(kind, folder):
             raise UnknownError(f"{path} is being made by another process: end that one first")
         shutil.rmtree(path)
 
-    def prune(self, keep: Iterable[Recipe], *, dry: bool) -> list[str]:
-        """Remove every folder but those of ``keep`` and those being made; gives their names. ``dry``: only name them."""
-        kept = {recipe.folder for recipe in keep}
-        names = sorted(p.name for p in self.root.glob("*") if p.is_dir() and p.name != ".locks" and p.name not in kept)
-        free = [name for name in names if not self.is_being_made(_Named(name, {}))]
+    def prune(self, kinds: Iterable[str], keep: Iterable[Recipe], *, dry: bool) -> list[str]:
+        """Remove every folder of these kinds but those of ``keep`` and those being made; gives their keys. ``dry``: only name them."""
+        kept = {recipe.key for recipe in keep}
+        keys = [
+            f"{kind}/{path.name}"
+            for kind in kinds
+            for path in sorted((self.root / kind).glob("*"))
+            if path.is_dir() and path.name != ".locks" and f"{kind}/{path.name}" not in kept
+        ]
+        free = [key for key in keys if not self._is_locked(*key.split("/"))]
         if not dry:
-            for name in free:
-                self.discard(name)
+            for key in free:
+                self.discard(key)
         return free
-
-
-class _Named(Recipe):
-    """A recipe of which only the folder's name is known."""
-
-    @property
-    def folder(self) -> str:
-        return self.name
 
 
 def _is_passing(path: Path) -> bool:
@@ -301,42 +325,3 @@ def _one_more_line(path: Path, line: str) -> int:
         file.write(line + "\n")
         file.seek(0)
         return len(file.readlines())
-
-
-def circumstances() -> dict[str, Any]:
-    """By what and where content is made: host, device, python, packages."""
-    return {
-        "host": socket.gethostname(),
-        "device": _device(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "packages": {name: version(name) for name in PACKAGES},
-    }
-
-
-def state_of_sources() -> dict[str, Any]:
-    """The git commit, and whether sources differ from it; None where there is no git to tell."""
-    changed = _git("status", "--porcelain", "--", *SOURCES)
-    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
-
-
-def _device() -> str:
-    """The GPUs where this process used any, the processor otherwise; torch is asked only where it is loaded already."""
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        return f"{torch.cuda.device_count()} x {torch.cuda.get_device_name()}"
-    try:
-        models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    except OSError:
-        models = []
-    model = models[0].partition(":")[2].strip() if models else platform.machine()
-    return f"{os.cpu_count()} x {model}"
-
-
-def _git(*arguments: str) -> str | None:
-    """What git says; None outside a repository or without git."""
-    try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()

@@ -1,19 +1,37 @@
 """A project's folder: its parameters, its plan, and where everything lies."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from recompose.files import read_json
-from recompose.papers.declaration import declared_variants
-from recompose.params import Params, Released, load_params
-from recompose.plan import Batch, Plan, Recipe, Run, make_plan
+from recompose.errors import ChangedError, PlanError
+from recompose.papers.declaration import all_papers, declared_variants
+from recompose.params import Params, load_params
+from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
+from recompose.tracks import FORMS, TRACKS
+
+_CHANGED = (
+    "{} is not in the plan. `recompose plan` says what is; where a workflow asked for it, params.yaml or the code "
+    "changed since it started: start it again."
+)
 
 
-class ChangedError(RuntimeError):
-    """Parameters or code changed while a workflow ran."""
+def plan_of(params: Params) -> Plan:
+    """What the chosen profile needs of every track that it names.
+
+    Raises:
+        PlanError: papers declare what a track or a profile does not have.
+    """
+    planner = Planner(params)
+    for paper in all_papers():
+        if paper.track not in TRACKS:
+            raise PlanError(
+                f"papers/{paper.name}/paper.yaml: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}"
+            )
+    chosen = (name for name in TRACKS if name in params.chosen.tracks)
+    return Plan({name: TRACKS[name].plan(params, planner, declared_variants(name)) for name in chosen})
 
 
 @dataclass(frozen=True)
@@ -26,18 +44,17 @@ class Workspace:
     @cached_property
     def params(self) -> Params:
         """The parameters of the chosen profile."""
-        return load_params(self.root / "params.yaml", edits=self.edits)
+        return load_params(self.root / "params.yaml", FORMS, edits=self.edits)
 
     @cached_property
     def plan(self) -> Plan:
         """What they need."""
-        return make_plan(self.params, declared_variants())
+        return plan_of(self.params)
 
     @property
-    def plans(self) -> list[Plan]:
+    def plans(self) -> Iterator[Plan]:
         """What each profile needs, chosen or not."""
-        names = type(self.params.profiles).model_fields
-        return [make_plan(load_params(self.root / "params.yaml", name), declared_variants()) for name in names]
+        return (plan_of(load_params(self.root / "params.yaml", FORMS, name)) for name in self.params.profiles)
 
     @property
     def data(self) -> Path:
@@ -54,60 +71,30 @@ class Workspace:
         """Tables and figures."""
         return self.root / "reports"
 
-    def store(self, kind: str) -> Store:
-        """The store of one kind of content."""
-        return Store(self.results, kind)
+    @cached_property
+    def store(self) -> Store:
+        """What is kept of it."""
+        return Store(self.results)
 
-    @property
-    def runs(self) -> Store:
-        """The store of runs."""
-        return self.store("runs")
+    def missing(self, recipes: Iterable[Recipe]) -> list[Recipe]:
+        """Those of some recipes that are not complete."""
+        return [recipe for recipe in recipes if not self.store.is_complete(recipe)]
 
-    def metrics_of(self, run: Run) -> dict[str, Any]:
-        """A complete run's numbers, as fractions, under ``<split>/<world>``.
-
-        Raises:
-            DamagedError: the file was changed.
-        """
-        metrics: dict[str, Any] = read_json(self.runs.file(run, "metrics.json"))
-        return metrics
-
-    def threads_of(self, backbone: str) -> int:
-        """The threads of the process that makes a backbone."""
-        section = self.params.backbones.of(backbone)
-        return 1 if isinstance(section, Released) else int(section.threads)
-
-    def batch(self, name: str) -> Batch:
-        """The batch of this name, or one of a single run whose digest starts like this.
+    def recipe(self, name: str) -> Recipe:
+        """The recipe of the plan with this key, or whose digest or key starts like this.
 
         Raises:
-            ChangedError: the plan has neither.
+            ChangedError: the plan has none, or several.
         """
-        batches = {batch.name: batch for batch in self.plan.batches}
-        runs = {run.digest: run for run in self.plan.runs}
-        # a run that tests another's checkpoint comes with that one
-        alone = [
-            Batch(tuple(runs[part] for part in (run.checkpoint_of, digest) if part))
-            for digest, run in runs.items()
-            if digest.startswith(name)
-        ]
-        if name not in batches and len(alone) > 1:
-            raise ChangedError(f"{len(alone)} runs have a digest that starts with {name}: give more of it")
-        if name not in batches and not alone:
-            raise ChangedError(_CHANGED.format(f"batch or run {name}"))
-        return batches.get(name) or alone[0]
-
-    def expect(self, recipe: Recipe, folder: str) -> None:
-        """Make sure that this recipe is the one somebody was told to make.
-
-        Raises:
-            ChangedError: it is another one by now.
-        """
-        if recipe.folder != folder:
-            raise ChangedError(_CHANGED.format(folder))
-
-
-_CHANGED = (
-    "{} is not in the plan. `recompose plan` says what is; where a workflow asked for it, params.yaml or the code "
-    "changed since it started: start it again."
-)
+        if name in self.plan.by_key:
+            return self.plan.by_key[name]
+        bare = name.removeprefix("results/").rstrip("/")
+        alike = [r for r in self.plan.recipes if r.digest.startswith(bare) or f"{r.kind}/{r.digest}".startswith(bare)]
+        if not alike:
+            raise ChangedError(_CHANGED.format(name))
+        if len(alike) > 1:
+            keys = ", ".join(recipe.key for recipe in alike[:4])
+            raise ChangedError(
+                f"{len(alike)} of the plan start with {name!r} ({keys}, ...): give more of the one that is meant"
+            )
+        return alike[0]

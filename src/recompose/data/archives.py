@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from recompose.errors import UnsafeArchive
+
 _CHUNK = 2**20
 
 _COMPLAINTS = (
@@ -28,10 +30,6 @@ _COMPLAINTS = (
     zipfile.BadZipFile,
     zlib.error,
 )
-
-
-class UnsafeArchive(ValueError):  # noqa: N818 - it is the archive that is at fault
-    """An archive that must not be extracted, or is too damaged to be; names the archive, the member and the reason."""
 
 
 def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_files: int = 2_000_000) -> None:

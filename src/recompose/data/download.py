@@ -15,16 +15,13 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
+from recompose.errors import DownloadError
 from recompose.digest import sha256_file
 
 _CHUNK = 2**17
 _TIMEOUT_S = (10.0, 60.0)  # to connect, and between two pieces of the answer
 _RETRY_WAITS_S = (1.0, 3.0, 10.0)  # as long as no new bytes arrive; then the mirror is given up
 _LINE_EVERY_S = 10.0  # between two lines of progress where stderr is no terminal
-
-
-class DownloadError(RuntimeError):
-    """A file that could not be had, or is not the expected one; says what to do about it."""
 
 
 class _MirrorFailed(Exception):  # noqa: N818 - never leaves this module

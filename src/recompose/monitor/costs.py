@@ -1,31 +1,32 @@
-"""What runs, and the steps before them, took where they were made, and what others like them will take."""
+"""What things took where they were made, and what others like them will take."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2, prod
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from recompose.digest import digest
+from recompose.digest import digest, short
 from recompose.files import read_json
-from recompose.papers.declaration import PAPERS, load_paper
-from recompose.plan import Plan, Recipe
-from recompose.report.published import Shown
-from recompose.store import KINDS
+from recompose.papers.declaration import all_papers
+from recompose.phases import PHASES
+from recompose.plan import Plan, Recipe, recipe_of
+from recompose.report.published import Published
+from recompose.store import RECORD
+from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-Sizes = dict[str, dict[str, int]]  # digest of a data set -> images of each split; of a corpus -> scenes
-INPUTS = ("dataset", "backbone", "features", "corpus", "checkpoint_of")
-NOT_SETTINGS = (*INPUTS, "settings", "trainer", "seed", "epochs", "images")
+Described = Mapping[str, Any]
+Sizes = dict[str, dict[str, int]]  # digest of data -> how much there is of what
+TRAINS = "epochs"  # the setting that time grows with
 
 
 @dataclass(frozen=True)
 class Job:
     """What a cost depends on."""
 
-    kind: tuple[str, ...]  # method or name, data set, backbone: nothing is known of a job from one of another kind
+    kind: tuple[str, ...]  # kind, method or name, data, backbone: nothing is known of a job from one of another kind
     settings: dict[str, Any]
     amounts: dict[str, int | str]  # that a cost grows with; what they are the amount of where that many is not known
 
@@ -48,41 +49,45 @@ class Estimate:
     scaled: tuple[str, ...]  # what differed and was accounted for in proportion, such as "epochs 4 to 8"
 
 
-def job_of(kind: str, folder: str, document: dict[str, Any], sizes: Sizes) -> Job:
-    """What the cost of making a recipe depends on."""
-    settings = document.get("settings", {}) | document.get("trainer", {})
-    settings |= {name: value for name, value in document.items() if name not in NOT_SETTINGS}
-    settings["code"] = digest(document.get("code", {}))
-    if kind == "runs":
-        return _run(document, settings, sizes)
-    return Job((kind, folder.rpartition("-")[0]), settings, _amounts(kind, document, sizes))
+def job_of(described: Described, sizes: Sizes) -> Job:
+    """What the cost of making something depends on, from its recipe's description."""
+    settings = dict(_flat(described["document"]))
+    settings["code"] = digest(described["code"])
+    epochs = next((settings.pop(name) for name in list(settings) if name.split(".")[-1] == TRAINS), None)
+    labels = described["labels"]
+    kind = (described["kind"], *(str(labels[name]) for name in ("method", "dataset", "backbone") if name in labels))
+    settings = {
+        name: value
+        for name, value in settings.items()
+        if name not in ("seed", "scenes") and not name.startswith("images.")
+    }
+    amounts: dict[str, int | str] = {} if epochs is None else {TRAINS: epochs}
+    return Job(kind, settings, amounts | _amounts(described, sizes, trains=epochs is not None))
 
 
-def _amounts(kind: str, document: dict[str, Any], sizes: Sizes) -> dict[str, int | str]:
-    """What the cost of a step before runs grows with."""
-    if kind == "backbones" and "corpus" in document:
-        return {"epochs": document["epochs"], "scenes": _count(sizes, document["corpus"], ["scenes"])}
-    if kind == "features":
-        return {"images": _count(sizes, document["dataset"], ["train", "val", "test"])}
-    if kind == "index" and "images" in document:
-        return {"images": sum(document["images"].values())}
-    return {}
+def _flat(document: Described, path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
 
 
-def _run(document: dict[str, Any], settings: dict[str, Any], sizes: Sizes) -> Job:
-    """A run's job: one that is not trained, or by another, costs as much as its images of validation and test."""
-    trains = "epochs" in settings and "checkpoint_of" not in document
-    dataset, backbone = document["dataset"], document["backbone"] or {"name": ""}
-    kind = ("runs", document["method"], "trained" if trains else "tested", dataset["name"], backbone["name"])
-    epochs = settings.pop("epochs", 0)
-    if trains:
-        count = _count(sizes, dataset["digest"], ["train"])
-        return Job(kind, settings, {"epochs": epochs, "training images": count})
-    return Job(kind, settings, {"images of validation and test": _count(sizes, dataset["digest"], ["val", "test"])})
-
-
-def _count(sizes: Sizes, name: str, parts: list[str]) -> int | str:
-    return sum(sizes[name][part] for part in parts) if name in sizes else name
+def _amounts(described: Described, sizes: Sizes, *, trains: bool) -> dict[str, int | str]:
+    """How much data a job goes through: training goes through what there is to train on, all else through all of it."""
+    own = {role: need["digest"] for role, need in described["needs"].items() if need["kind"] == "data"}
+    digests = list(own.values()) if described["kind"] != "data" else [described["digest"]]
+    amounts: dict[str, int | str] = {}
+    for name in digests:
+        if name not in sizes:
+            amounts["data"] = short(name)
+            continue
+        parts = sizes[name]
+        wanted = {part: count for part, count in parts.items() if (part != "train") != trains} or parts
+        amounts["items"] = int(amounts.get("items", 0)) + sum(
+            (wanted if described["kind"] in ("runs", "evaluations") else parts).values()
+        )
+    return amounts
 
 
 def estimate(job: Job, measured: Iterable[Measured]) -> Estimate | None:
@@ -131,65 +136,64 @@ def _distance(job: Job, other: Job, ratios: dict[str, float]) -> float:
 class Costs:
     """What was measured here or, of what is not here, where the reports were made."""
 
-    records: dict[str, dict[str, Any]]  # key, such as "runs/0123456789ab" -> record
+    records: dict[str, dict[str, Any]]  # key -> description, with how it was made
     sizes: Sizes
 
     @classmethod
     def of(cls, work: Workspace, *plans: Plan) -> "Costs":
-        """What the stores and the lineage of the reports hold, to be compared with what these plans need."""
-        shown = Shown.of(work.reports, [load_paper(name) for name in PAPERS]).records
-        records = shown | dict(_stored(work))
-        return cls(records, _sizes(plans, records, work.results))
+        """What the stores and the reports hold, to be compared with what these plans need."""
+        published = Published.of(work.reports, all_papers())
+        records = {
+            key: {**record, "made": published.made[key]}
+            for key, record in published.records.items()
+            if key in published.made
+        }
+        records |= dict(_stored(work))
+        return cls(records, _sizes(work, plans, records))
 
     @cached_property
     def _measured(self) -> dict[tuple[str, ...], list[Measured]]:
         """By kind. Of what took several attempts only the last one's time is known: it is left out."""
-        found: dict[tuple[str, ...], list[Measured]] = {}
-        for key, record in self.records.items():
-            (kind, _, folder), made = key.partition("/"), record["made"]
+        by_kind: dict[tuple[str, ...], list[Measured]] = {}
+        for record in self.records.values():
+            made = record["made"]
             if made["attempts"] == 1:
-                job = job_of(kind, folder, record["recipe"], self.sizes)
-                found.setdefault(job.kind, []).append(
+                job = job_of(record, self.sizes)
+                by_kind.setdefault(job.kind, []).append(
                     Measured(job, made["seconds"], f"{made['host']}, {made['device']}")
                 )
-        return found
+        return by_kind
 
-    def estimate(self, kind: str, recipe: Recipe) -> Estimate | None:
+    def estimate(self, recipe: Recipe) -> Estimate | None:
         """What making a recipe will take; None where nothing of the kind was measured."""
-        job = job_of(kind, recipe.folder, recipe.document, self.sizes)
+        job = job_of(recipe.description(), self.sizes)
         return estimate(job, self._measured.get(job.kind, ()))
 
 
 def _stored(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records in the stores; one that is damaged says nothing, and it is others that find it."""
-    for kind in KINDS:
-        store = work.store(kind)
-        for path in sorted(store.root.glob(f"*/{store.record_name}")):
+    """The records in the store; one that is damaged says nothing, and it is others that find it."""
+    for kind in PHASES:
+        for path in sorted((work.results / kind).glob(f"*/{RECORD}")):
             try:
                 record = read_json(path)
             except (OSError, ValueError):
                 continue
-            if isinstance(record, dict) and {"recipe", "made", "digest"} <= record.keys():
+            if (
+                isinstance(record, dict)
+                and {"document", "made", "digest", "labels", "needs", "code", "kind", "track"} <= record.keys()
+            ):
                 yield f"{kind}/{path.parent.name}", record
 
 
-def _sizes(plans: Iterable[Plan], records: dict[str, dict[str, Any]], results: Path) -> Sizes:
-    sizes: Sizes = {}
-    for plan in plans:
-        sizes |= {recipe.digest: {"scenes": recipe.document["scenes"]} for recipe in plan.corpora.values()}
-        sizes |= {
-            recipe.digest: images for recipe in plan.datasets.values() if (images := recipe.document.get("images"))
-        }
-    for key, record in records.items():
-        if key.startswith("index/") and (images := record["recipe"].get("images") or _indexed(results / key)):
-            sizes[record["digest"]] = images
-    return sizes
+def _sizes(work: Workspace, plans: Iterable[Plan], records: Mapping[str, Described]) -> Sizes:
+    planned = {recipe.digest: recipe.description() for plan in plans for recipe in plan.of("data")}
+    recorded = {record["digest"]: record for record in records.values() if record["kind"] == "data"}
+    sizes = {name: _size(work, described) for name, described in (planned | recorded).items()}
+    return {name: size for name, size in sizes.items() if size}
 
 
-def _indexed(folder: Path) -> dict[str, int] | None:
-    """The images of each split of a data set that was downloaded."""
-    try:
-        counts = read_json(folder / "statistics.json")
-        return {split: int(counts[f"{split}_images"]) for split in ("train", "val", "test")}
-    except (OSError, ValueError, KeyError):
-        return None
+def _size(work: Workspace, described: Described) -> dict[str, int]:
+    recipe = recipe_of(described)
+    if not recipe.track:
+        return {"scenes": int(recipe.document["scenes"])}
+    return TRACKS[recipe.track].size(recipe, work.store.folder(recipe)) if recipe.track in TRACKS else {}

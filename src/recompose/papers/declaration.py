@@ -1,17 +1,17 @@
-"""What a paper's folder declares: its artifacts, and what it printed in them."""
+"""What a paper's folder declares: its artifacts, its claims, and what it printed."""
 
 import csv
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
-# column of a table -> name in a run's metrics
-METRICS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
+CLAIMS = "claims"  # the kind of table that puts a paper's claims to the test
 
 
 class Section(BaseModel):
@@ -36,23 +36,19 @@ class Variant(Section):
     settings: dict[str, Any] = {}
     datasets: list[str]  # on which the paper shows it, and the drawn ones that stand for them
     backbone: Literal["main", "other"] = "main"  # of the two that a profile names
-    checkpoint_of: str | None = None  # tested as another method or variant was trained, with the same seed
+    evaluates: str | None = (
+        None  # the method or variant whose runs are scored with these settings, in place of runs of its own
+    )
     keeps_embeddings: bool = False  # of test images, for figures
     every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
 
 
 class View(Section):
-    """One way to measure the accuracies of a table."""
+    """One way to measure what a table or a figure shows."""
 
     heading: str
-    world: Literal["closed", "open", "feasible", "feasible-released"]
-    sweep: Literal["dense", "field"] = "dense"
-    bias: Literal["unbiased", "balanced"] = (
-        "unbiased"  # at which groups of pairs are counted: none, or that of the best H
-    )
-
-
-Measure = Literal["S", "U", "H", "AUC", "head", "medium", "tail", "seen group", "unseen group", "test seconds"]
+    columns: dict[str, str] = {}  # column -> measure
+    of: str = ""  # where the names of measures begin, for kinds that know how they go on
 
 
 class Gain(Section):
@@ -67,11 +63,10 @@ class Claim(Section):
 
     sentence: str
     artifact: str
-    measure: Measure = "AUC"
-    world: Literal["closed", "feasible"] = "closed"
+    measure: str
     higher: str  # a method or a variant
     lower: list[str]  # each of which it has to beat
-    beyond: Measure | None = None  # the gain has to be larger than that in another measure
+    beyond: str | None = None  # the gain has to be larger than that in another measure
     gain: Gain | None = None  # or larger than that of others
 
     @property
@@ -81,49 +76,33 @@ class Claim(Section):
         return list(dict.fromkeys([self.higher, *self.lower, *others]))
 
 
-TableKind = Literal["statistics", "settings", "accuracy", "costs", "frequencies", "groups", "claims"]
-FigureKind = Literal[
-    "curves",  # seen over unseen accuracy
-    "sweep",  # a metric over a setting
-    "prototypes",  # prototypes of pairs on a map: semantic, visual, both
-    "samples",  # test images and prototypes on one map
-    "training",  # test images and visual prototypes on a map, before and after training
-    "predictions",  # test images and the pairs predicted for them
-    "retrieval",  # the images nearest to prototypes
-    "swapping",  # the images nearest to features composed of two others'
-]
-Kind = Literal[TableKind, FigureKind]
-WITH_VIEWS = ("accuracy", "groups", "curves", "sweep")
-
-
 class Artifact(Section):
-    """A table or a figure."""
+    """A table or a figure.
 
-    kind: Kind
+    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``settings``, ``statistics``, ``claims``; of figures: ``sweep``.
+    Tracks add their own.
+    """
+
+    kind: str
     caption: str
     note: str = ""
     x_label: str = ""  # of a sweep, whose rows are numbers
-    metrics: list[Literal["S", "U", "H", "AUC"]] = ["AUC"]  # of a sweep
     measured: dict[str, str] = {}  # row -> method or variant; of settings, row -> setting
     of: str = ""  # of settings, whose they are
-    views: dict[str, View] = {}  # of accuracies and curves; the first one is the one to look at
+    columns: dict[str, str] = {}  # column -> measure, or statistic, where there is one way to measure alone
+    views: dict[str, View] = {}  # several ways; the first one is the one to look at
     flags: list[Flag] = []
 
     @model_validator(mode="after")
-    def _accuracies_have_views(self) -> "Artifact":
-        if (self.kind in WITH_VIEWS) != bool(self.views):
-            raise ValueError(f"of artifacts {', '.join(WITH_VIEWS)} have views, at least one, and others have none")
+    def _columns_or_views(self) -> "Artifact":
+        if self.columns and self.views:
+            raise ValueError("an artifact has columns, or views that have them, not both")
         return self
 
     @property
-    def is_figure(self) -> bool:
-        """Whether it is drawn."""
-        return self.kind in get_args(FigureKind)
-
-    @property
-    def world(self) -> str:
-        """The world of the first view."""
-        return next(iter(self.views.values())).world
+    def all_views(self) -> Mapping[str, View]:
+        """Its views; the only way to measure has no name."""
+        return self.views or {"": View(heading="Measured here", columns=self.columns)}
 
 
 class Paper(Section):
@@ -133,8 +112,9 @@ class Paper(Section):
     title: str
     authors: str
     venue: str
-    track: Literal["czsl"]
+    track: str
     datasets: dict[str, str]
+    headline: str = ""  # the artifact whose first measured number stands for the paper
     variants: dict[str, Variant] = {}
     artifacts: dict[str, Artifact]
     claims: dict[str, Claim] = {}
@@ -147,18 +127,21 @@ class Paper(Section):
     def methods_of(self, artifact: str) -> set[str]:
         """The methods and variants behind an artifact."""
         section = self.artifacts[artifact]
-        if section.kind == "claims":
+        if section.kind == CLAIMS:
             return {method for claim in self.claims.values() for method in claim.methods}
         return {section.of} if section.kind == "settings" else set(section.measured.values())
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
         """The rows that the paper printed in a table, as printed: column -> text. Of claims, the sentences."""
-        if self.artifacts[artifact].kind == "claims":
+        if self.artifacts[artifact].kind == CLAIMS:
             return [
                 {"row": name, "artifact": claim.artifact, "claim": claim.sentence}
                 for name, claim in self.claims.items()
             ]
-        with (FOLDER / self.name / "reported" / f"{artifact}.csv").open(newline="", encoding="utf-8") as file:
+        path = FOLDER / self.name / "reported" / f"{artifact}.csv"
+        if not path.exists():
+            return []
+        with path.open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
 
@@ -169,12 +152,12 @@ def load_paper(name: str) -> Paper:
     return Paper(name=name, **yaml.safe_load(text))
 
 
-def declared_variants() -> dict[str, Variant]:
-    """The variants of all papers."""
-    return {name: variant for paper in PAPERS for name, variant in load_paper(paper).variants.items()}
+def all_papers() -> list[Paper]:
+    """The declarations of all papers."""
+    return [load_paper(name) for name in PAPERS]
 
 
-def artifact_files(name: str, artifact: Artifact) -> list[str]:
-    """The files of an artifact, without its paper's folder."""
-    endings = ("svg", "png", "csv") if artifact.is_figure else ("csv", "md", "tex")
-    return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]
+def declared_variants(track: str) -> dict[str, Variant]:
+    """The variants of all papers of a track."""
+    papers = (paper for paper in all_papers() if paper.track == track)
+    return {name: variant for paper in papers for name, variant in paper.variants.items()}

@@ -5,26 +5,30 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of a table: what the paper printed, or what runs here gave."""
+    """One value of a table: what the paper printed, or what was measured here."""
 
     row: str
     column: str
     source: str  # reported or measured
     text: str  # as people read it
-    value: float | None = None
+    value: float | None = None  # in the unit of its measure
     spread: float | None = None  # sample standard deviation over seeds
     n: int | None = None
-    made_from: tuple[str, ...] = ()  # "runs/<folder>" or "index/<folder>"
-    expected: tuple[str, ...] = ()  # the same, for all that the plan wants: more where seeds are missing
+    made_from: tuple[str, ...] = ()  # keys of evaluations, or of data
+    expected: tuple[str, ...] = ()  # the same, of all that the plan wants: more where seeds are missing
     correct: str = ""  # where the printed value is wrong
     flag: str = ""  # and why
     view: str = ""  # of a table that measures in several ways
     values: tuple[float, ...] = ()  # of each of made_from, where it is a mean of them
-    measures: tuple[str, ...] = ()  # the methods or variants whose runs made it
+    names: tuple[str, ...] = ()  # the methods or variants that were measured
+    benchmark: str = ""
+    measure: str = ""
+    better: int = 0  # which end of the measure is the better one, see Measure
+    part: str = ""  # of a claim, what of it the cell says
 
     @property
-    def part(self) -> str:
-        """The part of its table that it stands in."""
+    def section(self) -> str:
+        """The section of its table that it stands in: a view, or its source."""
         return self.view or self.source
 
 
@@ -43,24 +47,24 @@ class Table:
     views: dict[str, str] = field(default_factory=dict)  # view -> heading
 
     @property
-    def parts(self) -> dict[str, str]:
-        """The parts that it has, in order, with their headings: what was measured in each view, and what was reported."""
+    def sections(self) -> dict[str, str]:
+        """The sections that it has, in order, with their headings: what was measured in each view, and what was reported."""
         headings = {**(self.views or {"measured": "Measured here"}), "reported": "Reported by the paper"}
-        return {part: heading for part, heading in headings.items() if self.of(part)}
+        return {section: heading for section, heading in headings.items() if self.of(section)}
 
     @property
     def measured(self) -> list[Cell]:
         """The measured cells of all views."""
         return [cell for cell in self.cells if cell.source == "measured"]
 
-    def of(self, part: str) -> list[Cell]:
-        """The cells of a part."""
-        return [cell for cell in self.cells if cell.part == part]
+    def of(self, section: str) -> list[Cell]:
+        """The cells of a section."""
+        return [cell for cell in self.cells if cell.section == section]
 
-    def rows(self, part: str) -> list[str]:
-        """The rows of a part, in order."""
-        return list(dict.fromkeys(cell.row for cell in self.of(part)))
+    def rows(self, section: str) -> list[str]:
+        """The rows of a section, in order."""
+        return list(dict.fromkeys(cell.row for cell in self.of(section)))
 
-    def columns(self, part: str) -> list[str]:
-        """The columns of a part, in order."""
-        return list(dict.fromkeys(cell.column for cell in self.of(part)))
+    def columns(self, section: str) -> list[str]:
+        """The columns of a section, in order."""
+        return list(dict.fromkeys(cell.column for cell in self.of(section)))

@@ -12,13 +12,10 @@ from statistics import mean, stdev
 
 from scipy.stats import t as student
 
-from recompose.papers.declaration import METRICS, Claim, Measure, Paper
-from recompose.plan import Run
+from recompose.papers.declaration import Claim, Paper
 from recompose.report.cells import Cell
-from recompose.report.lineage import key_of
-from recompose.report.measured import group_accuracy, group_counts
-from recompose.report.numbers import read_costs, read_metrics, read_pairs
-from recompose.workspace import Workspace
+from recompose.report.results import Results
+from recompose.tracks import TRACKS
 
 LEVEL = 0.95
 VERDICTS = ("fails", "not run", "within seed noise", "holds")  # a claim of several parts is as good as its worst
@@ -67,66 +64,62 @@ def _minus(first: dict[int, float], second: dict[int, float]) -> dict[int, float
     return {seed: first[seed] - second[seed] for seed in first.keys() & second.keys()}
 
 
-def verdicts(work: Workspace, paper: Paper, name: str) -> Iterator[Cell]:
-    """The cells of a table of claims: of each data set a verdict, with the smallest difference that it needs, its interval and seeds."""
+def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """The cells of a table of claims: of each benchmark a verdict, with the smallest difference that it needs, its interval and seeds."""
     for row, claim in paper.claims.items():
-        for dataset in work.plan.datasets:
-            if not all(work.plan.runs_of(method, dataset) for method in claim.methods):
+        for benchmark in results.benchmarks(paper.track):
+            if not all(results.planned(paper.track, method, benchmark) for method in claim.methods):
                 continue  # the profile does not ask for all of it there
-            found = [_tested(work, claim, lower, dataset) for lower in claim.lower]
-            yield from _cells(work, row, dataset, found, claim.methods)
+            differences = [_tested(results, paper, claim, lower, benchmark) for lower in claim.lower]
+            yield from _cells(results, paper, row, benchmark, differences)
 
 
-def _tested(work: Workspace, claim: Claim, lower: str, dataset: str) -> Difference:
-    higher, low = (_values(work, claim, claim.measure, method, dataset) for method in (claim.higher, lower))
+def _tested(results: Results, paper: Paper, claim: Claim, lower: str, benchmark: str) -> Difference:
+    higher, low = (_values(results, paper, claim.measure, method, benchmark) for method in (claim.higher, lower))
     if claim.beyond:
-        others = (_values(work, claim, claim.beyond, method, dataset) for method in (claim.higher, lower))
+        others = (_values(results, paper, claim.beyond, method, benchmark) for method in (claim.higher, lower))
         return difference(_minus(higher, low), _minus(*others))
     if claim.gain:
         others = (
-            _values(work, claim, claim.measure, method, dataset) for method in (claim.gain.higher, claim.gain.lower)
+            _values(results, paper, claim.measure, method, benchmark)
+            for method in (claim.gain.higher, claim.gain.lower)
         )
         return difference(_minus(higher, low), _minus(*others))
     return difference(higher, low)
 
 
-def _values(work: Workspace, claim: Claim, measure: Measure, method: str, dataset: str) -> dict[int, float]:
-    runs = [run for run in work.plan.runs_of(method, dataset) if work.runs.is_complete(run)]
-    return {run.seed: _value(work, claim, measure, run) for run in runs}
+def _values(results: Results, paper: Paper, measure: str, method: str, benchmark: str) -> dict[int, float]:
+    """A measure by seed, in its unit."""
+    factor = TRACKS[paper.track].description_of(measure).factor
+    complete = results.complete(paper.track, method, benchmark)
+    measured = {int(each.labels["seed"]): results.measures(each) for each in complete}
+    return {seed: factor * measures[measure] for seed, measures in measured.items() if measure in measures}
 
 
-def _value(work: Workspace, claim: Claim, measure: Measure, run: Run) -> float:
-    if measure == "test seconds":
-        return float(read_costs(work, run)["test_seconds"])
-    metrics = read_metrics(work, run)
-    if measure in METRICS:
-        return 100 * float(metrics[f"test/{claim.world}"]["dense"][METRICS[measure]])
-    counts = group_counts(read_pairs(work, run.dataset), "test")
-    return group_accuracy(metrics, claim.world, "unbiased", measure.removesuffix(" group"), counts)
-
-
-def _cells(work: Workspace, row: str, dataset: str, found: list[Difference], methods: list[str]) -> Iterator[Cell]:
+def _cells(results: Results, paper: Paper, row: str, benchmark: str, differences: list[Difference]) -> Iterator[Cell]:
     """Verdict, difference, interval and seeds, of the part of the claim that stands worst."""
-    worst = min(found, key=lambda each: (VERDICTS.index(each.verdict), each.low))
-    runs = [run for method in methods for run in work.plan.runs_of(method, dataset)]
-    keys = tuple(key_of("runs", run) for run in runs)
-    complete = tuple(key for key, run in zip(keys, runs, strict=True) if work.runs.is_complete(run))
-    said = {
+    claim = paper.claims[row]
+    worst = min(differences, key=lambda each: (VERDICTS.index(each.verdict), each.low))
+    planned = [each for method in claim.methods for each in results.planned(paper.track, method, benchmark)]
+    complete = tuple(each.key for each in planned if results.is_complete(each))
+    parts = {
         "verdict": worst.verdict,
         "difference": f"{worst.value:+.2f}",
         "95 % interval": f"{worst.low:+.2f} to {worst.high:+.2f}" if isfinite(worst.low) else "unknown: one seed",
         "seeds": str(worst.n),
     }
-    values = {"difference": worst.value}
-    for column, text in said.items():
+    for part, text in parts.items():
         yield Cell(
             row,
-            f"{dataset} {column}",
+            f"{benchmark} {part}",
             "measured",
             text if worst.n else worst.verdict,
-            values.get(column) if worst.n else None,
+            worst.value if part == "difference" and worst.n else None,
             n=worst.n,
-            made_from=complete,
-            expected=keys,
-            measures=tuple(methods),
+            made_from=tuple(dict.fromkeys(complete)),
+            expected=tuple(dict.fromkeys(each.key for each in planned)),
+            names=tuple(claim.methods),
+            benchmark=benchmark,
+            measure=claim.measure,
+            part=part,
         )

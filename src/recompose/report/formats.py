@@ -5,7 +5,6 @@ import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from recompose.papers.declaration import METRICS
 from recompose.report.cells import Cell, Table
 
 CSV_COLUMNS = ("row", "column", "source", "view", "text", "value", "spread", "n", "correct", "flag")
@@ -67,7 +66,8 @@ def to_markdown(table: Table) -> str:
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
     parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
     parts += [
-        f"## {escape_markdown(heading)}\n\n{_markdown_grid(table, part)}" for part, heading in table.parts.items()
+        f"## {escape_markdown(heading)}\n\n{_markdown_grid(table, section)}"
+        for section, heading in table.sections.items()
     ]
     parts += [escape_markdown(note) for note in _notes(table)]
     file = f"reports/{table.paper}/{table.name}.csv"
@@ -78,13 +78,13 @@ def to_markdown(table: Table) -> str:
 
 def measured_part(table: Table) -> str:
     """The measured values of the first view, in Markdown, with what is said of their spread."""
-    part, heading = next(iter(table.parts.items()))
-    return f"{escape_markdown(heading)}:\n\n{_markdown_grid(table, part)}\n\n{_spread_note(table.of(part))}"
+    section, heading = next(iter(table.sections.items()))
+    return f"{escape_markdown(heading)}:\n\n{_markdown_grid(table, section)}\n\n{_spread_note(table.of(section))}"
 
 
-def _markdown_grid(table: Table, part: str) -> str:
-    header, rows = _grid(table, part, MARKDOWN)
-    numbers = len(table.columns(part))
+def _markdown_grid(table: Table, section: str) -> str:
+    header, rows = _grid(table, section, MARKDOWN)
+    numbers = len(table.columns(section))
     rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
 
@@ -92,9 +92,9 @@ def _markdown_grid(table: Table, part: str) -> str:
 def to_latex(table: Table) -> str:
     """A ``table`` environment with a ``tabular`` for each part; needs the package booktabs."""
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(table.caption)}}}"]
-    for part, heading in table.parts.items():
-        header, rows = _grid(table, part, LATEX)
-        numbers = len(table.columns(part))
+    for section, heading in table.sections.items():
+        header, rows = _grid(table, section, LATEX)
+        numbers = len(table.columns(section))
         lines += [
             rf"\textit{{{escape_latex(heading)}}}\\",
             rf"\begin{{tabular}}{{{'l' * (len(header) - numbers)}{'r' * numbers}}}",
@@ -109,17 +109,17 @@ def to_latex(table: Table) -> str:
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
-def _grid(table: Table, part: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
+def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a part, escaped, with the columns that describe the rows in front."""
-    cells = table.of(part)
+    cells = table.of(section)
     places = ranks(cells)
-    reported = {} if part == "reported" else {(cell.row, cell.column): cell.text for cell in table.of("reported")}
+    reported = {} if section == "reported" else {(cell.row, cell.column): cell.text for cell in table.of("reported")}
     flags = [cell for cell in cells if cell.flag]
     found = {(cell.row, cell.column): cell for cell in cells}
-    about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if part == "reported" else []
-    columns = table.columns(part)
+    about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if section == "reported" else []
+    columns = table.columns(section)
     rows = []
-    for row in table.rows(part):
+    for row in table.rows(section):
         texts = []
         for column in columns:
             cell = found[row, column]
@@ -134,10 +134,14 @@ def _grid(table: Table, part: str, syntax: Syntax) -> tuple[list[str], list[list
 
 
 def ranks(cells: list[Cell]) -> dict[Cell, int]:
-    """Best and second best of each column of accuracies, by the printed value; ties share a rank."""
+    """Best and second best of each column with a better end, by the printed value; ties share a rank."""
     ranks: dict[Cell, int] = {}
-    for column in {cell.column for cell in cells if cell.column.split()[-1] in METRICS}:
-        shown = {cell: round(cell.value, 1) for cell in cells if cell.column == column and cell.value is not None}
+    for column in {cell.column for cell in cells if cell.better}:
+        shown = {
+            cell: cell.better * round(cell.value, 1)
+            for cell in cells
+            if cell.column == column and cell.value is not None
+        }
         best = sorted(set(shown.values()), reverse=True)[:2]
         ranks |= {cell: best.index(value) + 1 for cell, value in shown.items() if value in best}
     return ranks

@@ -1,139 +1,156 @@
-"""The index of reports for code hosts, and the numbers that DVC compares between experiments."""
+"""The index of reports for code hosts, the numbers that DVC compares between experiments, and how everything was made."""
 
 import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import numpy as np
-
-from recompose.files import write_text
-from recompose.papers.declaration import METRICS, Paper
-from recompose.plan import Run
-from recompose.report.cells import Cell
+from recompose.digest import digest, sha256_file
+from recompose.files import write_json, write_text
+from recompose.fingerprint import ROOT, fingerprint
+from recompose.papers.declaration import FOLDER, Paper
+from recompose.params import json_schema, reference
+from recompose.plan import Recipe
 from recompose.report.formats import escape_markdown, measured_part
-from recompose.report.lineage import key_of, write_lineage
-from recompose.report.numbers import read_curve, read_metrics
+from recompose.report.kinds import artifact_recipe, is_figure
+from recompose.report.published import MADE, Published
+from recompose.report.results import Results
 from recompose.report.tables import build_table
+from recompose.tracks import FORMS, TRACKS
+from recompose.tracks.track import function
 from recompose.workspace import Workspace
 
-SHOWN = ("accuracy", "costs", "groups", "claims")  # tables whose measured part stands in the index
+PAGE, README, METRICS, INDEX = "index.html", "README.md", "metrics.json", "index.json"
+PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
+SITE = ROOT / "site"  # the page's template, style and script
+NOT_SHOWN = ("settings", "statistics")  # kinds of tables whose measured part does not stand in the index
 
 
-FILES = ("index.html", "README.md", "metrics.json", "curves.csv")
-LINEAGE = "index"  # the name of the index's own lineage
+def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
+    """What determines the index: all artifacts, notes of papers, the page's own files, and the code that writes it."""
+    artifacts = {
+        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name) for paper in papers for name in paper.artifacts
+    }
+    notes = {
+        paper.name: sha256_file(FOLDER / paper.name / "notes.md")
+        for paper in papers
+        if (FOLDER / paper.name / "notes.md").exists()
+    }
+    own = {path.name: sha256_file(path) for path in sorted(SITE.iterdir()) if path.suffix in (".html", ".css", ".js")}
+    modules = ["recompose.report.index", "recompose.site.build", "recompose.provenance.audit"]
+    modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
+    document = {"notes": notes, "page": own, "profile": work.params.profile, "parameters": digest(json_schema(FORMS))}
+    return Recipe("report", "index", document, artifacts, fingerprint(modules), labels={})
 
 
-def write_index(work: Workspace, papers: list[Paper], page: str) -> None:
-    """Write the report site's page, the index and the numbers that DVC compares, with their lineage; all of them or none."""
-    texts = (page, readme(work, papers), metrics_json(work), curves_csv(work))
-    for name, text in zip(FILES, texts, strict=True):
-        write_text(work.reports / name, text)
-    write_lineage(work.reports / LINEAGE, work, index_cells(work), [work.reports / name for name in FILES])
+def index_texts(results: Results, papers: list[Paper]) -> dict[str, str]:
+    """What stands beside the page, by file: all of it follows from what artifacts were made from."""
+    return {
+        README: readme(results, papers),
+        METRICS: metrics_json(results),
+        **{file: function(place)(results) for file, place in plots(results).items()},
+        PARAMETERS: reference(FORMS),
+        SCHEMA: json.dumps(json_schema(FORMS), indent=2) + "\n",
+    }
 
 
-def index_cells(work: Workspace) -> list[Cell]:
-    """A cell per method and data set, for lineage."""
-    return [
-        Cell(
-            method,
-            dataset,
-            "measured",
-            "metrics",
-            made_from=tuple(key_of("runs", run) for run in runs if work.runs.is_complete(run)),
-            expected=tuple(key_of("runs", run) for run in runs),
-            measures=(method,),
-        )
-        for dataset in work.plan.datasets
-        for method in work.params.chosen.methods
-        if (runs := work.plan.runs_of(method, dataset))
-    ]
+def plots(results: Results) -> dict[str, str]:
+    """The files of numbers for ``dvc plots`` of the tracks that the profile has: file -> function."""
+    return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
 
 
-def metrics_json(work: Workspace) -> str:
-    """Data set, method, world and metric, in percent, means over seeds of test images."""
+def write_index(results: Results, papers: list[Paper], page: str) -> list[str]:
+    """Write the report site's page, the index and the numbers that DVC compares, and how everything was made; gives the files."""
+    reports = results.work.reports
+    texts = {PAGE: page, **index_texts(results, papers)}
+    for name, text in texts.items():
+        write_text(reports / name, text)
+    write_json(reports / INDEX, {"files": {name: sha256_file(reports / name) for name in texts}})
+    write_json(reports / MADE, {"results": made_of(results.work, Published.checked(reports, papers))})
+    return [*texts, INDEX, MADE]
+
+
+def made_of(work: Workspace, published: Published) -> dict[str, Any]:
+    """By what, where and when everything behind the artifacts was made; what is not on this disk as the file has it that is there."""
+    recipes = {recipe.key: recipe for recipe in work.plan.recipes}
+    made = {}
+    for key in sorted(published.records):
+        recipe = recipes.get(key)
+        if recipe and work.store.is_complete(recipe):
+            made[key] = work.store.record(recipe)["made"]
+        elif key in published.made:
+            made[key] = published.made[key]
+    return made
+
+
+def metrics_json(results: Results) -> str:
+    """Track, benchmark, method and measure, in the measure's unit, means over seeds."""
     numbers: dict[str, Any] = {}
-    for dataset in work.plan.datasets:
-        for method in work.params.chosen.methods:
-            runs = [run for run in work.plan.runs_of(method, dataset) if work.runs.is_complete(run)]
-            measured = [read_metrics(work, run) for run in runs]
-            if measured:
-                numbers.setdefault(dataset, {})[method] = {
-                    key.removeprefix("test/"): {
-                        column: round(100 * mean(values[key]["dense"][metric] for values in measured), 4)
-                        for column, metric in METRICS.items()
-                    }
-                    for key in measured[0]
-                    if key.startswith("test/")
-                }
+    for name, plan in results.plan.tracks.items():
+        track = TRACKS[name]
+        for benchmark in plan.benchmarks:
+            for method in plan.methods:
+                measured = [results.measures(each) for each in results.complete(name, method, benchmark)]
+                if measured:
+                    of = dict(_means(measured, track.compared, lambda measure, t=track: t.measure(measure).factor))  # type: ignore[misc]
+                    numbers.setdefault(name, {}).setdefault(benchmark, {})[method] = of
     return json.dumps(numbers, indent=2) + "\n"
 
 
-def curves_csv(work: Workspace) -> str:
-    """The mean seen accuracy of each method at each unseen accuracy, in percent, for ``dvc plots``.
-
-    Of the first data set, in the closed world; a method's column ends where its unseen accuracy does.
-    """
-    dataset = next(iter(work.plan.datasets))
-    columns = {
-        method: _mean_curve(work, runs)
-        for method in work.params.chosen.methods
-        if (runs := [run for run in work.plan.runs_of(method, dataset) if work.runs.is_complete(run)])
-    }
-    lines = [",".join(["unseen", *columns])]
-    for unseen in range(101):
-        values = [curve[unseen] for curve in columns.values()]
-        lines.append(",".join([str(unseen), *("" if np.isnan(value) else f"{value:.3f}" for value in values)]))
-    return "\n".join(lines) + "\n"
+def _means(measured: list[Any], compared: Any, factor: Any) -> Iterator[tuple[str, float]]:
+    for label, measure in compared.items():
+        if all(measure in of for of in measured):
+            yield label, round(factor(measure) * mean(of[measure] for of in measured), 4)
 
 
-def _mean_curve(work: Workspace, runs: list[Run]) -> np.ndarray:
-    """Seen accuracy [101] at whole percents of unseen accuracy; NaN where a seed does not reach it."""
-    grid = np.linspace(0, 1, 101)
-    seen = []
-    for run in runs:
-        points = read_curve(work, run, "closed")
-        place = np.searchsorted(points.unseen, grid)
-        seen.append(np.append(points.seen, np.nan)[place])
-    return 100 * np.mean(seen, axis=0)
-
-
-def readme(work: Workspace, papers: list[Paper]) -> str:
+def readme(results: Results, papers: Iterable[Paper]) -> str:
     """The papers and their artifacts, each a click away."""
-    profile = work.params.chosen
     lines = [
         "# Reports",
         "",
         "Written by the workflow; every file is made again by `make reproduce`.",
         "",
-        f"- Profile `{work.params.profile}`: data sets {', '.join(f'`{name}`' for name in profile.datasets)}, backbone `{profile.backbone}`, "
-        f"methods {', '.join(f'`{name}`' for name in profile.methods)}, seeds {', '.join(map(str, profile.seeds))}.",
+        f"- Profile `{results.work.params.profile}`: {_covered(results)}.",
         "- Reported values are what a paper printed, measured values are what runs here gave. They are on different data sets "
         "unless both stand in one column.",
         '- Which runs made a number: `recompose trace reports/msci/table-2.csv --row CSP --column "shapes-pairs AUC"`.',
-        "- The numbers that `dvc metrics show` and `dvc metrics diff` compare: [metrics.json](metrics.json).",
+        f"- When, where and on which commit each of them was made, and how long it took: [{MADE}]({MADE}).",
+        f"- The numbers that `dvc metrics show` and `dvc metrics diff` compare: [{METRICS}]({METRICS}).",
+        f"- Every parameter: [{PARAMETERS}]({PARAMETERS}), and for editors [{SCHEMA}]({SCHEMA}).",
     ]
     for paper in papers:
-        lines += [
-            "",
-            f"## {escape_markdown(paper.title)}",
-            "",
-            f"{paper.authors}, {paper.venue}. [Notes on what was ambiguous]({_notes(paper)})",
-            "",
-        ]
-        for name, artifact in paper.artifacts.items():
-            endings = ("svg", "png", "csv") if artifact.is_figure else ("md", "csv", "tex")
-            links = " ".join(f"[{ending}]({paper.name}/{name}.{ending})" for ending in endings)
-            lines.append(
-                f"- **{name}** {escape_markdown(artifact.caption)} {links} [lineage]({paper.name}/{name}.lineage.json)"
-            )
-        for name, artifact in paper.artifacts.items():
-            if artifact.kind in SHOWN and (table := build_table(work, paper, name)).measured:
-                lines += ["", f"### {name}, measured", "", measured_part(table)]
-            if artifact.is_figure:
-                lines += ["", f"### {name}"]
-                lines += ["", f"![{escape_markdown(artifact.caption)}]({paper.name}/{name}.png)"]
+        lines += _of_paper(results, paper)
     return "\n".join(lines) + "\n"
+
+
+def _covered(results: Results) -> str:
+    parts = []
+    for name, plan in results.plan.tracks.items():
+        seeds = sorted({recipe.labels["seed"] for recipes in plan.evaluations.values() for recipe in recipes})
+        benchmarks, methods = (", ".join(f"`{each}`" for each in names) for names in (plan.benchmarks, plan.methods))
+        parts.append(f"track `{name}` on {benchmarks}, methods {methods}, seeds {', '.join(map(str, seeds))}")
+    return "; ".join(parts)
+
+
+def _of_paper(results: Results, paper: Paper) -> Iterator[str]:
+    notes = f" [Notes on what was ambiguous]({_notes(paper)})" if (FOLDER / paper.name / "notes.md").exists() else ""
+    yield from ("", f"## {escape_markdown(paper.title)}", "", f"{paper.authors}, {paper.venue}.{notes}", "")
+    for name, artifact in paper.artifacts.items():
+        endings = ("svg", "png", "csv") if is_figure(paper, name) else ("md", "csv", "tex")
+        links = " ".join(f"[{ending}]({paper.name}/{name}.{ending})" for ending in endings)
+        yield f"- **{name}** {escape_markdown(artifact.caption)} {links} [lineage]({paper.name}/{name}.lineage.json)"
+    for name, artifact in paper.artifacts.items():
+        if is_figure(paper, name):
+            yield from ("", f"### {name}", "", f"![{escape_markdown(artifact.caption)}]({paper.name}/{name}.png)")
+        elif artifact.kind not in NOT_SHOWN and (table := build_table(results, paper, name)).measured:
+            yield from ("", f"### {name}, measured", "", measured_part(table))
 
 
 def _notes(paper: Paper) -> str:
     return f"../src/recompose/papers/{paper.name}/notes.md"
+
+
+def index_path(reports: Path) -> Path:
+    """The file that holds the digests of the index's files as they were written."""
+    return reports / INDEX

@@ -1,73 +1,104 @@
-"""What the reports show: every artifact's measured cells, and the records of what is behind them."""
+"""What the reports hold: every artifact's measured cells, the records of what is behind them, and how these were made."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from recompose.errors import LineageError
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
-from recompose.report.lineage import SUFFIX
-from recompose.report.schema import LineageError, read_checked
+from recompose.report import lineage as lineages
+from recompose.report.lineage import SUFFIX, with_codes
+from recompose.report.schema import read_checked
+from recompose.store import Made
+
+MADE = "made.json"  # among the reports: what differs from one making to another of the same
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Shown:
+class Published:
     """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
 
     lineages: dict[str, dict[str, Any]]
+    made: dict[str, Record] = field(default_factory=dict)  # key -> by what, where and when it was made
 
     @classmethod
-    def of(cls, reports: Path, papers: list[Paper]) -> "Shown":
-        """What there is in the folder of reports that tells of cells and records, also as older code wrote it."""
+    def of(cls, reports: Path, papers: Iterable[Paper]) -> "Published":
+        """What there is in the folder of reports that tells of cells and records, also where it cannot be relied on."""
         return cls._read(reports, papers, _telling)
 
     @classmethod
-    def checked(cls, reports: Path, papers: list[Paper]) -> "Shown":
+    def checked(cls, reports: Path, papers: Iterable[Paper]) -> "Published":
         """What there is that can be relied on to look like a lineage; of the rest the audit says what it is."""
         return cls._read(reports, papers, read_checked)
 
     @classmethod
-    def _read(cls, reports: Path, papers: list[Paper], read: Callable[[Path], dict[str, Any]]) -> "Shown":
+    def _read(cls, reports: Path, papers: Iterable[Paper], read: Callable[[Path], dict[str, Any]]) -> "Published":
         found = {}
         for paper in papers:
             for name in paper.artifacts:
                 with suppress(LineageError):
                     found[f"{paper.name}/{name}"] = read(reports / paper.name / f"{name}{SUFFIX}")
-        return cls(found)
+        return cls(found, read_made(reports))
 
     @cached_property
-    def records(self) -> dict[str, dict[str, Any]]:
+    def records(self) -> dict[str, Record]:
         """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
         return {key: record for lineage in self.lineages.values() for key, record in lineage["records"].items()}
 
     def cells(self, artifact: str) -> list[dict[str, Any]]:
-        """The measured cells of an artifact; of a figure, a cell for each of its rows and data sets."""
+        """The measured cells of an artifact; of a figure, a cell for each of its rows and benchmarks."""
         cells: list[dict[str, Any]] = self.lineages[artifact]["cells"]
         return cells
 
+    def behind(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
+        """These keys and those of everything that they were made from, as an artifact's lineage tells."""
+        return lineages.behind(self.lineages[artifact]["records"], keys)
+
+    @cached_property
+    def _reached(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
+        """key -> artifact -> the cells that rest on it."""
+        reached: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        for name in self.lineages:
+            for cell in self.cells(name):
+                for key in self.behind(name, cell["made_from"]):
+                    reached.setdefault(key, {}).setdefault(name, []).append(cell)
+        return reached
+
     def reach(self, key: str) -> dict[str, list[dict[str, Any]]]:
-        """The cells that a run or a data set reaches, by artifact."""
-        found = {name: [cell for cell in self.cells(name) if key in cell["made_from"]] for name in self.lineages}
-        return {name: cells for name, cells in found.items() if cells}
+        """The cells that rest on a stored thing, by artifact."""
+        return self._reached.get(key, {})
 
     def names(self, key: str) -> list[str]:
-        """The methods or variants whose run it is; of a data set, and where the lineage does not tell, none."""
-        asked = (entry for lineage in self.lineages.values() for entry in lineage.get("measures", []))
-        return sorted({entry["name"] for entry in asked if key in entry["runs"]})
+        """The methods or variants that an evaluation stands for."""
+        asked = (entry for lineage in self.lineages.values() for entry in lineage["asked"])
+        return sorted({entry["name"] for entry in asked if key in entry["evaluations"]})
 
     def dependents(self, key: str) -> list[str]:
-        """The runs that rest on it: those that test a run's checkpoint, or were made on a data set."""
+        """What was made from it directly."""
         digest = self.records[key]["digest"]
-        return [other for other, record in self.records.items() if digest in _inputs(record["recipe"])]
+        records = self.records.items()
+        return [other for other, record in records if digest in (need["digest"] for need in record["needs"].values())]
 
 
-def _inputs(recipe: dict[str, Any]) -> list[str]:
-    """The digests of the run and of the data set that a run rests on."""
-    sections = [recipe.get(name) for name in ("checkpoint_of", "dataset")]
-    return [section["digest"] for section in sections if isinstance(section, dict)]
+def read_made(reports: Path) -> dict[str, Record]:
+    """By what, where and when each thing behind the reports was made, as far as the file of that can be read."""
+    try:
+        document = read_json(reports / MADE)["results"]
+        return {key: made for key, made in document.items() if _is_made(made)}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return {}
+
+
+def _is_made(document: Any) -> bool:
+    with suppress(ValueError):
+        Made.model_validate(document)
+        return True
+    return False
 
 
 def _telling(path: Path) -> dict[str, Any]:
@@ -77,9 +108,6 @@ def _telling(path: Path) -> dict[str, Any]:
         LineageError: there is none.
     """
     try:
-        found: dict[str, Any] = read_json(path)
-        if {"cells", "records"} <= found.keys():
-            return found
-    except (OSError, ValueError, AttributeError) as error:
-        raise LineageError(str(error)) from None
-    raise LineageError(f"{path} has no cells or no records")
+        return with_codes(read_json(path))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise LineageError(f"{path}: {error}") from None

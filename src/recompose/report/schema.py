@@ -6,70 +6,20 @@ from typing import Any
 
 from pydantic import ValidationError, model_validator
 
-from recompose.digest import digest
-from recompose.params import DatasetName
-from recompose.plan import Recipe, Run
-from recompose.report.lineage import key_of
-from recompose.store import Form, Record, complaint
+from recompose.digest import short
+from recompose.errors import LineageError, OtherFormError
+from recompose.plan import described_identity
+from recompose.report.lineage import with_codes
+from recompose.store import Description, Form, StoredFile, complaint
 
-PARTS = ("datasets", "cells", "measures", "records", "wanted", "files")
-
-
-class LineageError(ValueError):
-    """A file is no lineage; ``state`` is what an audit calls it then."""
-
-    state = "tampered"
+PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "measuring", "codes", "files")
 
 
-class OtherFormError(LineageError):
-    """A file is a lineage as other code writes it."""
-
-    state = "stale"
-
-
-class Named(Form):
-    """What a recipe calls by name and digest."""
-
-    name: str
-    digest: str
-
-
-class NamedDataset(Named):
-    """A data set, by name and digest."""
-
-    name: DatasetName
-
-
-class RunRecipe(Form):
-    """The recipe of a run."""
-
-    method: str
-    settings: dict[str, Any]
-    dataset: NamedDataset
-    backbone: Named | None
-    features: Named | None = None
-    checkpoint_of: Named | None = None
-    seed: int
-    code: dict[str, str]
-
-    @model_validator(mode="after")
-    def _backbone_comes_with_features(self) -> "RunRecipe":
-        if bool(self.backbone) != bool(self.features):
-            raise ValueError("it has a backbone without features, or features without a backbone")
-        return self
-
-
-class IndexRecipe(Form):
-    """The recipe of a data set's index."""
-
-    dataset: DatasetName
-    code: dict[str, str]
-
-
-class ShownRecord(Record):
+class ShownRecord(Description):
     """The record of what cells were made from."""
 
-    recipe: RunRecipe | IndexRecipe  # type: ignore[assignment]
+    inputs: dict[str, str]
+    files: dict[str, StoredFile]
 
 
 class ShownCell(Form):
@@ -78,42 +28,53 @@ class ShownCell(Form):
     row: str
     column: str
     view: str
+    part: str
+    benchmark: str
+    measure: str
+    names: list[str]
     text: str
     aggregate: str
     value: float | None
     spread: float | None
     n: int | None
-    measures: list[str]
+    better: int
     made_from: list[str]
     values: list[float]
     missing: list[str]
 
 
-class Measured(Form):
-    """What was asked for of a method or a variant on a data set."""
+class Asked(Form):
+    """What was asked for of a method or a variant on a benchmark."""
 
     name: str
-    dataset: str
-    runs: list[str]
+    benchmark: str
+    evaluations: list[str]
 
 
 class Lineage(Form):
-    """A lineage: every run that it speaks of is described in it."""
+    """A lineage: everything that it speaks of is described in it."""
 
-    datasets: list[NamedDataset]
+    track: str
+    benchmarks: dict[str, str]
     cells: list[ShownCell]
-    measures: list[Measured]
+    asked: list[Asked]
     records: dict[str, ShownRecord]
-    wanted: dict[str, RunRecipe]
+    wanted: dict[str, Description]
+    measuring: dict[str, str]
     files: dict[str, str]
 
     @model_validator(mode="after")
     def _everything_is_described(self) -> "Lineage":
-        asked = {key for each in self.measures for key in each.runs}
+        asked = {key for each in self.asked for key in each.evaluations}
         made = {key for cell in self.cells for key in cell.made_from}
-        if unknown := sorted((asked - self.records.keys() - self.wanted.keys()) | (made - self.records.keys())):
+        needed = {
+            f"{need.kind}/{short(need.digest)}" for record in self.records.values() for need in record.needs.values()
+        }
+        if unknown := sorted(
+            (asked - self.records.keys() - self.wanted.keys()) | ((made | needed) - self.records.keys())
+        ):
             raise ValueError(f"it has no record of {unknown[0]}")
-        measured = {key for cell in self.cells if cell.measures for key in (*cell.made_from, *cell.missing)}
+        measured = {key for cell in self.cells if cell.names for key in (*cell.made_from, *cell.missing)}
         if odd := sorted(measured - asked):
             raise ValueError(f"it has cells of {odd[0]}, which nothing in it asks for")
         return self
@@ -127,19 +88,22 @@ def read_checked(path: Path) -> dict[str, Any]:
         OtherFormError: it lacks parts.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except (OSError, ValueError, RecursionError) as error:
         raise LineageError(f"it is no lineage: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise LineageError("it is no lineage: it holds no parts")
-    if lacking := [part for part in PARTS if part not in found]:
+    if lacking := [part for part in PARTS if part not in document]:
         raise OtherFormError(f"it has no {', '.join(lacking)}: other code wrote it")
     try:
-        Lineage.model_validate(found)
+        lineage = with_codes(document)
+        Lineage.model_validate(lineage)
     except ValidationError as error:
         raise LineageError(f"it is no lineage: {complaint(error)}") from None
-    _check_names(found["records"])
-    return found
+    except (KeyError, TypeError, AttributeError) as error:
+        raise LineageError(f"it is no lineage: {type(error).__name__}: {error}") from None
+    _check_names(lineage["records"] | lineage["wanted"])
+    return lineage
 
 
 def _no_number(text: str) -> float:
@@ -153,12 +117,5 @@ def _check_names(records: dict[str, dict[str, Any]]) -> None:
         LineageError: one is not.
     """
     for key, record in records.items():
-        if record["digest"] != digest(record["recipe"]) or key != key_of(*kind_and_recipe(record["recipe"])):
+        if record["digest"] != described_identity(record) or key != f"{record['kind']}/{short(record['digest'])}":
             raise LineageError(f"its record of {key} is of another recipe than its name says")
-
-
-def kind_and_recipe(document: dict[str, Any]) -> tuple[str, Recipe]:
-    """The recipe of a run or of an index, with the store that holds what it determines."""
-    if "method" in document:
-        return "runs", Run(document["method"], document)
-    return "index", Recipe(document["dataset"], document)

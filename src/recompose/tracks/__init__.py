@@ -1,0 +1,7 @@
+"""The tracks: a folder for each task protocol. A new one is a folder beside these, and a line here."""
+
+from recompose.tracks.czsl import CZSL
+from recompose.tracks.track import Track
+
+TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(),)}
+FORMS = {name: track.form for name, track in TRACKS.items()}

@@ -1,27 +1,13 @@
-"""Which way each kind of figure is drawn."""
+"""Drawing a figure of any kind."""
 
-from collections.abc import Callable
-
-from recompose.papers.declaration import Artifact
-from recompose.report.figures.plots import draw_curves, draw_sweep
+from recompose.papers.declaration import Paper
 from recompose.report.figures.style import Sheet, styled
-from recompose.tracks.czsl.figures.galleries import draw_predictions, draw_retrieval, draw_swapping
-from recompose.tracks.czsl.figures.maps import draw_prototypes, draw_samples, draw_training
-from recompose.workspace import Workspace
-
-DRAWN: dict[str, Callable[[Workspace, Artifact, Sheet], None]] = {
-    "curves": draw_curves,
-    "sweep": draw_sweep,
-    "prototypes": draw_prototypes,
-    "samples": draw_samples,
-    "training": draw_training,
-    "predictions": draw_predictions,
-    "retrieval": draw_retrieval,
-    "swapping": draw_swapping,
-}
+from recompose.report.kinds import figures_of
+from recompose.report.results import Results
+from recompose.tracks.track import function
 
 
-def draw(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
-    """Draw a figure from the runs that are there."""
+def draw(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """Draw a figure from the evaluations that are there."""
     with styled():
-        DRAWN[artifact.kind](work, artifact, sheet)
+        function(figures_of(paper)[paper.artifacts[name].kind])(results, paper, name, sheet)

@@ -1,59 +1,57 @@
-"""The runs that a figure shows."""
+"""The evaluations that a figure shows."""
 
 from dataclasses import dataclass
 
-from recompose.papers.declaration import Artifact
-from recompose.plan import Run
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
 from recompose.report.cells import Cell
-from recompose.report.lineage import key_of
-from recompose.workspace import Workspace
+from recompose.report.measured import rows_of
+from recompose.report.results import Results
 
 
 @dataclass(frozen=True)
 class Series:
-    """The runs that a figure shows of a row on a data set: those there are, and those the plan wants."""
+    """The evaluations that a figure shows of a row on a benchmark: those there are, and those the plan wants."""
 
     row: str
-    measures: str
-    dataset: str
-    complete: list[Run]
-    planned: list[Run]
+    name: str  # method or variant
+    benchmark: str
+    complete: list[Recipe]
+    planned: list[Recipe]
 
 
-def series_of(work: Workspace, artifact: Artifact) -> list[Series]:
-    """What a figure shows, row by row and data set by data set."""
-    found = []
-    for row, name in artifact.measured.items():
-        for dataset in work.plan.datasets:
-            planned = work.plan.runs_of(name, dataset)
-            complete = [run for run in planned if work.runs.is_complete(run)]
-            if planned:
-                found.append(Series(row, name, dataset, complete, planned))
-    return found
+def series_of(results: Results, paper: Paper, name: str) -> list[Series]:
+    """What a figure shows, row by row and benchmark by benchmark."""
+    return [
+        Series(row, method, benchmark, complete, planned)
+        for row, method, benchmark, planned, complete in rows_of(results, paper, name)
+    ]
 
 
-def by_dataset(work: Workspace, artifact: Artifact) -> dict[str, dict[str, Run]]:
-    """The first complete run of each row, by data set: of those data sets where every row has one."""
-    found: dict[str, dict[str, Run]] = {}
-    for series in series_of(work, artifact):
+def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
+    """The first complete evaluation of each row, by benchmark: of those benchmarks where every row has one."""
+    first: dict[str, dict[str, Recipe]] = {}
+    for series in series_of(results, paper, name):
         if series.complete:
-            found.setdefault(series.dataset, {})[series.row] = series.complete[0]
-    return {dataset: runs for dataset, runs in found.items() if len(runs) == len(artifact.measured)}
+            first.setdefault(series.benchmark, {})[series.row] = series.complete[0]
+    rows = len(paper.artifacts[name].measured)
+    return {benchmark: evaluations for benchmark, evaluations in first.items() if len(evaluations) == rows}
 
 
-def cells_of(work: Workspace, artifact: Artifact) -> list[Cell]:
-    """A cell per row and data set, for lineage."""
-    what = {"curves": "curve", "sweep": "AUC"}.get(artifact.kind, artifact.kind)
+def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
+    """A cell per row and benchmark, for lineage."""
+    kind = paper.artifacts[name].kind
     return [
         Cell(
             series.row,
-            f"{series.dataset} {what}",
+            f"{series.benchmark} {kind}",
             "measured",
-            what,
+            kind,
             n=len(series.complete),
-            made_from=tuple(key_of("runs", run) for run in series.complete),
-            expected=tuple(key_of("runs", run) for run in series.planned),
-            measures=(series.measures,),
+            made_from=tuple(evaluation.key for evaluation in series.complete),
+            expected=tuple(evaluation.key for evaluation in series.planned),
+            names=(series.name,),
+            benchmark=series.benchmark,
         )
-        for series in series_of(work, artifact)
+        for series in series_of(results, paper, name)
     ]

@@ -13,9 +13,11 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from recompose.files import write_atomically, write_text
+from recompose.palette import WATERMARK
 
 mpl.use("Agg")
 COLUMN_WIDTH = 3.4  # inches: one column of a paper
+PANEL_HEIGHT = 2.7
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "recompose",  # the same drawing, the same bytes
     "svg.fonttype": "none",
@@ -32,6 +34,13 @@ def styled() -> Iterator[None]:
     """Within this context figures look alike."""
     with mpl.rc_context(STYLE), sns.axes_style("ticks"):
         yield
+
+
+def panels(rows: int, columns: int) -> Any:
+    """A figure of so many panels, with its axes [rows, columns]."""
+    columns = max(1, columns)
+    size = (COLUMN_WIDTH * columns, PANEL_HEIGHT if rows == 1 else 2 * rows)
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
 
 
 def csv_of(numbers: pd.DataFrame) -> str:
@@ -51,7 +60,7 @@ class Sheet:
     def write(self, figure: Figure, numbers: pd.DataFrame) -> None:
         """Write ``.svg``, ``.png`` and, with the numbers drawn, ``.csv``; the figure is closed."""
         if self.watermarks:
-            figure.text(0.5, 0.5, "\n".join(self.watermarks), ha="center", color="firebrick", alpha=0.6, wrap=True)
+            figure.text(0.5, 0.5, "\n".join(self.watermarks), ha="center", color=WATERMARK, alpha=0.6, wrap=True)
         write_text(self.stem.with_suffix(".csv"), csv_of(numbers))
         for ending, metadata in (("svg", {"Date": None, "Title": self.title}), ("png", {"Title": self.title})):
             write_atomically(
@@ -62,12 +71,12 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Kept(Sheet):
-    """A figure that is drawn for its numbers alone: nothing is written, ``kept`` holds what would stand beside it."""
+class NumbersOnly(Sheet):
+    """A figure that is drawn for its numbers alone: nothing is written, ``numbers`` holds what would stand beside it."""
 
-    kept: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
 
     def write(self, figure: Figure, numbers: pd.DataFrame) -> None:
         """Keep the numbers; the figure is closed."""
-        self.kept.append(csv_of(numbers))
+        self.numbers.append(csv_of(numbers))
         plt.close(figure)

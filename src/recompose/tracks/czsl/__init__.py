@@ -1,0 +1,258 @@
+"""Compositional zero-shot learning: images of objects in states, told by pairs of which some were never shown in training."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recompose.errors import ParamsError, PlanError
+from recompose.files import read_json
+from recompose.fingerprint import fingerprint
+from recompose.papers.declaration import Variant
+from recompose.params import Params
+from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS
+from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
+from recompose.tracks.track import Measure, Track
+
+WORDS = "glove"  # the name of word vectors among data
+WORLDS = ("closed", "open", "feasible", "feasible-released")
+NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
+ACCURACY = Measure("%", 100, 1, better=1)
+OF_GROUP = Measure("%", 100, 2, better=1)
+MEASURES = {
+    **dict.fromkeys((*NUMBERS.values(), "state", "object"), ACCURACY),
+    "threshold": Measure("", 1, 3, better=0),
+}  # by the last part of a name
+TRAINING = "recompose.tracks.czsl.training"
+EVALUATION = "recompose.tracks.czsl.evaluation"
+TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
+
+
+class CZSL(Track):
+    """State-object pairs, told in a closed and in an open world."""
+
+    name = "czsl"
+    form = FORM
+    headline = "test/closed/dense/auc"
+    compared = {
+        f"{world} {column}": f"test/{world}/dense/{number}" for world in WORLDS for column, number in NUMBERS.items()
+    }  # noqa: RUF012
+    tables = {kind: f"{TABLES}:{kind}" for kind in ("frequencies", "groups")}  # noqa: RUF012
+    figures = {  # noqa: RUF012
+        "curves": f"{FIGURES}.curves:draw_curves",
+        "prototypes": f"{FIGURES}.maps:draw_prototypes",
+        "samples": f"{FIGURES}.maps:draw_samples",
+        "training": f"{FIGURES}.maps:draw_training",
+        "predictions": f"{FIGURES}.galleries:draw_predictions",
+        "retrieval": f"{FIGURES}.galleries:draw_retrieval",
+        "swapping": f"{FIGURES}.galleries:draw_swapping",
+    }
+    plots = {"curves.csv": f"{FIGURES}.curves:mean_curves"}  # noqa: RUF012
+    measuring = ("recompose.tracks.czsl.measures",)
+
+    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
+        choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
+        assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
+        datasets = {name: _data(name, section) for name in choice.datasets}
+        runs = _Runs(params, section, choice, planner, variants)
+        evaluations = {
+            (name, dataset): tuple(runs.evaluation(name, variant, data, seed) for seed in seeds)
+            for dataset, data in datasets.items()
+            for name, variant, seeds in runs.names()
+            if dataset in variant.datasets
+        }
+        return TrackPlan(datasets, evaluations, tuple(choice.methods))
+
+    def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
+        section = params.tracks[self.name]
+        assert isinstance(section, Czsl)
+        return section.settings(method, dataset)
+
+    def root(self, recipe: Recipe, data: Path) -> Path:
+        if recipe.name == WORDS:
+            return data / "archives"
+        return data / (recipe.name if "archives" in recipe.document else f"{recipe.name}-{recipe.folder}")
+
+    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        section = params.tracks[self.name]
+        assert isinstance(section, Czsl)
+        if recipe.name == WORDS:
+            from recompose.data.raw import bring_archive
+
+            return bring_archive(section.feasibility.glove, data).parent
+        from recompose.tracks.czsl.data.acquire import bring
+
+        return bring(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
+
+    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
+        if recipe.name == WORDS:
+            archive = str(recipe.document["file"])
+            (folder / archive).unlink(missing_ok=True)  # of an attempt that was killed
+            (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
+            return [archive]
+        from recompose.tracks.czsl.data.acquire import write_index
+
+        return write_index(recipe, root, folder)
+
+    def images(self, index: Path) -> list[str]:
+        from recompose.tracks.czsl.data.pairs import PairData
+
+        return [sample.path for sample in PairData.read(index).samples]
+
+    def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+        from recompose.tracks.czsl.training import train
+
+        return train(document, needs, folder, hardware, title)
+
+    def evaluate(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+        from recompose.tracks.czsl.evaluation import evaluate
+
+        evaluate(document, needs, folder, hardware, title)
+
+    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.czsl.measures import read_measures
+
+        return read_measures(needs["data"], evaluation)
+
+    def measure(self, name: str) -> Measure:
+        *place, last = name.split("/")
+        return OF_GROUP if place[-2:-1] == ["groups"] else MEASURES[last]
+
+    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
+        if images := recipe.document.get("images"):
+            return dict(images)
+        try:
+            counts = read_json(index / "statistics.json")
+            return {split: int(counts[f"{split}_images"]) for split in ("train", "val", "test")}
+        except (OSError, ValueError, KeyError):
+            return {}
+
+
+def _data(name: str, section: Czsl) -> Recipe:
+    """The recipe of a data set: where a file may be had does not change what is in it."""
+    dataset = section.datasets[name]
+    content = dataset.model_dump(exclude={"archives"})
+    if archives := getattr(dataset, "archives", None):
+        content["archives"] = {archive.file: archive.sha256 for archive in archives}
+    code = fingerprint([ADAPTERS[content["adapter"]].module])
+    return Recipe("data", name, content, code=code, track=CZSL.name, labels={"dataset": name})
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Makes the recipes of runs and evaluations."""
+
+    params: Params
+    section: Czsl
+    choice: CzslChoice
+    planner: Planner
+    variants: Mapping[str, Variant]
+
+    def names(self) -> Iterator[tuple[str, Variant, list[int]]]:
+        """The profile's methods, then their variants, each with its seeds."""
+        choice = self.choice
+        plain = {name: self._plain(name) for name in choice.methods}
+        for name, variant in (plain | dict(self.variants)).items():
+            seeds = choice.seeds if name in plain or variant.every_seed else choice.variant_seeds
+            if variant.method in plain and self._backbone_name(variant):
+                yield name, variant, list(seeds) if METHODS[variant.method].needs_seed else [0]
+
+    def _plain(self, method: str) -> Variant:
+        return Variant(method=method, datasets=list(self.choice.datasets))
+
+    def _backbone_name(self, variant: Variant) -> str | None:
+        return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
+
+    def _settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
+        try:
+            return self.section.settings(variant.method, data.name, variant.settings)
+        except ParamsError as error:
+            raise PlanError(f"{name}: {error}") from None
+
+    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """The evaluation of a method or a variant on a data set."""
+        entry = METHODS[variant.method]
+        settings = self._settings(name, variant, data)
+        training = settings.pop("training", None)
+        document: dict[str, Any] = {
+            "class": entry.class_path,
+            "settings": settings,
+            "seed": seed,
+            "feasibility": None,
+            "keeps": ["embeddings"] if variant.keeps_embeddings else [],
+        }
+        needs = {"data": data}
+        if entry.needs_backbone:
+            document["threads"] = self.params.chosen.trainer.threads
+            needs |= self._towers(variant, data)
+            document["feasibility"], words = self._feasibility()
+            needs |= words
+        if training:
+            needs["run"] = self._run_of(name, variant, data, seed)
+        code = fingerprint([entry.module, EVALUATION])
+        return Recipe(
+            "evaluations",
+            _title(name, data, seed),
+            document,
+            needs,
+            code,
+            CZSL.name,
+            _labels(name, variant, data, seed),
+        )
+
+    def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
+        backbone = self.planner.backbone(str(self._backbone_name(variant)))
+        return {"backbone": backbone, "features": self.planner.features(data, backbone)}
+
+    def _feasibility(self) -> tuple[dict[str, Any], dict[str, Recipe]]:
+        """How the feasibility of pairs is taken, and the word vectors where it takes them."""
+        feasibility = self.section.feasibility
+        if feasibility.vectors == "backbone":
+            return {"vectors": "backbone", "prompt": feasibility.prompt}, {}
+        document = {"file": feasibility.glove.file, "sha256": feasibility.glove.sha256}
+        words = Recipe("data", WORDS, document, track=CZSL.name, labels={"dataset": WORDS})
+        return {"vectors": "glove"}, {"words": words}
+
+    def _run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """The run that a method's or variant's evaluation scores.
+
+        Raises:
+            PlanError: it is to score another's run with settings or on a backbone that this was not trained with.
+        """
+        if variant.evaluates is None:
+            return self._run(name, variant, data, seed)
+        trained = self.variants.get(variant.evaluates) or self._plain(variant.evaluates)
+        own, other = (self._run(variant.evaluates, each, data, seed) for each in (variant, trained))
+        if own.digest != other.digest:
+            raise PlanError(
+                f"{name} evaluates runs of {variant.evaluates}, but differs from it in more than settings of scoring: "
+                "give it runs of its own"
+            )
+        return other
+
+    def _run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """The run of a method or a variant."""
+        entry = METHODS[variant.method]
+        settings = self._settings(name, variant, data)
+        settings.pop("scoring", None)
+        document = {
+            "class": entry.class_path,
+            "settings": settings,
+            "seed": seed,
+            "trainer": self.params.chosen.trainer.model_dump(include={"precision", "threads"}),
+        }
+        needs = {"data": data, **self._towers(variant, data)}
+        code = fingerprint([entry.module, TRAINING])
+        return Recipe(
+            "runs", _title(name, data, seed), document, needs, code, CZSL.name, _labels(name, variant, data, seed)
+        )
+
+
+def _title(name: str, data: Recipe, seed: int) -> str:
+    return f"{name} on {data.name}, seed {seed}"
+
+
+def _labels(name: str, variant: Variant, data: Recipe, seed: int) -> dict[str, Any]:
+    return {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}

@@ -15,14 +15,11 @@ from typing import Any
 
 import torch
 
+from recompose.errors import DataError
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 
 MISSING = "NA"
-
-
-class DataError(RuntimeError):
-    """A data set on disk is not what it should be: the message names file, place and remedy."""
 
 
 def is_inside(name: str) -> bool:

@@ -10,13 +10,11 @@ from typing import IO
 
 import numpy as np
 
+from recompose.errors import WordVectorsError
+
 MEMBER = "glove.6B.300d.txt"
 WIDTH = 300
 LONGEST_LINE = 1 << 16  # bytes; the real ones have fewer than 4,000
-
-
-class WordVectorsError(RuntimeError):
-    """The word vectors are not what they should be: the message names file, place and remedy."""
 
 
 def words_of(name: str) -> list[str]:

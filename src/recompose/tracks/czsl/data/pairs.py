@@ -124,7 +124,8 @@ class PairData:
     def write(self, folder: Path) -> None:
         """Write ``pairs.json``, ``samples.csv`` and ``statistics.json``."""
         write_json(folder / "pairs.json", self.pairs_of)
-        write_json(folder / "statistics.json", asdict(self.statistics))
+        counts = asdict(self.statistics)
+        write_json(folder / "statistics.json", counts | {"pairs": counts["states"] * counts["objects"]})
 
         def rows(path: Path) -> None:
             with path.open("w", newline="", encoding="utf-8") as file:

@@ -9,16 +9,15 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.papers.declaration import Artifact
-from recompose.plan import Run
-from recompose.report.figures.series import by_dataset
+from recompose.palette import RIGHT, WRONG
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
-from recompose.report.numbers import read_embeddings, read_pairs, read_scores
-from recompose.tracks.czsl.data.location import data_root
+from recompose.tracks.czsl.stored import read_embeddings, read_pairs, read_scores
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.workspace import Workspace
+from recompose.report.results import Results
 
-RIGHT, WRONG = "#0072B2", "#D55E00"  # told apart without seeing green and red; wrong ones are crossed, too
 CELL, LINE = 1.15, 0.115  # inches: an image, a line of text below it
 IN_A_LINE = 4  # images
 PREDICTED = 3  # pairs shown of each prediction
@@ -38,11 +37,10 @@ class TestImages:
     targets: np.ndarray
 
     @classmethod
-    def of(cls, work: Workspace, dataset: str) -> "TestImages":
-        """Those of a data set of the plan."""
-        data = read_pairs(work, dataset)
-        root = data_root(work.plan.datasets[dataset], work.params.datasets.of(dataset), work.data)
-        return cls(root, data, data.targets("test", data.pairs))
+    def of(cls, results: Results, recipe: Recipe) -> "TestImages":
+        """Those of a data set."""
+        data = read_pairs(results, recipe)
+        return cls(results.raw(recipe), data, data.targets("test", data.pairs))
 
     def name(self, pair: int) -> str:
         """A pair, as people say it."""
@@ -63,18 +61,20 @@ class TestImages:
         return self.data.samples[int(self.data.rows("test")[image])].path
 
 
-def draw_predictions(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Test images with their labels and the pairs that each row predicts for them, the likeliest first.
 
     With two rows or more, the first images that the last one tells right and the first one wrong, and the first that all tell wrong; with one, the first
     images of seen and of unseen pairs, each of another pair.
     """
     shown: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
-    for dataset, runs in by_dataset(work, artifact).items():
-        images = TestImages.of(work, dataset)
-        top = {row: read_scores(work, run).top for row, run in runs.items()}
+    for dataset, runs in by_benchmark(results, paper, name).items():
+        images = TestImages.of(results, results.data(paper.track, dataset))
+        top = {row: read_scores(results, run).top for row, run in runs.items()}
         shown += [(images, image, {row: found[image] for row, found in top.items()}) for image in _chosen(images, top)]
-    lines = PREDICTED if len(artifact.measured) == 1 else (PREDICTED + 1) * len(artifact.measured)
+    lines = (
+        PREDICTED if len(paper.artifacts[name].measured) == 1 else (PREDICTED + 1) * len(paper.artifacts[name].measured)
+    )
     across = max(1, min(len(shown), IN_A_LINE))
     size = (CELL * across, (CELL + LINE * (lines + 2)) * max(1, -(-len(shown) // across)))
     figure, axes = plt.subplots(-(-max(1, len(shown)) // across), across, figsize=size, squeeze=False)
@@ -130,12 +130,15 @@ def _of_different_pairs(allowed: np.ndarray, images: TestImages, count: int) -> 
     return list(first.values())[:count]
 
 
-def draw_retrieval(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """The images nearest to the semantic prototype of a pair, at the left, and to its visual one, at the right.
 
     Of the pairs with the most test images; the numbers beside it hold the precision for all pairs of test images.
     """
-    found = [(TestImages.of(work, dataset), read_embeddings(work, run)) for dataset, run in _single(work, artifact)]
+    found = [
+        (TestImages.of(results, results.data(paper.track, dataset)), read_embeddings(results, run))
+        for dataset, run in _single(results, paper, name)
+    ]
     figure, axes = plt.subplots(
         max(1, RETRIEVED * len(found)),
         2 * NEAREST,
@@ -180,15 +183,17 @@ def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> pd.DataFr
     return pd.DataFrame(rows, columns=["pair", "seen", "prototype", f"precision of {NEAREST}"])
 
 
-def draw_swapping(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Features composed of one image's state and another one's object (Duplex, Eq. 11), and the test images nearest to them.
 
     Of the first pairs of images that differ in both and whose composed pair test images show; the two sources are left out of the search.
     """
     swaps = [
         (images, embeddings, swap)
-        for dataset, run in _single(work, artifact)
-        for images, embeddings in [(TestImages.of(work, dataset), read_embeddings(work, run))]
+        for dataset, run in _single(results, paper, name)
+        for images, embeddings in [
+            (TestImages.of(results, results.data(paper.track, dataset)), read_embeddings(results, run))
+        ]
         for swap in _swaps(images)
     ]
     figure, axes = plt.subplots(
@@ -240,6 +245,6 @@ def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
                 yield state, other
 
 
-def _single(work: Workspace, artifact: Artifact) -> Iterator[tuple[str, Run]]:
-    for dataset, runs in by_dataset(work, artifact).items():
+def _single(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, Recipe]]:
+    for dataset, runs in by_benchmark(results, paper, name).items():
         yield dataset, next(iter(runs.values()))

@@ -11,13 +11,13 @@ from matplotlib import pyplot as plt
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
-from recompose.papers.declaration import Artifact
-from recompose.plan import Run
-from recompose.report.figures.series import by_dataset
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
-from recompose.report.numbers import read_embeddings, read_pairs
+from recompose.tracks.czsl.stored import read_embeddings, read_pairs
 from recompose.tracks.czsl.data.pairs import Pair, PairData
-from recompose.workspace import Workspace
+from recompose.report.results import Results
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most, as in its Figure 10
@@ -26,11 +26,11 @@ SHAPES = {"image": "o", "semantic": "s", "visual": "^"}
 SIZES = {"image": 6, "semantic": 30, "visual": 34}
 
 
-def draw_prototypes(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
     frames = []
-    for dataset, run in _runs(work, artifact):
-        found, data = read_embeddings(work, run), read_pairs(work, dataset)
+    for dataset, run in _evaluations(results, paper, name):
+        found, data = read_embeddings(results, run), read_pairs(results, results.data(paper.track, dataset))
         semantic, visual = found["semantic"][:CLASSES], found["visual"][:CLASSES]
         panels = {"(a) semantic": semantic, "(b) visual": visual, "(c) both": np.hstack([semantic, visual])}
         names = [name for _, name in data.pairs[:CLASSES]]
@@ -39,11 +39,11 @@ def draw_prototypes(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
     _draw(frames, sheet, sizes={"visual": 14}, shapes={"visual": "o"})
 
 
-def draw_samples(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Test images of the pairs with the most, and both prototypes of these pairs, on one map."""
     frames = []
-    for dataset, run in _runs(work, artifact):
-        found, data = read_embeddings(work, run), read_pairs(work, dataset)
+    for dataset, run in _evaluations(results, paper, name):
+        found, data = read_embeddings(results, run), read_pairs(results, results.data(paper.track, dataset))
         images, labels, shown = _most_populous(data)
         places = [data.pairs.index(pair) for pair in shown]
         parts = {
@@ -59,16 +59,16 @@ def draw_samples(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
     _draw(frames, sheet)
 
 
-def draw_training(work: Workspace, artifact: Artifact, sheet: Sheet) -> None:
+def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Test images of the pairs with the most, with visual prototypes, before and after training.
 
     Before training, images are as the frozen tower embeds them, and prototypes are the means of a seen pair's images of training.
     """
     frames = []
-    for dataset, run in _runs(work, artifact):
-        found, data = read_embeddings(work, run), read_pairs(work, dataset)
+    for dataset, run in _evaluations(results, paper, name):
+        found, data = read_embeddings(results, run), read_pairs(results, results.data(paper.track, dataset))
         images, labels, shown = _most_populous(data)
-        frozen = _unit(_frozen(work, run))
+        frozen = _unit(_frozen(results, run))
         means = _means(frozen[data.rows("train")], data, shown)
         before = frozen[data.rows("test")][images], np.array(list(means.values())), list(means)
         after = found["images"][images], found["visual"][[data.pairs.index(pair) for pair in shown]], shown
@@ -89,8 +89,8 @@ def flatten(vectors: np.ndarray) -> np.ndarray:
     return flat
 
 
-def _runs(work: Workspace, artifact: Artifact) -> Iterator[tuple[str, Run]]:
-    for dataset, runs in by_dataset(work, artifact).items():
+def _evaluations(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, Recipe]]:
+    for dataset, runs in by_benchmark(results, paper, name).items():
         yield dataset, next(iter(runs.values()))
 
 
@@ -107,11 +107,10 @@ def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
     )
 
 
-def _frozen(work: Workspace, run: Run) -> np.ndarray:
-    """The embeddings of all images as the frozen tower gives them."""
-    recipe = work.plan.features[run.dataset, str(run.backbone)]
-    found: np.ndarray = np.load(work.store("features").file(recipe, "embeddings.npy"), allow_pickle=False)
-    return found
+def _frozen(results: Results, evaluation: Recipe) -> np.ndarray:
+    """The embeddings [images, E] of all images as the frozen tower gives them."""
+    embeddings: np.ndarray = np.load(results.file(evaluation.needs["features"], "embeddings.npy"), allow_pickle=False)
+    return embeddings
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -1,0 +1,62 @@
+"""Published archives onto this disk, and out of them a data set's folder."""
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from filelock import FileLock
+
+from recompose.data.archives import extract
+from recompose.data.download import download
+from recompose.errors import DataError, DownloadError
+from recompose.files import fresh_folder
+from recompose.params import Archive
+from recompose.progress import say
+
+
+def bring_archive(archive: Archive, data: Path) -> Path:
+    """Download a published file into ``data/archives`` where it is not there yet; gives its path.
+
+    Raises:
+        DownloadError: no mirror delivers it, or what is there has another digest.
+    """
+    path = data / "archives" / archive.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f"{path.name}.lock")):  # archives are shared, and wanted side by side
+        download(archive.urls, path, sha256=archive.sha256)
+    return path
+
+
+def unpack(
+    archives: Iterable[Archive], data: Path, root: Path, arrange: Callable[[Path, Path], None], mark: str, layout: str
+) -> None:
+    """Unpack a data set's archives and arrange them into its folder, all of it or nothing.
+
+    Args:
+        archives: what it is published as.
+        data: where archives are kept.
+        root: the data set's folder.
+        arrange: from a folder of unpacked archives, ``0``, ``1`` and so on, to the data set's folder.
+        mark: the file that tells that the folder is whole.
+        layout: what the folder holds, for messages.
+
+    Raises:
+        DataError, DownloadError: the folder is there but not whole, or what came is not the data set.
+    """
+    if root.exists():
+        raise DataError(
+            f"{root} is there but lacks {mark}. Put a whole data set there ({layout}), "
+            "or remove the folder to have it unpacked from its archives."
+        )
+    unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
+    for number, archive in enumerate(archives):
+        try:
+            path = bring_archive(archive, data)
+        except DownloadError as error:
+            raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {layout}.") from None
+        say(f"{archive.file}: unpacking")
+        extract(path, unpacked / str(number))
+    partial = fresh_folder(root.with_name(root.name + ".partial"))
+    arrange(unpacked, partial)
+    partial.rename(root)
+    shutil.rmtree(unpacked)

@@ -1,0 +1,64 @@
+"""Measures: numbers that follow from scores by the code as it is, taken once and kept beside the store."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recompose.digest import digest, short
+from recompose.files import read_json, write_json
+from recompose.fingerprint import fingerprint
+from recompose.plan import Recipe
+from recompose.store import COSTS, Store, content
+from recompose.tracks import TRACKS
+
+FOLDER = "measures"  # below results/: a file for each evaluation and version of the code of metrics
+
+
+@cache
+def code_of(track: str) -> str:
+    """The digest of the code that decides what a track's measures come to."""
+    return short(digest(fingerprint(TRACKS[track].measuring)))
+
+
+class Measures:
+    """The measures of complete evaluations."""
+
+    def __init__(self, store: Store, results: Path) -> None:
+        self._store, self._folder = store, results / FOLDER
+
+    def of(self, evaluation: Recipe) -> dict[str, float]:
+        """All measures of an evaluation, and what it and its run cost, by name.
+
+        Raises:
+            DamagedError: what they follow from is missing or was changed.
+        """
+        return self._kept(evaluation) | self.costs(evaluation)
+
+    def _kept(self, evaluation: Recipe) -> dict[str, float]:
+        record = self._store.verify(evaluation)
+        path = self._folder / code_of(evaluation.track) / f"{evaluation.folder}.json"
+        scores = content(record)
+        try:
+            kept: dict[str, Any] = read_json(path)
+            if kept["scores"] == scores:
+                return dict(kept["measures"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        measures = self.anew(evaluation)
+        write_json(path, {"scores": scores, "measures": measures})
+        return measures
+
+    def anew(self, evaluation: Recipe) -> dict[str, float]:
+        """Its measures, taken from its scores now."""
+        needs = {role: self._store.folder(need) for role, need in evaluation.needs.items()}
+        return TRACKS[evaluation.track].measures(self._store.folder(evaluation), needs)
+
+    def costs(self, evaluation: Recipe) -> dict[str, float]:
+        """What an evaluation cost, and where it has one its run: of numbers that both have the run's counts."""
+        run = evaluation.needs.get("run")
+        costs: dict[str, float] = {}
+        for recipe in (evaluation, *([run] if run else [])):
+            if self._store.is_complete(recipe) and COSTS in self._store.record(recipe)["files"]:
+                written = read_json(self._store.file(recipe, COSTS))
+                costs |= {f"cost/{name}": value for name, value in written.items() if value is not None}
+        return costs

@@ -1,0 +1,50 @@
+"""Plots of measures over a setting."""
+
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+
+from recompose.papers.declaration import Paper
+from recompose.report.figures.series import series_of
+from recompose.report.figures.style import Sheet, panels
+from recompose.report.results import Results
+from recompose.tracks import TRACKS
+
+
+def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """Measures over a setting, a column for each benchmark and a row for each measure."""
+    artifact, track = paper.artifacts[name], TRACKS[paper.track]
+    view = next(iter(artifact.all_views.values()))
+    of = {column: (measure, track.description_of(measure)) for column, measure in view.columns.items()}
+    rows: list[dict[str, Any]] = [
+        {
+            "dataset": series.benchmark,
+            "x": float(series.row),
+            "seed": evaluation.labels["seed"],
+            **{column: about.factor * results.measures(evaluation)[measure] for column, (measure, about) in of.items()},
+        }
+        for series in series_of(results, paper, name)
+        for evaluation in series.complete
+    ]
+    points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *of])
+    benchmarks = list(points["dataset"].unique())
+    figure, axes = panels(len(of), len(benchmarks))
+    for line, (column, (_, about)) in zip(axes, of.items(), strict=True):
+        for axis, benchmark in zip(line, benchmarks, strict=False):
+            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, about.unit)
+            axis.set_xlabel(artifact.x_label)
+    sheet.write(figure, points)
+
+
+def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, benchmark: str, column: str, unit: str) -> None:
+    """The mean at each number, with the standard deviation over seeds where there are several."""
+    by_x = points.groupby("x")[column]
+    spread = by_x.std().fillna(0)
+    axis.errorbar(by_x.mean().index, by_x.mean(), yerr=spread, marker="o", markersize=3.5, linewidth=1.2, capsize=2)
+    axis.set(ylabel=f"{column} ({unit})" if unit else column, xticks=sorted(points["x"].unique()))
+    axis.tick_params(axis="x", labelsize=7)
+    counts = [str(count) for count in sorted(points.groupby("x")["seed"].nunique().unique())]
+    axis.set_title(f"{benchmark}, n = {' or '.join(counts)}")
+    sns.despine(ax=axis)

@@ -1,0 +1,68 @@
+"""Kinds of artifacts: which there are, which are drawn, which files they have, and what determines one."""
+
+from typing import Any
+
+from recompose.digest import digest, sha256_file
+from recompose.errors import PlanError
+from recompose.fingerprint import fingerprint
+from recompose.papers.declaration import CLAIMS, FOLDER, Paper
+from recompose.plan import Plan, Recipe
+from recompose.tracks import TRACKS
+
+TABLES = ("statistics", "settings", "measures", CLAIMS)
+FIGURES = {"sweep": "recompose.report.figures.sweep:draw_sweep"}
+
+
+def figures_of(paper: Paper) -> dict[str, str]:
+    """The kinds of figures that a paper may have: kind -> "module:function"."""
+    return FIGURES | dict(TRACKS[paper.track].figures)
+
+
+def is_figure(paper: Paper, name: str) -> bool:
+    """Whether an artifact is drawn.
+
+    Raises:
+        PlanError: neither the core nor the paper's track knows its kind.
+    """
+    kind, figures, tables = paper.artifacts[name].kind, figures_of(paper), (*TABLES, *TRACKS[paper.track].tables)
+    if kind not in figures and kind not in tables:
+        known = ", ".join((*tables, *figures))
+        raise PlanError(f"papers/{paper.name}/paper.yaml: {name} is of the kind {kind!r}; there are: {known}")
+    return kind in figures
+
+
+def artifact_files(paper: Paper, name: str) -> list[str]:
+    """The files of an artifact, without its paper's folder; the last one is its lineage."""
+    endings = ("svg", "png", "csv") if is_figure(paper, name) else ("csv", "md", "tex")
+    return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]
+
+
+def kind_of(paper: Paper, name: str) -> str:
+    """Whether an artifact is a table, a figure or the table of claims."""
+    if is_figure(paper, name):
+        return "figure"
+    return CLAIMS if paper.artifacts[name].kind == CLAIMS else "table"
+
+
+def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
+    """What determines an artifact: its declaration, what it reads, and the code that makes it."""
+    track, methods = TRACKS[paper.track], paper.methods_of(name)
+    kind = paper.artifacts[name].kind
+    places = [(figures_of(paper) | dict(track.tables)).get(kind, "")]
+    modules = ["recompose.report.artifacts", *track.measuring, *(place.partition(":")[0] for place in places if place)]
+    data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in plan.benchmarks(paper.track)}
+    evaluations = {recipe.key: recipe for recipe in plan.of_names(paper.track, methods)}
+    document = {"artifact": f"{paper.name}/{name}", "declared": declared(paper, name)}
+    labels = {"paper": paper.name, "artifact": name}
+    return Recipe(
+        "artifacts", f"{paper.name}/{name}", document, data | evaluations, fingerprint(modules), paper.track, labels
+    )
+
+
+def declared(paper: Paper, name: str) -> str:
+    """The digest of what a paper's folder says of an artifact."""
+    section: dict[str, Any] = {"artifact": paper.artifacts[name].model_dump(), "datasets": paper.datasets}
+    if paper.artifacts[name].kind == CLAIMS:
+        section["claims"] = {row: claim.model_dump() for row, claim in paper.claims.items()}
+    printed = FOLDER / paper.name / "reported" / f"{name}.csv"
+    return digest(section | {"printed": sha256_file(printed) if printed.exists() else None})

@@ -1,0 +1,80 @@
+"""The measured cells of tables that only this track has."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.report.cells import Cell
+from recompose.report.measured import of_data, over_seeds
+from recompose.report.results import Results
+from recompose.tracks import TRACKS
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
+from recompose.tracks.czsl.metrics.worlds import World
+from recompose.tracks.czsl.stored import read_pairs
+
+SEEN = GROUPS[:-1]
+
+
+def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """How many images of training and test show pairs of each group."""
+    for benchmark in results.benchmarks(paper.track):
+        data = results.data(paper.track, benchmark)
+        pairs = read_pairs(results, data)
+        counts = {split: group_counts(pairs, split) for split in ("train", "test")}
+        for row in (*GROUPS, "total"):
+            for split, of_split in counts.items():
+                total = sum(of_split.values())
+                count = of_split.get(row, total)
+                share = round(100 * count / total, 1)
+                for column, value in (("count", count), ("instance %", share)):
+                    yield of_data(data, row.capitalize(), f"{benchmark} {split} {column}", value, benchmark)
+
+
+def group_counts(data: PairData, split: str) -> dict[str, int]:
+    """How many images of a split show pairs of each group."""
+    world = World.closed(data)
+    groups = frequency_groups(world.shown, world.seen)[data.targets(split, world.pairs)]
+    return {name: int((groups == index).sum()) for index, name in enumerate(GROUPS)}
+
+
+def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over seeds that both have."""
+    artifact = paper.artifacts[name]
+    (without, first), (with_it, second) = artifact.measured.items()
+    for benchmark in results.benchmarks(paper.track):
+        data = results.data(paper.track, benchmark)
+        counts = group_counts(read_pairs(results, data), "test")
+        for view, section in artifact.all_views.items():
+            for group in (*SEEN, "seen", "unseen"):
+                row, measure = group.capitalize(), f"{section.of}/{group}"
+                samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
+                yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
+                of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
+                for column, method in ((without, first), (with_it, second)):
+                    planned = results.planned(paper.track, method, benchmark)
+                    values = [results.measures(each).get(measure, np.nan) for each in of[method]]
+                    about = TRACKS[paper.track].measure(measure)
+                    cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned, about)
+                    yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
+                cell = _gain(results, paper, row, benchmark, measure, (first, second))
+                yield replace(cell, view=view, names=(first, second), benchmark=benchmark, measure=measure, better=0)
+
+
+def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
+    planned = [each for method in methods for each in results.planned(paper.track, method, benchmark)]
+    by_seed: list[dict[int, Recipe]] = [
+        {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
+        for method in methods
+    ]
+    seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
+    values = [
+        results.measures(by_seed[1][seed]).get(measure, np.nan)
+        - results.measures(by_seed[0][seed]).get(measure, np.nan)
+        for seed in seeds
+    ]
+    paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
+    return over_seeds(row, f"{benchmark} delta", values, paired, planned, TRACKS[paper.track].measure(measure))

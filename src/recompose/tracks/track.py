@@ -1,0 +1,124 @@
+"""What the core asks of a track: torch-free to import; what needs torch is imported when it is asked for."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from recompose.params import Params, TrackForm
+from recompose.plan import Planner, Recipe, TrackPlan
+
+if TYPE_CHECKING:
+    from recompose.papers.declaration import Variant
+    from recompose.training.loop import Hardware
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a number is: in which unit people read it, with how many digits, and which end of it is the better one."""
+
+    unit: str  # empty: a plain number
+    factor: float  # from the number as it is kept to that unit
+    digits: int
+    better: int  # 1: higher is better, -1: lower is, 0: neither
+
+
+COSTS: Mapping[str, Measure] = {
+    "cost/trainable_parameters": Measure("M", 1e-6, 3, 0),
+    "cost/trainable_parameters_at_vit_l_14": Measure("M", 1e-6, 3, 0),
+    "cost/peak_memory_bytes": Measure("GiB", 2**-30, 3, 0),
+    "cost/epoch_seconds": Measure("min", 1 / 60, 3, 0),
+    "cost/test_seconds": Measure("s", 1, 3, 0),
+}  # what runs and evaluations of all tracks cost, as their files of costs have it
+
+
+class Track(ABC):
+    """A task protocol: its data, its methods, how they are trained, scored and measured, and its own kinds of tables and figures."""
+
+    name: ClassVar[str]
+    form: ClassVar[TrackForm]  # its section of params.yaml, and what a profile chooses of it
+    headline: ClassVar[str]  # the measure that is said first of an evaluation
+    compared: ClassVar[Mapping[str, str]]  # measures that DVC compares: label -> name
+    tables: ClassVar[Mapping[str, str]] = {}  # kind of table that it adds -> "module:function"
+    figures: ClassVar[Mapping[str, str]] = {}  # kind of figure -> "module:function"
+    plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
+    measuring: ClassVar[tuple[str, ...]]  # the modules that decide what measures come to
+
+    @abstractmethod
+    def plan(self, params: Params, planner: Planner, variants: "Mapping[str, Variant]") -> TrackPlan:
+        """What the chosen profile needs, with these variants of its methods.
+
+        Raises:
+            PlanError: the variants do not go with what the profile asks for.
+        """
+
+    @abstractmethod
+    def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
+        """The settings that params.yaml has for a method on a data set, as plain values."""
+
+    @abstractmethod
+    def root(self, recipe: Recipe, data: Path) -> Path:
+        """The folder, below ``data``, of a data set's raw files."""
+
+    @abstractmethod
+    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        """Bring a data set's raw files below ``data`` where they are not there yet; gives their folder.
+
+        Raises:
+            DataError, DownloadError: what is there or what came is not the data set.
+        """
+
+    @abstractmethod
+    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
+        """Read and check a data set's raw files, and write into a folder all that others need of them.
+
+        Gives the raw files that it was read from, as paths below ``root``.
+
+        Raises:
+            DataError: they are not the data set.
+        """
+
+    @abstractmethod
+    def images(self, index: Path) -> list[str]:
+        """The paths of the images of an index, below the folder of raw files, in the order of features."""
+
+    @abstractmethod
+    def train(
+        self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
+    ) -> bool:
+        """Carry out a run in its folder; whether this is the process that goes on, of those of several devices."""
+
+    @abstractmethod
+    def evaluate(
+        self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
+    ) -> None:
+        """Score a run, or a method that is not trained, in the folder of the evaluation."""
+
+    @abstractmethod
+    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        """All numbers that follow from an evaluation's scores, by their flat names."""
+
+    @abstractmethod
+    def measure(self, name: str) -> Measure:
+        """What a number is, by its name.
+
+        Raises:
+            KeyError: there is no such measure.
+        """
+
+    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
+        """How much there is in a data set, by what costs grow with; empty where that is not known yet."""
+        return {}
+
+    def description_of(self, measure: str) -> Measure:
+        """What a measure of this track, or a cost, is."""
+        return COSTS[measure] if measure in COSTS else self.measure(measure)
+
+
+def function(place: str) -> Callable[..., Any]:
+    """The function at ``module:name``."""
+    module, _, name = place.partition(":")
+    made: Callable[..., Any] = getattr(import_module(module), name)
+    return made
