@@ -111,6 +111,11 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("devices: 1}", "devices: 0}", "profiles.demo.trainer.devices: "),
         ("profile: demo", "profile: [", "params.yaml is not valid YAML"),
         (
+            "profile: demo",
+            "profile: &name [*name]",
+            "params.yaml is not valid YAML: an alias stands in what it stands for",
+        ),
+        (
             "other_backbone: shapes-resnet",
             "other_backbone: shapes-resnt",
             "profiles.demo.czsl.other_backbone: 'shapes-resnt' is not allowed; the nearest is 'shapes-resnet'",

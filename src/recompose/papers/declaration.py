@@ -36,7 +36,9 @@ class Variant(Section):
     settings: dict[str, Any] = {}
     datasets: list[str]  # on which the paper shows it, and the drawn ones that stand for them
     backbone: Literal["main", "other"] = "main"  # of the two that a profile names
-    evaluates: str | None = None  # the run of another method or variant, with the same seed; scoring settings alone may differ
+    evaluates: str | None = (
+        None  # the run of another method or variant, with the same seed; scoring settings alone may differ
+    )
     keeps_embeddings: bool = False  # of test images, for figures
     every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
 

@@ -112,6 +112,8 @@ def _read(text: str, source: str) -> Any:
     except DuplicateKeyError as error:
         key = re.search(r'duplicate key "(.*?)" with', error.problem or "")
         said = f"line {error.problem_mark.line + 1}: the key {key[1] if key else ''} stands here for the second time"
+    except RecursionError:
+        said = "an alias stands in what it stands for"
     except YAMLError as error:
         said = str(error)
     raise ParamsError(f"{source} is not valid YAML: {said}")
