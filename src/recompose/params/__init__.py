@@ -1,7 +1,8 @@
 """params.yaml: every knob, its meaning and what it may be.
 
-``load_params`` gives the parameters of the chosen profile or one error that names file, key path, what is allowed there and the nearest right name.
-What belongs to one track alone, its section and what a profile chooses of it, is the track's: it comes in as a ``TrackForm``.
+``load_params`` gives the parameters of the chosen profile or one error that names file, key path, what is allowed
+there and the nearest right name. What belongs to one track alone, its section and what a profile chooses of it, is
+the track's: it comes in as a ``TrackForm``.
 """
 
 from recompose.errors import ParamsError

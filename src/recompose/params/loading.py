@@ -41,8 +41,8 @@ def parse_params(
         edits: of the text, each written ``path=value``, such as ``czsl.methods.csp.training.lr=0.01``.
 
     Raises:
-        ParamsError: anything is wrong. Every place that is wrong has a line in the message; names that do not exist are looked for once all values
-            are of the right kind.
+        ParamsError: anything is wrong. Every place that is wrong has a line in the message; names that do not exist
+            are looked for once all values are of the right kind.
     """
     document = _read(text, source)
     if isinstance(document, dict):
@@ -120,7 +120,7 @@ def _read(text: str, source: str) -> Any:
 
 
 def _edit(document: dict[str, Any], edit: str) -> None:
-    """Carry out an edit, written ``path=value``, in the document. What does not belong there is left to the schema to find.
+    """Carry out an edit, written ``path=value``, in the document; what does not belong there the schema will find.
 
     Raises:
         ParamsError: it is not written like this.

@@ -16,14 +16,16 @@ KINDS = {
 }
 INTRODUCTION = """# Parameters
 
-Every parameter of `params.yaml`, by section. In a place, `<name>` stands for a name of your own, and `<number>` for a position in a list.
+Every parameter of `params.yaml`, by section.
+In a place, `<name>` stands for a name of your own, and `<number>` for a position in a list.
 """
 
 
 def json_schema(tracks: Forms) -> Node:
     """A JSON schema of the whole file.
 
-    A profile may leave out what the one that it is based on has, so nothing is required of a profile here; ``load_params`` says what is missing.
+    A profile may leave out what the one that it is based on has, so nothing is required of a profile here;
+    ``load_params`` says what is missing.
     """
     schema = file_schema(tracks).model_json_schema(by_alias=True)
     for name in _reachable(schema, schema["$defs"]["Profile"]) | {"Profile"}:

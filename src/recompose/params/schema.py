@@ -17,9 +17,10 @@ C = TypeVar("C", bound=Section)
 class TrackForm(Generic[S, C]):
     """What a track adds to params.yaml.
 
-    ``problems(section, None, backbones)`` gives what is wrong in the section that the schema cannot see, and ``problems(section, choice, backbones)``
-    what is wrong in a profile's choice, such as names of data sets that do not exist. A problem is a place and a message; the place is that of the
-    keys within the section, or within the choice. ``backbones`` are the names of those that there are.
+    ``problems(section, None, backbones)`` gives what is wrong in the section that the schema cannot see, and
+    ``problems(section, choice, backbones)`` what is wrong in a profile's choice, such as names of data sets that do
+    not exist. A problem is a place and a message; the place is that of the keys within the section, or within the
+    choice. ``backbones`` are the names of those that there are.
     """
 
     section: type[S]
@@ -101,8 +102,8 @@ def file_schema(tracks: Forms) -> type[File]:
         name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks.items()
     }
     profiles = File.model_fields["profiles"].description
-    described: dict[str, Any] = {"profiles": (dict[Name, profile], Field(description=profiles))}  # type: ignore[valid-type]
-    return create_model("Params", __base__=File, __doc__=File.__doc__, **described, **sections)
+    sections["profiles"] = (dict[Name, profile], Field(description=profiles))  # type: ignore[valid-type]
+    return create_model("Params", __base__=File, __doc__=File.__doc__, **sections)
 
 
 def params_of(file: File, tracks: Forms) -> Params:

@@ -1,4 +1,4 @@
-"""The track's methods with their settings, and the formats of data sets that it reads: what planning has to know without importing them."""
+"""The track's methods with their settings, and the forms of data sets that it reads, without importing either."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -35,7 +35,7 @@ class ThreePathTraining(AugmentedTraining):
     """How a method of three paths is trained."""
 
     selection: TwoWeights = Field(
-        description="The weights of a score with which validation chooses the epoch; those of `scoring` are for testing alone."
+        description="The weights of a score with which validation chooses the epoch; `scoring` is for testing."
     )
 
 
@@ -43,7 +43,7 @@ class DuplexTraining(ThreePathTraining):
     """How Duplex is trained."""
 
     selection: ThreeWeights = Field(
-        description="The weights of a score with which validation chooses the epoch; those of `scoring` are for testing alone."
+        description="The weights of a score with which validation chooses the epoch; `scoring` is for testing."
     )
 
 
@@ -51,7 +51,7 @@ class ThreePathScoring(Section):
     """How the paths make one score; a trained model is tested with other values without being trained again."""
 
     fusion: Literal["probabilities", "logits"] = Field(
-        description="What of a pair as a whole goes into its score: the probability, as the papers say, or the logit, as released code has it."
+        description="What of a pair as a whole goes into its score: its probability, as the papers say, or its logit."
     )
     closed: TwoWeights = Field(
         description="In the closed world, the weights of the pair as a whole and of p(state) p(object)."
