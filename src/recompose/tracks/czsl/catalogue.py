@@ -1,27 +1,251 @@
-"""What planning has to know of each method, without importing it."""
+"""The track's methods with their settings, and the forms of data sets that it reads, without importing either."""
 
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from recompose.params.sections import Archive, Count, Name, Positive, Section, Seed, Share, Weight
+
+Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+TwoWeights = Annotated[list[Weight], Field(min_length=2, max_length=2)]
+ThreeWeights = Annotated[list[Weight], Field(min_length=3, max_length=3)]
+FourWeights = Annotated[list[Weight], Field(min_length=4, max_length=4)]
+
+
+class Training(Section):
+    """How a method is trained."""
+
+    lr: Positive = Field(description="Learning rate.")
+    weight_decay: Weight = Field(description="Weight decay, coupled with the gradient as Adam has it.")
+    batch_size: Count = Field(description="Images of a batch.")
+    accumulate: Count = Field(description="Batches whose gradients make one step.")
+    epochs: Count = Field(description="Passes over the images of training.")
+
+
+class AugmentedTraining(Training):
+    """How a method is trained that may see images anew in each epoch."""
+
+    halve_every: Count = Field(description="Epochs after which the learning rate is halved.")
+    augment: bool = Field(description="Flip, tilt and rotate images of training.")
+
+
+class ThreePathTraining(AugmentedTraining):
+    """How a method of three paths is trained."""
+
+    selection: TwoWeights = Field(
+        description="The weights of a score with which validation chooses the epoch; `scoring` is for testing."
+    )
+
+
+class DuplexTraining(ThreePathTraining):
+    """How Duplex is trained."""
+
+    selection: ThreeWeights = Field(
+        description="The weights of a score with which validation chooses the epoch; `scoring` is for testing."
+    )
+
+
+class ThreePathScoring(Section):
+    """How the paths make one score; a trained model is tested with other values without being trained again."""
+
+    fusion: Literal["probabilities", "logits"] = Field(
+        description="What of a pair as a whole goes into its score: its probability, as the papers say, or its logit."
+    )
+    closed: TwoWeights = Field(
+        description="In the closed world, the weights of the pair as a whole and of p(state) p(object)."
+    )
+    open: TwoWeights = Field(description="The same in the open world.")
+
+
+class DuplexScoring(ThreePathScoring):
+    """How Duplex' paths make one score (Eq. 21)."""
+
+    closed: ThreeWeights = Field(description="In the closed world, the weights of p(c t), p(c h) and p(s) p(o).")
+    open: ThreeWeights = Field(description="The same in the open world.")
+
+
+class ChanceSettings(Section):
+    """Scores drawn at random: no settings."""
+
+
+class ClipSettings(Section):
+    """Zero-shot CLIP."""
+
+    prompt: Template = Field(description="The text of a pair.")
+
+
+class TrainedSettings(Section):
+    """A method that is trained."""
+
+    prompt: Template = Field(description="The text of a pair, at which training begins.")
+    training: Training = Field(description="How it is trained.")
+    per_dataset: dict[Name, dict[str, Any]] = Field(
+        default={},
+        description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
+    )
+
+
+class CoopSettings(TrainedSettings):
+    """CoOp: learns the context before fixed names."""
+
+
+class CspSettings(TrainedSettings):
+    """CSP: also drops elements of what it learns."""
+
+    dropout: Share = Field(description="Of the elements of learned vectors.")
+
+
+class GipcolSettings(TrainedSettings):
+    """GIPCOL: words go through a graph."""
+
+    hidden: Count = Field(description="Width of the first convolution.")
+    graph_dropout: Share = Field(description="Of the elements of what goes into each convolution.")
+    dropout: Share = Field(description="Of the elements of the vectors that come out.")
+
+
+class DfspSettings(TrainedSettings):
+    """DFSP: decomposed texts and images are fused."""
+
+    dropout: Share = Field(description="Of the elements of learned vectors.")
+    fusion: Literal["t2i", "i2t", "BiF"] = Field(
+        description="`t2i`: images look at texts; `i2t`: texts look at images; `BiF`: both."
+    )
+    fusion_dropout: Share = Field(description="In the fusion.")
+    share: Fraction = Field(description="Of what is fused, in both modalities.")
+    primitive_weight: Weight = Field(description="Of the losses of states and objects.")
+    prompt_weight: Weight = Field(description="Of the loss of pairs before fusion.")
+    training: AugmentedTraining = Field(description="How it is trained.")
+
+
+class ThreePathSettings(TrainedSettings):
+    """Three paths from an image to a pair: as a whole, by its state, by its object."""
+
+    prompts: Literal["soft", "fixed"] = Field(
+        description="Contexts and words are learned, or stay the template and the names."
+    )
+    attribute_dropout: Share = Field(description="Of the elements of the vectors of states and objects.")
+    image_tower: Literal["adapters", "lora", "frozen"] = Field(description="What is tuned in it.")
+    adapter_bottleneck: Count = Field(description="Width within an adapter; of LoRA the rank.")
+    adapter_dropout: Share = Field(description="In adapters or LoRA.")
+    disentangler_layers: Count = Field(description="Of what tells state and object apart.")
+    disentangler_dropout: Share = Field(description="In the disentanglers.")
+    loss_weights: ThreeWeights = Field(description="Of the losses of pair, state and object.")
+    training: ThreePathTraining = Field(description="How it is trained.")
+    scoring: ThreePathScoring = Field(description="How the paths make one score.")
+
+
+class TroikaSettings(ThreePathSettings):
+    """Troika: texts look at the last layer's tokens."""
+
+    traction_layers: Count = Field(description="Cross-attentions one after another.")
+    heads: Count = Field(description="Of each cross-attention.")
+    traction_dropout: Share = Field(description="In the cross-attentions.")
+    traction: Positive = Field(description="What lambda begins as.")
+
+
+class MsciSettings(ThreePathSettings):
+    """MSCI: texts look at low, then at high features."""
+
+    aggregated: Count = Field(description="N = M, the number of first and of last blocks that are aggregated.")
+    aggregation: Literal["learned", "ends", "mean"] = Field(
+        description="As in the paper; or the first and the last block alone; or the mean of each group."
+    )
+    stages: Literal["both", "low", "high"] = Field(description="Which features texts look at.")
+    fusion_of_stages: Literal["dynamic", "last"] = Field(description="As in Eq. 9, or without the first stage's share.")
+    heads: Count = Field(description="Of the cross-attentions.")
+    interaction_dropout: Share = Field(description="In aggregators and interactions.")
+    pair_head: bool = Field(
+        description="A disentangler for the pair's embedding, too, as the text says; the released code has none."
+    )
+    share: Positive = Field(description="What lambda 1 and lambda 2 begin as.")
+
+
+class DuplexSettings(ThreePathSettings):
+    """Duplex: a codebook of visual prototypes, refined on graphs of mini-batches."""
+
+    loss_weights: FourWeights = Field(description="Of the losses of pair, state, object and prototype.")
+    training: DuplexTraining = Field(description="How it is trained.")
+    scoring: DuplexScoring = Field(description="How the paths make one score.")
+    target: Literal["closed", "open"] = Field(description="The world whose pairs compete in training.")
+    initial: Literal["means", "random"] = Field(
+        description="Where prototypes begin: at the means of CLIP's embeddings, or at random."
+    )
+    momentum: Fraction = Field(description="lambda of Eq. 17; at 1 prototypes stay where they begin.")
+    edges: Literal["posteriors", "labels"] = Field(description="What joins states and objects in the graph.")
+    differentiable: bool = Field(description="The loss of prototypes reaches what refined them.")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method's file in this folder, its class, and what its numbers depend on."""
+    """A method's class, its settings, and what its numbers depend on."""
 
-    module: str
-    class_name: str
+    class_path: str  # module:class
+    settings: type[Section]
     needs_backbone: bool  # no: it needs no torch either
     needs_seed: bool  # no: another seed gives the same numbers, so it is run once
 
+    @property
+    def module(self) -> str:
+        """The module that its class stands in."""
+        return self.class_path.partition(":")[0]
 
+
+_IN = "recompose.tracks.czsl.methods"
 METHODS = {
-    "chance": Method("recompose.tracks.czsl.methods.chance", "Chance", needs_backbone=False, needs_seed=True),
-    "clip": Method("recompose.tracks.czsl.methods.clip", "CLIP", needs_backbone=True, needs_seed=False),
-    "coop": Method("recompose.tracks.czsl.methods.coop", "CoOp", needs_backbone=True, needs_seed=True),
-    "csp": Method("recompose.tracks.czsl.methods.csp", "CSP", needs_backbone=True, needs_seed=True),
-    "gipcol": Method("recompose.tracks.czsl.methods.gipcol", "GIPCOL", needs_backbone=True, needs_seed=True),
-    "dfsp": Method("recompose.tracks.czsl.methods.dfsp", "DFSP", needs_backbone=True, needs_seed=True),
-    "c-s-o": Method("recompose.tracks.czsl.methods.c_s_o", "CSO", needs_backbone=True, needs_seed=True),
-    "troika": Method("recompose.tracks.czsl.methods.troika", "Troika", needs_backbone=True, needs_seed=True),
-    "msci": Method("recompose.tracks.czsl.methods.msci", "MSCI", needs_backbone=True, needs_seed=True),
-    "duplex": Method("recompose.tracks.czsl.methods.duplex", "Duplex", needs_backbone=True, needs_seed=True),
+    "chance": Method(f"{_IN}.chance:Chance", ChanceSettings, needs_backbone=False, needs_seed=True),
+    "clip": Method(f"{_IN}.clip:CLIP", ClipSettings, needs_backbone=True, needs_seed=False),
+    "coop": Method(f"{_IN}.coop:CoOp", CoopSettings, needs_backbone=True, needs_seed=True),
+    "csp": Method(f"{_IN}.csp:CSP", CspSettings, needs_backbone=True, needs_seed=True),
+    "gipcol": Method(f"{_IN}.gipcol:GIPCOL", GipcolSettings, needs_backbone=True, needs_seed=True),
+    "dfsp": Method(f"{_IN}.dfsp:DFSP", DfspSettings, needs_backbone=True, needs_seed=True),
+    "c-s-o": Method(f"{_IN}.c_s_o:CSO", ThreePathSettings, needs_backbone=True, needs_seed=True),
+    "troika": Method(f"{_IN}.troika:Troika", TroikaSettings, needs_backbone=True, needs_seed=True),
+    "msci": Method(f"{_IN}.msci:MSCI", MsciSettings, needs_backbone=True, needs_seed=True),
+    "duplex": Method(f"{_IN}.duplex:Duplex", DuplexSettings, needs_backbone=True, needs_seed=True),
+}
+
+
+class Images(Section):
+    """Images of a drawn data set, per split; every pair of a split is shown at least once."""
+
+    train: Annotated[int, Field(ge=83)] = Field(description="Of training.")
+    val: Annotated[int, Field(ge=30)] = Field(description="Of validation.")
+    test: Annotated[int, Field(ge=36)] = Field(description="Of test.")
+
+
+class ShapesPairs(Section):
+    """A drawn data set of state-object pairs."""
+
+    adapter: Literal["shapes-pairs"] = Field(description="What draws and reads it.")
+    seed: Seed = Field(description="Of the drawing.")
+    images: Images = Field(description="How many are drawn.")
+
+
+class Downloaded(Section):
+    """A public data set, unpacked from archives."""
+
+    adapter: Literal["mit-states", "ut-zappos", "cgqa"] = Field(
+        description="What reads it: the data set whose form it has."
+    )
+    archives: list[Archive] = Field(description="The files that it is unpacked from.")
+
+
+DataSet = Annotated[ShapesPairs | Downloaded, Field(discriminator="adapter")]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """The module that reads data sets of a form, and what params.yaml says of such a data set."""
+
+    module: str
+    settings: type[Section]
+
+
+ADAPTERS = {
+    "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs),
+    "mit-states": Adapter("recompose.tracks.czsl.data.mit_states", Downloaded),
+    "ut-zappos": Adapter("recompose.tracks.czsl.data.ut_zappos", Downloaded),
+    "cgqa": Adapter("recompose.tracks.czsl.data.cgqa", Downloaded),
 }

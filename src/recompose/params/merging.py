@@ -1,0 +1,31 @@
+"""One document laid over another."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def merged(*documents: Mapping[str, Any]) -> dict[str, Any]:
+    """Documents laid over each other, later ones on top: mappings merge, all other values replace.
+
+    >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
+    {'lr': 0.1, 'training': {'epochs': 2, 'sizes': [3]}}
+    """
+    result: dict[str, Any] = {}
+    for document in documents:
+        for key, value in document.items():
+            both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+            result[key] = merged(result[key], value) if both else plain(value)
+    return result
+
+
+def plain(value: Any) -> Any:
+    """A copy in which no part is shared, as YAML's aliases share parts.
+
+    >>> shared = [1]
+    >>> copied = plain({"a": shared, "b": shared})
+    >>> copied["a"] is copied["b"]
+    False
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, list) else value

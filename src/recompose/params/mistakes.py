@@ -1,0 +1,143 @@
+"""What is said of a mistake: its place, what is allowed there, the nearest right name."""
+
+import difflib
+import types
+from collections.abc import Collection, Iterable
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+Place = tuple[str | int, ...]
+
+
+class Problem(NamedTuple):
+    """A mistake in a document, at these keys."""
+
+    place: Place
+    message: str
+
+    def inside(self, *keys: str | int) -> "Problem":
+        """The same, seen from further out."""
+        return Problem((*keys, *self.place), self.message)
+
+    @property
+    def line(self) -> str:
+        """What a message says of it."""
+        return f"{'.'.join(map(str, self.place)) or 'the file'}: {self.message}"
+
+
+def told(heading: str, problems: Iterable[Problem]) -> str:
+    """A message of several lines, one for each problem."""
+    return "\n".join([heading, *(f"  {problem.line}" for problem in problems)])
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """The end of a sentence that names the nearest right name, if one is near.
+
+    >>> nearest("cps", ["clip", "csp"])
+    "; the nearest is 'csp'"
+    """
+    close = difflib.get_close_matches(name, list(allowed), n=1, cutoff=0.4)
+    return f"; the nearest is '{close[0]}'" if close else ""
+
+
+def unknown_name(place: Place, name: str, allowed: Collection[str]) -> list[Problem]:
+    """The problem of a name that is none of the allowed ones; nothing where it is one of them."""
+    return [] if name in allowed else [Problem(place, _not_allowed(name, allowed))]
+
+
+def mistakes_in(document: Any, model: type[BaseModel]) -> list[Problem]:
+    """Everything in which a document does not fit the schema of a section."""
+    try:
+        model.model_validate(document)
+    except ValidationError as error:
+        problems: dict[Place, Problem] = {}
+        for details in error.errors():
+            place = _place(details, document)
+            # a union reports every branch that did not fit: the first line of a place says enough
+            problems.setdefault(place, Problem(place, _explained(details, model)))
+        return list(problems.values())
+    return []
+
+
+def _not_allowed(name: Any, allowed: Iterable[str]) -> str:
+    allowed = list(allowed)
+    return f"'{name}' is not allowed{nearest(str(name), allowed)}; allowed: {', '.join(allowed)}"
+
+
+def _explained(error: ErrorDetails, model: type[BaseModel]) -> str:
+    location, context = error["loc"], error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            allowed = _keys_at(model, location[:-1])
+            return (
+                f"there is no key '{location[-1]}'{nearest(str(location[-1]), allowed)}; allowed: {', '.join(allowed)}"
+            )
+        case "missing" | "union_tag_not_found":
+            return "this key is missing"
+        case "literal_error":
+            return _not_allowed(error["input"], _quoted(context["expected"].replace(" or ", ", ")))
+        case "union_tag_invalid":
+            return _not_allowed(context["tag"], _quoted(context["expected_tags"]))
+        case "model_type" | "model_attributes_type":
+            return f"this is a section with keys of its own, not {error['input']!r}"
+    return f"{error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"
+
+
+def _quoted(names: str) -> list[str]:
+    return [name.strip(" '") for name in names.split(",")]
+
+
+def _place(error: ErrorDetails, document: Any) -> Place:
+    """Where an error is; the names of a union's branches, which pydantic adds to it, are none of the file's keys."""
+    place: list[str | int] = []
+    for part in error["loc"]:
+        if (isinstance(document, dict) and part in document) or (isinstance(document, list) and isinstance(part, int)):
+            document = document[part]  # type: ignore[index]
+            place.append(part)
+    if error["type"] == "missing":
+        place.append(error["loc"][-1])
+    if error["type"].startswith("union_tag"):
+        place.append(error["ctx"]["discriminator"].strip("'"))
+    return tuple(place)
+
+
+def _keys_at(model: type[BaseModel], location: Place) -> list[str]:
+    """The keys that the schema knows in the section at this location."""
+    kinds: list[Any] = [model]
+    for part in location:
+        kinds = [inner for kind in kinds for inner in _inside(kind, part)]
+    return [key for kind in kinds if _is_section(kind) for key in _fields(kind)]
+
+
+def _inside(kind: Any, part: str | int) -> list[Any]:
+    """The kinds of values that the schema knows at a key; where it is a union's branch, what answers to its name."""
+    if _is_section(kind):
+        fields = _fields(kind)
+        if part in fields:
+            return _branches(fields[str(part)])
+        return [kind] if _answers_to(kind, part) else []
+    return _branches(get_args(kind)[-1]) if get_origin(kind) in (dict, list) else []
+
+
+def _answers_to(section: type[BaseModel], tag: str | int) -> bool:
+    literals = (field.annotation for field in section.model_fields.values() if get_origin(field.annotation) is Literal)
+    return section.__name__ == tag or any(tag in get_args(literal) for literal in literals)
+
+
+def _branches(annotation: Any) -> list[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _branches(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return [branch for inner in get_args(annotation) for branch in _branches(inner)]
+    return [annotation]
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _fields(section: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in section.model_fields.items()}

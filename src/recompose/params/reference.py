@@ -1,0 +1,129 @@
+"""params.yaml explained: a JSON schema for editors, and a page that lists every parameter."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from recompose.params.schema import Forms, file_schema
+
+Node = dict[str, Any]
+
+KINDS = {
+    "object": "mapping",
+    "string": "text",
+    "integer": "whole number",
+    "boolean": "`true`, `false`",
+    "null": "`null`",
+}
+INTRODUCTION = """# Parameters
+
+Every parameter of `params.yaml`, by section.
+In a place, `<name>` stands for a name of your own, and `<number>` for a position in a list.
+"""
+
+
+def json_schema(tracks: Forms) -> Node:
+    """A JSON schema of the whole file.
+
+    A profile may leave out what the one that it is based on has, so nothing is required of a profile here;
+    ``load_params`` says what is missing.
+    """
+    schema = file_schema(tracks).model_json_schema(by_alias=True)
+    for name in _reachable(schema, schema["$defs"]["Profile"]) | {"Profile"}:
+        schema["$defs"][name].pop("required", None)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+def reference(tracks: Forms) -> str:
+    """A page in Markdown: every parameter with its place, what it may be, and what it means."""
+    schema = json_schema(tracks)
+    return "\n".join([INTRODUCTION, *_section(schema, schema, "", "params.yaml")])
+
+
+def _reachable(schema: Node, node: Any) -> set[str]:
+    """The names of the definitions that a part of a schema builds on."""
+    if isinstance(node, list):
+        return {name for item in node for name in _reachable(schema, item)}
+    if not isinstance(node, dict):
+        return set()
+    own = {_name(node)} if "$ref" in node else set()
+    below = [schema["$defs"][name] for name in own]
+    return own | {name for item in (*node.values(), *below) for name in _reachable(schema, item)}
+
+
+def _name(node: Node) -> str:
+    return str(node["$ref"]).rpartition("/")[2]
+
+
+def _section(schema: Node, node: Node, place: str, title: str) -> Iterator[str]:
+    """A section with a table of its values, then the sections in it."""
+    yield f"## {title}\n\n{_line(node.get('description', ''))}\n"
+    inner = {
+        f"{place}{key}": (value, list(_sections(schema, value))) for key, value in node.get("properties", {}).items()
+    }
+    rows = [_row(key, value) for key, (value, sections) in inner.items() if not sections]
+    if rows:
+        yield "\n".join(["| parameter | may be | meaning |", "| --- | --- | --- |", *rows, ""])
+    for key, (_, sections) in inner.items():
+        for ending, section in sections:
+            of = f" ({section['title']})" if len(sections) > 1 else ""
+            yield from _section(schema, section, f"{key}{ending}.", f"`{key}{ending}`{of}")
+
+
+def _sections(schema: Node, node: Node) -> Iterator[tuple[str, Node]]:
+    """The sections that may stand in a place, each with what a place has to go on with: a name, or a number."""
+    if "$ref" in node:
+        yield "", schema["$defs"][_name(node)]
+    for branch in (*node.get("anyOf", ()), *node.get("oneOf", ())):
+        yield from _sections(schema, branch)
+    for inner in (node.get("additionalProperties"), *node.get("patternProperties", {}).values()):
+        if isinstance(inner, dict):
+            yield from ((f".<name>{ending}", section) for ending, section in _sections(schema, inner))
+    if "items" in node:
+        yield from ((f".<number>{ending}", section) for ending, section in _sections(schema, node["items"]))
+
+
+def _row(place: str, node: Node) -> str:
+    default = f" Default: {_code(node['default'])}." if "default" in node else ""
+    return f"| `{place}` | {_cell(_allowed(node))} | {_cell(_line(node.get('description', '')))}{default} |"
+
+
+def _allowed(node: Node) -> str:
+    """What a value may be, in words."""
+    branches = node.get("anyOf") or node.get("oneOf")
+    if branches:
+        return " or ".join(map(_allowed, branches))
+    if "const" in node or "enum" in node:
+        return ", ".join(map(_code, node.get("enum", [node.get("const")])))
+    if node.get("type") == "array":
+        return f"list{_limits(node)} of {_allowed(node['items'])}"
+    return KINDS.get(str(node.get("type")), str(node.get("type", "anything"))) + _limits(node)
+
+
+def _limits(node: Node) -> str:
+    words = {
+        "exclusiveMinimum": "above {}",
+        "minimum": "at least {}",
+        "exclusiveMaximum": "below {}",
+        "maximum": "at most {}",
+        "pattern": "like `{}`",
+    }
+    limits = [words[key].format(node[key]) for key in words if key in node]
+    least, most = node.get("minItems"), node.get("maxItems")
+    if least is not None:
+        limits.append(f"{least} items" if least == most else f"at least {least}")
+    return f" ({', '.join(limits)})" if limits else ""
+
+
+def _code(value: Any) -> str:
+    text = (
+        {True: "true", False: "false", None: "null"}.get(value) if value is None or isinstance(value, bool) else value
+    )
+    return f"`{text}`"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,83 @@
+"""What is generated from the schema: a JSON schema, and a page of all parameters."""
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from recompose.params import json_schema, reference
+from recompose.tracks.czsl.params import FORM
+
+TRACKS = {"czsl": FORM}
+DOCUMENT = YAML(typ="safe", pure=True).load(Path(__file__).parents[2] / "params.yaml")
+# where names are the user's own, and what is explained as a whole
+NAMED = ("profiles", "backbones", "czsl.datasets")
+WHOLE = ("override", "per_dataset")
+
+
+def leaves(value: Any, place: str = "") -> Iterator[str]:
+    if isinstance(value, dict) and not place.endswith(WHOLE):
+        for key, inner in value.items():
+            yield from leaves(inner, f"{place}.{'<name>' if place in NAMED else key}".lstrip("."))
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for inner in value:
+            yield from leaves(inner, f"{place}.<number>")
+    elif value != {}:
+        yield place
+
+
+def test_the_page_names_every_parameter_of_the_file() -> None:
+    rows = dict(re.findall(r"^\| `(.+?)` \| (.*) \|$", reference(TRACKS), flags=re.MULTILINE))
+    places = set(leaves(DOCUMENT))
+    assert len(places) > 100
+    assert places <= rows.keys()
+
+
+def test_the_page_says_what_a_value_may_be() -> None:
+    page = reference(TRACKS)
+    assert "| `czsl.methods.duplex.momentum` | number (at least 0, at most 1) | lambda of Eq. 17" in page
+    assert "| `czsl.methods.duplex.scoring.closed` | list (3 items) of number (at least 0) |" in page
+    assert "| `profiles.<name>.trainer.devices` | `auto` or whole number (above 0) |" in page
+    assert "| `czsl.methods.msci.pair_head` | `true`, `false` |" in page
+    assert "## `backbones.<name>` (Released)" in page
+
+
+def test_every_parameter_and_every_section_is_described() -> None:
+    schema = json_schema(TRACKS)
+    sections = {"Params": schema, **schema["$defs"]}
+    # a section that stands in one place may say all in its docstring
+    keys = [(key, value) for section in sections.values() for key, value in section.get("properties", {}).items()]
+    assert [key for key, value in keys if not value.get("description") and "$ref" not in value] == []
+    assert [name for name, section in sections.items() if not section.get("description")] == []
+    assert json.loads(json.dumps(schema)) == schema
+
+
+def test_the_json_schema_fits_the_file_and_refuses_mistakes() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json_schema(TRACKS)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    assert list(validator.iter_errors(DOCUMENT)) == []
+    for path, value in (
+        ("czsl.methods.csp.training.lr", "fast"),
+        ("czsl.methods.csp.rate", 0.1),
+        ("czsl.datasets.cgqa.adapter", "cgaq"),
+        ("profiles.smoke.czsl.methods", ["cps"]),
+        ("backbones.clip-rn50.weights", 1),
+    ):
+        assert list(validator.iter_errors(changed(path, value))), path
+
+
+def changed(path: str, value: Any) -> Any:
+    document = copy.deepcopy(DOCUMENT)
+    *keys, last = path.split(".")
+    section = document
+    for key in keys:
+        section = section[key]
+    section[last] = value
+    return document

@@ -1,0 +1,61 @@
+"""The catalogue: its entries lead to what is there, and settings of papers' variants fit."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from recompose.papers.declaration import declared_variants
+from recompose.params import load_params
+from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, DataSet
+from recompose.tracks.czsl.params import FORM, Czsl
+
+ROOT = Path(__file__).parents[3]
+SECTION = load_params(ROOT / "params.yaml", {"czsl": FORM}).tracks["czsl"]
+VARIANTS = {name: variant for name, variant in declared_variants().items() if variant.method in METHODS}
+
+
+def source(module: str) -> str:
+    return (ROOT / "src" / f"{module.replace('.', '/')}.py").read_text()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_class_path_leads_to_a_class(name: str) -> None:
+    module, _, class_name = METHODS[name].class_path.partition(":")
+    assert METHODS[name].module == module
+    assert f"\nclass {class_name}" in source(module)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_settings_of_training_and_scoring_stand_in_sections_of_their_own(name: str) -> None:
+    fields = METHODS[name].settings.model_fields
+    assert ("training" in fields) == (name not in ("chance", "clip"))
+    assert ("scoring" in fields) == (name in ("c-s-o", "troika", "msci", "duplex"))
+    assert not fields.keys() & {"lr", "weight_decay", "batch_size", "accumulate", "epochs", "halve_every", "augment"}
+
+
+def test_an_adapter_is_named_as_its_settings_say() -> None:
+    branches = get_args(get_args(DataSet)[0])
+    named = {name: branch for branch in branches for name in get_args(branch.model_fields["adapter"].annotation)}
+    assert named == {name: adapter.settings for name, adapter in ADAPTERS.items()}
+    assert all("def read(" in source(adapter.module) for adapter in ADAPTERS.values())
+
+
+@pytest.mark.parametrize("dataset", ["shapes-pairs", "mit-states", "ut-zappos", "cgqa"])
+@pytest.mark.parametrize("method", ["c-s-o", "troika", "msci", "duplex"])
+def test_an_epoch_is_chosen_by_the_weights_of_the_closed_world(method: str, dataset: str) -> None:
+    assert isinstance(SECTION, Czsl)
+    settings = SECTION.settings(method, dataset)
+    assert settings["training"]["selection"] == settings["scoring"]["closed"]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) -> None:
+    assert isinstance(SECTION, Czsl)
+    variant = VARIANTS[name]
+    for dataset in variant.datasets:
+        settings = SECTION.settings(variant.method, dataset, variant.settings)
+        if variant.evaluates:
+            assert variant.settings.keys() <= {"scoring"}
+        elif "scoring" in settings:
+            assert settings["training"]["selection"] == settings["scoring"]["closed"]
