@@ -5,7 +5,6 @@ import platform
 import socket
 import subprocess
 import sys
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any

@@ -9,10 +9,11 @@ from typing import Annotated, TypeVar
 import typer
 from rich.console import Console
 
-from recompose.papers.declaration import PAPERS, artifact_files, load_paper
-from recompose.progress import say
-from recompose.receipts import write_receipt
-from recompose.store import KINDS, DamagedError
+from recompose.errors import ChangedError, DamagedError, RecomposeError
+from recompose.papers.declaration import PAPERS, Paper, all_papers, load_paper
+from recompose.phases import PHASES
+from recompose.plan import closure
+from recompose.progress import be_quiet, say
 from recompose.workspace import Workspace
 
 app = typer.Typer(
@@ -25,7 +26,6 @@ store_app = typer.Typer(help="Look after results/: what is complete, damaged, or
 app.add_typer(store_app, name="store")
 
 Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made.", hidden=True)]
-Folder = Annotated[str | None, typer.Option("--expect", help="Stop unless the plan calls it so.", hidden=True)]
 T = TypeVar("T")
 ArtifactFile = Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")]
 Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
@@ -38,93 +38,104 @@ def _workspace() -> Workspace:
     return Workspace(Path.cwd())
 
 
-def _receipt(work: Workspace, path: Path | None, files: list[Path]) -> None:
-    from recompose.phases import is_helper
-
-    if path and not is_helper():
-        write_receipt(work.root / path, work.root, files)
+def _papers() -> list[Paper]:
+    return all_papers()
 
 
 @app.command()
-def acquire(dataset: str, receipt: Receipt = None, expect: Folder = None) -> None:
-    """Bring a data set onto this disk, check it and index it."""
-    from recompose import phases
-
-    work = _workspace()
-    recipe = _one_of("data set", dataset, work.plan.datasets)
-    work.expect(recipe, expect or recipe.folder)
-    phases.acquire(work, dataset)
-    _receipt(work, receipt, [work.store("index").record_path(recipe), phases.metadata_path(work, dataset)])
-
-
-@app.command()
-def backbone(name: str, receipt: Receipt = None, expect: Folder = None) -> None:
-    """Pretrain a backbone of the profile, or check its released weights."""
-    from recompose import phases
-
-    work = _workspace()
-    recipe = _one_of("backbone", name, work.plan.backbones)
-    work.expect(recipe, expect or recipe.folder)
-    phases.make_backbone(work, name)
-    _receipt(work, receipt, [work.store("backbones").record_path(recipe)])
-
-
-@app.command()
-def features(dataset: str, backbone: str, receipt: Receipt = None, expect: Folder = None) -> None:
-    """Encode the images of a data set once, with a frozen backbone."""
-    from recompose import phases
-
-    work = _workspace()
-    planned = {f"{of} {by}": recipe for (of, by), recipe in work.plan.features.items()}
-    recipe = _one_of("data set with a backbone", f"{dataset} {backbone}", planned)
-    work.expect(recipe, expect or recipe.folder)
-    phases.cache_features(work, dataset, backbone)
-    _receipt(work, receipt, [work.store("features").record_path(recipe)])
-
-
-@app.command()
-def train(
-    batches: Annotated[
-        list[str], typer.Argument(help="Batches of the plan, or the first characters of single runs' digests.")
-    ],
+def make(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to make: <kind>/<folder> below results/, or the first characters of a digest."),
+    ] = None,
+    job: Annotated[str | None, typer.Option(help="A job of a workflow, which says what to make.", hidden=True)] = None,
     receipt: Receipt = None,
 ) -> None:
-    """Train and test the runs of batches, or single runs, where they are not complete."""
+    """Make stored things, with all that they need, where they are not complete: data, backbones, features, runs, evaluations."""
     from recompose import phases
+    from recompose.engine import Engine
 
     work = _workspace()
-    chosen = [work.batch(name) for name in batches]
-    for batch in chosen:
-        phases.carry_out(work, batch)
-    _receipt(work, receipt, [work.runs.record_path(run) for batch in chosen for run in batch.runs])
+    if job:
+        engine = Engine(work)
+        be_quiet()
+        keys = engine.job(job).keys
+        if gone := [key for key in keys if key not in work.plan.by_key]:
+            raise ChangedError(
+                f"{gone[0]} is not in the plan any more: params.yaml or the code changed since the workflow started; start it again"
+            )
+        recipes = [work.plan.by_key[key] for key in keys]
+    else:
+        recipes = list(closure(work.recipe(name) for name in names or []))
+    phases.make(work, recipes)
+    if job and receipt and not phases.is_helper():
+        engine.write_receipt(work.root / receipt, [work.store.record_path(recipe) for recipe in recipes])
 
 
 @app.command()
-def artifacts(paper: str, receipt: Receipt = None) -> None:
-    """Make the tables and figures of a paper from its runs."""
+def artifacts(
+    name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
+    receipt: Receipt = None,
+) -> None:
+    """Make the tables and figures of a paper, or one of them, from what is stored."""
+    from recompose.engine import Engine
     from recompose.report.artifacts import make_artifacts
+    from recompose.report.kinds import artifact_files
+    from recompose.report.results import Results
 
     work = _workspace()
+    paper, _, artifact = name.removeprefix("reports/").partition("/")
     _one_of("paper", paper, dict.fromkeys(PAPERS))
     declared = load_paper(paper)
-    make_artifacts(work, declared)
-    names = [file for name, artifact in declared.artifacts.items() for file in artifact_files(name, artifact)]
-    _receipt(work, receipt, [work.reports / paper / name for name in names])
+    artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
+    wanted = [artifact] if artifact else list(declared.artifacts)
+    make_artifacts(Results(work), declared, wanted)
+    engine = Engine(work)
+    engine.write_artifact_receipts(declared, wanted)
+    if receipt:
+        files = [work.reports / paper / file for each in wanted for file in artifact_files(declared, each)]
+        needs = {need.key: need for each in wanted for need in engine.artifacts[paper, each].needs.values()}
+        engine.write_receipt(work.root / receipt, files, needs.values())
 
 
 @app.command()
 def report(receipt: Receipt = None) -> None:
     """Write the report site, the index for code hosts and the metrics that DVC compares."""
+    from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
-    from recompose.report.index import FILES, LINEAGE, write_index
-    from recompose.report.lineage import SUFFIX
+    from recompose.report.index import write_index
+    from recompose.report.results import Results
     from recompose.site.build import page, site_of
 
-    work, papers = _workspace(), [load_paper(name) for name in PAPERS]
-    found = audit_artifacts(work, papers)
-    write_index(work, papers, page(site_of(work, papers, found), work.reports))
-    say(f"reports/index.html is written; the audit {found.verdict}")
-    _receipt(work, receipt, [work.reports / name for name in (*FILES, f"{LINEAGE}{SUFFIX}")])
+    work, papers = _workspace(), _papers()
+    audited = audit_artifacts(work, papers)
+    files = write_index(Results(work), papers, page(site_of(work, papers, audited), work.reports))
+    say(f"reports/index.html is written; the audit {audited.verdict}")
+    if receipt:
+        Engine(work).write_receipt(work.root / receipt, [work.reports / name for name in files])
+
+
+@app.command()
+def parameters(
+    schema: Annotated[bool, typer.Option("--schema", help="The JSON schema of params.yaml instead.")] = False,
+) -> None:
+    """Say of every parameter what it means and what it may be."""
+    from recompose.params import json_schema, reference
+    from recompose.tracks import FORMS
+
+    print(json.dumps(json_schema(FORMS), indent=2) if schema else reference(FORMS))
+
+
+@app.command()
+def summary(
+    began: Annotated[
+        float | None, typer.Option(help="When the work began, in seconds since 1970.", hidden=True)
+    ] = None,
+) -> None:
+    """Say in five lines what the reports hold: what was made, how long it took, the headline numbers, the audit, and the page."""
+    from recompose.terminal.summary import show_summary
+
+    show_summary(Console(), _workspace(), _papers(), began)
 
 
 @app.command()
@@ -146,7 +157,7 @@ def status(
 
     if watch and as_json:
         raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
-    console, observer = Console(), Observer(_workspace(), [load_paper(name) for name in PAPERS])
+    console, observer = Console(), Observer(_workspace(), _papers())
     found = terminal.watch(console, observer) if watch else observer.look()
     if as_json:
         print(json.dumps(found.document(), indent=2))
@@ -159,7 +170,9 @@ def status(
 def cost(
     edits: Annotated[
         list[str] | None,
-        typer.Option("--edit", help="PATH=VALUE of params.yaml, such as methods.csp.lr=0.01; may be repeated."),
+        typer.Option(
+            "--edit", help="PATH=VALUE of params.yaml, such as czsl.methods.csp.training.lr=0.01; may be repeated."
+        ),
     ] = None,
     as_json: JSON = False,
 ) -> None:
@@ -182,53 +195,66 @@ def trace(
     view: View = None,
     as_json: JSON = False,
 ) -> None:
-    """Say which runs made a number, from what, where, at what cost, and whether it still holds."""
+    """Say what made a number, from what, where, at what cost, and whether it still holds; every file behind it is verified."""
     from recompose.provenance.trace import trace as trace_cell
     from recompose.terminal.lineage import show_trace
 
     work = _workspace()
     traced = trace_cell(work, artifact, row, column, view)
     if as_json:
-        print(json.dumps(asdict(traced) | {"state": traced.state}, indent=2))
+        print(json.dumps(asdict(traced), indent=2))
     else:
         show_trace(Console(), work, artifact, traced)
 
 
 @app.command()
-def audit(as_json: JSON = False) -> None:
-    """Check that everything the reports show follows from its runs, and that these are the ones asked for now.
+def audit(
+    as_json: JSON = False,
+    against: Annotated[
+        str | None, typer.Option(help="A git revision, such as HEAD: compare every number with itself there, instead.")
+    ] = None,
+) -> None:
+    """Check that everything the reports show follows from evaluations, and that these are the ones asked for now.
 
-    Every number is taken anew from stored scores, every file is compared with its digest, and runs with the current parameters, code and inputs.
+    Every number is taken anew from stored scores, every file is read and compared with its digest, and everything stored with the current parameters, code and inputs.
     Ends with an error where something does not hold. Without results/ it checks what can be checked, and says what cannot.
     """
+    from recompose.provenance.against import compare
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
-    from recompose.report.published import Shown
-    from recompose.terminal.audit import show_audit
+    from recompose.report.published import Published
+    from recompose.terminal.audit import show_audit, show_comparison
 
-    work, papers = _workspace(), [load_paper(name) for name in PAPERS]
-    found, shown = audit_all(work, papers), Shown.checked(work.reports, papers)
+    work, papers = _workspace(), _papers()
+    if against:
+        comparison = compare(work.reports, papers, against)
+        if as_json:
+            print(json.dumps(asdict(comparison) | {"same": comparison.same}, indent=2))
+        else:
+            show_comparison(Console(), comparison)
+        raise typer.Exit(0 if comparison.same else 1)
+    audited, published = audit_all(work, papers), Published.checked(work.reports, papers)
     if as_json:
-        print(json.dumps(audit_document(found, shown), indent=2))
+        print(json.dumps(audit_document(audited, published), indent=2))
     else:
-        show_audit(Console(), found, shown)
-    raise typer.Exit(0 if found.report.clean else 1)
+        show_audit(Console(), audited, published)
+    raise typer.Exit(0 if audited.report.clean else 1)
 
 
 @app.command()
 def where(
     run: Annotated[
-        str, typer.Argument(help="The first characters of a run's digest, or of its folder, such as runs/0123.")
+        str, typer.Argument(help="The first characters of a digest, or of a place below results/, such as runs/0123.")
     ],
     as_json: JSON = False,
 ) -> None:
-    """Say which cells, figures and claims of the reports a run or a data set reaches."""
+    """Say which cells, figures and claims of the reports a run, an evaluation, a data set or a backbone reaches."""
     from recompose.provenance.where import where as where_it_goes
-    from recompose.report.published import Shown
+    from recompose.report.published import Published
     from recompose.terminal.lineage import show_where
 
-    papers = [load_paper(name) for name in PAPERS]
-    found = where_it_goes(Shown.of(_workspace().reports, papers), papers, run)
+    papers = _papers()
+    found = where_it_goes(Published.of(_workspace().reports, papers), papers, run)
     if as_json:
         print(json.dumps(asdict(found), indent=2))
     else:
@@ -264,7 +290,7 @@ def crate(
     """Write the reports with their lineage as an RO-Crate, the form in which other tools read provenance."""
     from recompose.provenance.crate import write_crate
 
-    write_crate(Path.cwd(), folder, [load_paper(name) for name in PAPERS])
+    write_crate(Path.cwd(), folder, _papers())
     say(f"{folder} conforms to Provenance Run Crate 0.5")
 
 
@@ -272,11 +298,9 @@ def crate(
 def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False) -> None:
     """Remove the runs, features, backbones and indexes that no profile of params.yaml needs any more."""
     work = _workspace()
-    plans = work.plans
-    for kind in KINDS:
-        keep = [recipe for plan in plans for recipe in plan.stored()[kind]]
-        for name in work.store(kind).prune(keep, dry=dry_run):
-            say(f"{'would remove' if dry_run else 'removed'} results/{kind}/{name}")
+    keep = [recipe for plan in work.plans for recipe in plan.recipes]
+    for key in work.store.prune(PHASES, keep, dry=dry_run):
+        say(f"{'would remove' if dry_run else 'removed'} results/{key}")
 
 
 @store_app.command()
@@ -285,10 +309,8 @@ def discard(
 ) -> None:
     """Remove one stored thing, so that the next workflow makes it again."""
     work = _workspace()
-    kind, _, folder = name.partition("/")
-    _one_of("kind", kind, dict.fromkeys(KINDS))
-    work.store(kind).discard(folder)
-    say(f"removed results/{name}")
+    work.store.discard(name.removeprefix("results/"))
+    say(f"removed results/{name.removeprefix('results/')}")
 
 
 @store_app.command()
@@ -296,15 +318,13 @@ def verify() -> None:
     """Read every stored file that the plan needs and compare it with its record."""
     work = _workspace()
     damaged = 0
-    for kind, recipes in work.plan.stored().items():
-        store = work.store(kind)
-        for recipe in recipes:
-            if store.is_complete(recipe):
-                try:
-                    store.verify(recipe)
-                except DamagedError as error:
-                    damaged += 1
-                    print(error)
+    for recipe in work.plan.recipes:
+        if work.store.is_complete(recipe):
+            try:
+                work.store.verify(recipe, reading=True)
+            except DamagedError as error:
+                damaged += 1
+                print(error)
     print(f"{damaged} damaged" if damaged else "every stored file is as its record says")
     raise typer.Exit(1 if damaged else 0)
 
@@ -316,11 +336,9 @@ def _one_of(what: str, name: str, known: dict[str, T]) -> T:
 
 
 def main() -> None:
-    """Run the command line. An error that this package defines is said in its own words; any other keeps its trace."""
+    """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace."""
     try:
         app()
-    except Exception as error:
-        if not type(error).__module__.startswith("recompose."):
-            raise
+    except RecomposeError as error:
         print(f"recompose: {error}", file=sys.stderr)
         sys.exit(1)

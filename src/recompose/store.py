@@ -5,7 +5,6 @@ the hash of every file, what was found of what it was made from, and by what, wh
 taken for a complete one, and a changed, truncated or missing file is found by name.
 """
 
-import os
 import shutil
 import time
 import traceback

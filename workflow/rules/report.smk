@@ -1,11 +1,11 @@
-# Phase 6: the report site, the index for code hosts, and the numbers that DVC compares.
+# The report site, the index for code hosts, and the numbers that DVC compares.
 
 
 rule write_report:
     input:
-        ancient(receipts.all("artifacts")),
+        ancient(engine.paper_receipts()),
     output:
-        receipt=receipts.all("report")[0],
+        receipt=engine.report_receipt,
         page=report(
             "reports/index.html",
             caption="../report/page.rst",
@@ -20,5 +20,7 @@ rule write_report:
         ),
     log:
         "results/logs/report.log",
+    message:
+        "the report site, with an audit of everything in it"
     shell:
         "python -m recompose report --receipt {output.receipt} 2>&1 | tee {log}"

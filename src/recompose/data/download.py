@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from recompose.errors import DownloadError
 from recompose.digest import sha256_file
+from recompose.errors import DownloadError
 
 _CHUNK = 2**17
 _TIMEOUT_S = (10.0, 60.0)  # to connect, and between two pieces of the answer

@@ -1,32 +1,38 @@
 """What an edit of params.yaml would have made anew, and what it would cost. Nothing is made, and nothing edited."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from recompose.monitor.costs import Costs, Estimate
-from recompose.papers.declaration import PAPERS, Paper, load_paper
-from recompose.plan import Plan, Recipe, Run
-from recompose.receipts import Receipts
-from recompose.report.published import Shown
+from recompose.costs import Costs, Estimate
+from recompose.engine import ALL, Engine, Job
+from recompose.papers.declaration import CLAIMS, Paper, all_papers
+from recompose.plan import Plan, Recipe
+from recompose.report.kinds import kind_of
+from recompose.report.published import Published
 from recompose.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Needed:
-    """A run that the edited parameters need, or a step before runs, or what is left of them to make."""
+    """Something that the edited parameters need, or what is left of it to make."""
 
     kind: str
     folder: str
     digest: str
     title: str
-    method: str  # of a step, its name
+    method: str  # of what is no run, its name
     dataset: str
     new: bool  # the edit asks for it, and the parameters as they are do not
     there: bool  # complete in its store
     estimate: Estimate | None
+
+    @property
+    def key(self) -> str:
+        """Its place below results/."""
+        return f"{self.kind}/{self.folder}"
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedArtifact:
     """An artifact of which something would change."""
 
     artifact: str  # <paper>/<name>
@@ -62,7 +68,7 @@ class Consequences:
     needed: list[Needed]
     dropped: int  # runs that are asked for no more
     processes: list[Process]
-    artifacts: list[Reached]
+    artifacts: list[ReachedArtifact]
     cores: int
 
     @property
@@ -129,16 +135,16 @@ def consequences(root: Path, edits: tuple[str, ...] = ()) -> Consequences:
     """
     before, after = Workspace(root), Workspace(root, edits)
     costs = Costs.of(after, before.plan, after.plan)
-    known = {recipe.digest for recipes in before.plan.stored().values() for recipe in recipes}
-    needed = [_needed(after, kind, each, costs, known) for kind, all_ in after.plan.stored().items() for each in all_]
-    asked = {run.digest for run in after.plan.runs}
+    known = {recipe.digest for recipe in before.plan.recipes}
+    needed = [_needed(after, recipe, costs, known) for recipe in after.plan.recipes]
+    asked = {recipe.digest for recipe in after.plan.of("runs")}
     return Consequences(
         after.params.profile,
         edits,
         list(_overridden(after)),
         needed,
-        sum(run.digest not in asked for run in before.plan.runs),
-        list(_processes(after, {(each.kind, each.folder): each for each in needed})),
+        sum(run.digest not in asked for run in before.plan.of("runs")),
+        [_process(job, {each.key: each for each in needed}) for job in Engine(after).jobs(ALL)],
         list(_reached(after, differing(before.plan, after.plan) if edits else _missing(after))),
         os.cpu_count() or 1,
     )
@@ -153,107 +159,97 @@ def _overridden(after: Workspace) -> Iterator[str]:
                 yield f"profiles.{after.params.profile}.override sets {key} in place of what {path} says"
 
 
-def _needed(work: Workspace, kind: str, recipe: Recipe, costs: Costs, known: set[str]) -> Needed:
-    title, method, dataset = (
-        (recipe.title, recipe.method, recipe.dataset) if isinstance(recipe, Run) else (recipe.name, recipe.name, "")
+def _needed(work: Workspace, recipe: Recipe, costs: Costs, known: set[str]) -> Needed:
+    there = work.store.is_complete(recipe)
+    method = str(recipe.labels.get("method", recipe.name))
+    dataset = str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else ""
+    estimate = None if there else costs.estimate(recipe)
+    return Needed(
+        recipe.kind,
+        recipe.folder,
+        recipe.digest,
+        recipe.name,
+        method,
+        dataset,
+        recipe.digest not in known,
+        there,
+        estimate,
     )
-    there = work.store(kind).is_complete(recipe)
-    known_cost = None if there else costs.estimate(kind, recipe)
-    new = recipe.digest not in known
-    return Needed(kind, recipe.folder, recipe.digest, title, method, dataset, new, there, known_cost)
 
 
-def _processes(work: Workspace, needed: dict[tuple[str, str], Needed]) -> Iterator[Process]:
-    """Those that make what is not there: one for each step and one for each batch."""
-    receipts, plan = Receipts(work), work.plan
-    threads = work.params.chosen.trainer.threads
-    for recipe in plan.datasets.values():
-        yield from _process("data", recipe.folder, [needed["index", recipe.folder]], 1, 0)
-    for recipe in plan.backbones.values():
-        step = [needed["backbones", recipe.folder]]
-        yield from _process("backbone", recipe.folder, step, work.threads_of(recipe.name), receipts.gpus_of_towers)
-    for recipe in plan.features.values():
-        step = [needed["features", recipe.folder]]
-        yield from _process("features", recipe.folder, step, threads, receipts.gpus_of_towers)
-    for batch in plan.batches:
-        runs = [needed["runs", run.folder] for run in batch.runs]
-        yield from _process("runs", batch.name, runs, receipts.threads(batch.name), receipts.gpus(batch.name))
-
-
-def _process(phase: str, name: str, jobs: list[Needed], threads: int, gpus: int) -> Iterator[Process]:
-    missing = [job for job in jobs if not job.there]
-    known = [job.estimate.seconds for job in missing if job.estimate]
-    if missing:
-        yield Process(phase, name, len(missing), threads, gpus, sum(known), len(missing) - len(known))
+def _process(job: Job, needed: dict[str, Needed]) -> Process:
+    known = [each.estimate.seconds for each in (needed[key] for key in job.keys) if each.estimate]
+    return Process(job.phase, job.name, len(job.keys), job.threads, job.gpus, sum(known), len(job.keys) - len(known))
 
 
 @dataclass(frozen=True)
 class Differing:
     """What artifacts would read anew."""
 
-    runs: set[tuple[str, str]]  # of a method or variant on a data set
-    datasets: set[str]
+    evaluations: set[tuple[str, str, str]]  # of a track's method or variant on a benchmark
+    data: set[tuple[str, str]]  # a track's benchmarks
 
 
 def differing(before: Plan, after: Plan) -> Differing:
     """Of what two plans do not mean the same."""
-    measures = before.measures.keys() | after.measures.keys()
-    names = before.datasets.keys() | after.datasets.keys()
+    keys, names = ({*of(before), *of(after)} for of in (_asked, _benchmarks))
     return Differing(
-        {key for key in measures if _digests(before.runs_of(*key)) != _digests(after.runs_of(*key))},
-        {name for name in names if _digest(before, name) != _digest(after, name)},
+        {key for key in keys if _digests(before.evaluations(*key)) != _digests(after.evaluations(*key))},
+        {name for name in names if _benchmarks(before).get(name) != _benchmarks(after).get(name)},
     )
 
 
-def _digests(runs: list[Run]) -> list[str]:
-    return [run.digest for run in runs]
+def _asked(plan: Plan) -> set[tuple[str, str, str]]:
+    return {(track, *key) for track, of in plan.tracks.items() for key in of.evaluations}
 
 
-def _digest(plan: Plan, dataset: str) -> str | None:
-    return plan.datasets[dataset].digest if dataset in plan.datasets else None
+def _benchmarks(plan: Plan) -> dict[tuple[str, str], str]:
+    return {(track, name): data.digest for track, of in plan.tracks.items() for name, data in of.benchmarks.items()}
+
+
+def _digests(recipes: list[Recipe]) -> list[str]:
+    return [recipe.digest for recipe in recipes]
 
 
 def _missing(work: Workspace) -> Differing:
     """What is not there."""
-    plan, index = work.plan, work.store("index")
+    plan, there = work.plan, work.store.is_complete
     return Differing(
-        {key for key, runs in plan.measures.items() if not all(map(work.runs.is_complete, runs))},
-        {name for name, recipe in plan.datasets.items() if not index.is_complete(recipe)},
+        {key for key in _asked(plan) if not all(map(there, plan.evaluations(*key)))},
+        {(track, name) for track, of in plan.tracks.items() for name, data in of.benchmarks.items() if not there(data)},
     )
 
 
-def _reached(work: Workspace, differing: Differing) -> Iterator[Reached]:
+def _reached(work: Workspace, differing: Differing) -> Iterator[ReachedArtifact]:
     """The artifacts that read any of it, of those that were made with how many cells do."""
-    papers = [load_paper(name) for name in PAPERS]
-    shown = Shown.of(work.reports, papers)
+    papers = all_papers()
+    published = Published.of(work.reports, papers)
     for paper in papers:
         for name, artifact in paper.artifacts.items():
             key = f"{paper.name}/{name}"
-            kind = "claims" if artifact.kind == "claims" else "figure" if artifact.is_figure else "table"
-            if lineage := shown.lineages.get(key):
-                cells = changed_cells(lineage, differing)
-                rows = {cell["row"] for cell in cells} if kind == "claims" else set()
+            kind = kind_of(paper, name)
+            if key in published.lineages:
+                cells = changed_cells(paper.track, published.cells(key), differing)
+                rows = {cell["row"] for cell in cells} if artifact.kind == CLAIMS else set()
                 if cells or _declared(paper, name, differing):
-                    yield Reached(key, kind, len(cells), len(rows))
+                    yield ReachedArtifact(key, kind, len(cells), len(rows))
             elif _declared(paper, name, differing):
-                yield Reached(key, kind, None, 0)
+                yield ReachedArtifact(key, kind, None, 0)
 
 
 def _declared(paper: Paper, artifact: str, differing: Differing) -> bool:
     """Whether an artifact is about any of it, as far as its declaration says."""
     methods = paper.methods_of(artifact)
-    return any(method in methods for method, _ in differing.runs) or (not methods and bool(differing.datasets))
+    of_track = {name for track, name, _ in differing.evaluations if track == paper.track}
+    data = any(track == paper.track for track, _ in differing.data)
+    return bool(methods & of_track) or (not methods and data)
 
 
-def changed_cells(lineage: dict[str, Any], differing: Differing) -> list[dict[str, Any]]:
+def changed_cells(track: str, cells: Iterable[dict[str, Any]], differing: Differing) -> list[dict[str, Any]]:
     """The cells of an artifact that read any of it."""
-    recipes = lineage["wanted"] | {key: record["recipe"] for key, record in lineage["records"].items()}
-    return [cell for cell in lineage["cells"] if _reads(cell, recipes, differing)]
-
-
-def _reads(cell: dict[str, Any], recipes: dict[str, dict[str, Any]], differing: Differing) -> bool:
-    sources = {key: recipes[key]["dataset"] for key in [*cell["made_from"], *cell["missing"]] if key in recipes}
-    if any(key.startswith("index/") and dataset in differing.datasets for key, dataset in sources.items()):
-        return True
-    datasets = {dataset["name"] for key, dataset in sources.items() if key.startswith("runs/")}
-    return any((method, dataset) in differing.runs for method in cell["measures"] for dataset in datasets)
+    return [
+        cell
+        for cell in cells
+        if any((track, name, cell["benchmark"]) in differing.evaluations for name in cell["names"])
+        or (not cell["names"] and (track, cell["benchmark"]) in differing.data)
+    ]

@@ -4,20 +4,21 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from recompose.files import SCRATCH, read_json
-from recompose.monitor.costs import Costs
+from recompose.costs import Costs
+from recompose.engine import Engine
+from recompose.errors import DamagedError
+from recompose.files import SCRATCH
 from recompose.monitor.running import Progress, read_progress
 from recompose.papers.declaration import Paper
-from recompose.plan import Plan, Recipe, Run
-from recompose.receipts import Receipts
-from recompose.store import ATTEMPTS, ERROR, KINDS, DamagedError, Store
+from recompose.plan import Plan, Recipe, closure
+from recompose.store import ATTEMPTS, ERROR
 from recompose.workspace import Workspace
 
-STATES = ("done", "running", "waiting", "failed", "interrupted", "damaged")
+STATES = ("done", "running", "waiting", "failed", "interrupted", "tampered")
+TRAINED = ("runs", "evaluations")
 PAUSE = timedelta(minutes=5)  # without work for longer: what comes after it is another session
 ERROR_LINES = 5
 
@@ -64,8 +65,8 @@ class Status:
 
     @property
     def fine(self) -> bool:
-        """Whether nothing failed or is damaged."""
-        return not self.of("failed", "damaged")
+        """Whether nothing failed or was tampered with."""
+        return not self.of("failed", "tampered")
 
     @property
     def over(self) -> bool:
@@ -98,11 +99,10 @@ def _plain(item: Item) -> dict[str, Any]:
     return asdict(item) | {"started": item.started and item.started.isoformat()}
 
 
-def runs_of(plan: Plan, paper: Paper) -> set[str]:
-    """The digests of the runs that a paper needs, whatever they are called first; with those whose checkpoints they test."""
-    methods = paper.methods
-    runs = [run for (name, _), planned in plan.measures.items() if name in methods for run in planned]
-    return {digest for run in runs for digest in (run.digest, run.checkpoint_of) if digest}
+def needed_by(plan: Plan, paper: Paper) -> set[str]:
+    """The digests of the runs and evaluations that a paper needs, whatever they are called first."""
+    recipes = closure(plan.of_names(paper.track, paper.methods))
+    return {recipe.digest for recipe in recipes if recipe.kind in TRAINED}
 
 
 def session(done: Iterable[tuple[datetime, datetime]], running: Iterable[datetime], now: datetime) -> tuple[int, float]:
@@ -127,38 +127,32 @@ class Observer:
 
     def __init__(self, work: Workspace, papers: list[Paper]) -> None:
         self._work, self._papers = work, papers
-        self._needed = {paper.name: runs_of(work.plan, paper) for paper in papers}
-        self._whole: dict[tuple[str, str], tuple[int, datetime, datetime]] = {}  # change of a record; begin and end
-        self._estimated: tuple[int, dict[tuple[str, str], float]] | None = None  # from how many records
-        self._receipts = Receipts(work)
-
-    @cached_property
-    def _batch_of(self) -> dict[str, str]:
-        return {run.folder: batch.name for batch in self._work.plan.batches for run in batch.runs}
+        self._needed = {paper.name: needed_by(work.plan, paper) for paper in papers}
+        self._whole: dict[str, tuple[datetime, datetime]] = {}  # key -> begin and end
+        self._estimated: tuple[int, dict[str, float]] | None = None  # from how many records
+        self._engine = Engine(work)
 
     def look(self, now: datetime | None = None) -> Status:
         """How everything stands now."""
-        plan = self._work.plan
-        items = {kind: [self._item(kind, each) for each in recipes] for kind, recipes in plan.stored().items()}
-        runs = items["runs"]
-        states = {run.digest: item.state for run, item in zip(plan.runs, runs, strict=True)}
+        recipes = self._work.plan.recipes
+        items = [self._item(recipe) for recipe in recipes]
+        states = {recipe.digest: item.state for recipe, item in zip(recipes, items, strict=True)}
         return Status(
             self._work.params.profile,
             {name: _counts(states[digest] for digest in needed) for name, needed in self._needed.items()},
             {paper.name: (self._artifacts(paper), len(paper.artifacts)) for paper in self._papers},
-            [item for kind in KINDS if kind != "runs" for item in items[kind]],
-            runs,
+            [item for item in items if item.kind not in TRAINED],
+            [item for item in items if item.kind in TRAINED],
             self._pace(items, now or datetime.now(UTC)),
         )
 
-    def _item(self, kind: str, recipe: Recipe) -> Item:
-        store = self._work.store(kind)
-        folder, title = store.folder(recipe), recipe.title if isinstance(recipe, Run) else recipe.name
-        state, damage = self._state(store, recipe)
+    def _item(self, recipe: Recipe) -> Item:
+        folder = self._work.store.folder(recipe)
+        state, damage = self._state(recipe)
         return Item(
-            kind,
+            recipe.kind,
             recipe.folder,
-            title,
+            recipe.name,
             state,
             damage,
             read_progress(folder) if state in ("running", "interrupted") else None,
@@ -166,8 +160,9 @@ class Observer:
             _last_lines(folder / ERROR) if state == "failed" else (),
         )
 
-    def _state(self, store: Store, recipe: Recipe) -> tuple[str, str]:
-        """The state, and what is damaged."""
+    def _state(self, recipe: Recipe) -> tuple[str, str]:
+        """The state, and what is wrong with its files."""
+        store = self._work.store
         if not store.is_complete(recipe):
             if store.is_being_made(recipe):
                 return "running", ""
@@ -175,43 +170,39 @@ class Observer:
                 folder = store.folder(recipe)
                 return ("failed" if (folder / ERROR).exists() else "interrupted" if folder.exists() else "waiting"), ""
         try:
-            self._check(store, recipe)
+            self._check(recipe)
         except DamagedError as error:
-            return "damaged", str(error)
+            return "tampered", str(error)
         except FileNotFoundError:  # somebody discards it
             return "waiting", ""
         return "done", ""
 
-    def _check(self, store: Store, recipe: Recipe) -> None:
-        """Compare the sizes of a complete folder's files, and keep when it was made.
+    def _check(self, recipe: Recipe) -> None:
+        """Verify a complete folder's files, and keep when it was made; what nobody touched since it was read is not read again.
 
         Raises:
-            DamagedError: a file is missing or has another size.
+            DamagedError: a file is missing or was changed.
         """
-        key, changed = (store.kind, recipe.folder), store.record_path(recipe).stat().st_mtime_ns
-        if self._whole.get(key, (None,))[0] != changed:
-            store.verify_sizes(recipe)
-            made = store.record(recipe)["made"]
-            started = datetime.fromisoformat(made["started"])
-            self._whole[key] = changed, started, started + timedelta(seconds=made["seconds"])
+        made = self._work.store.verify(recipe)["made"]
+        started = datetime.fromisoformat(made["started"])
+        self._whole[recipe.key] = started, started + timedelta(seconds=made["seconds"])
 
     def _artifacts(self, paper: Paper) -> str:
-        """Done where their receipt and every file it names are there; their bytes are not read."""
-        try:
-            named = read_json(self._work.root / self._receipts.of_artifacts(paper.name))
-        except (OSError, ValueError):
+        """Done where nothing of them is due."""
+        if paper.track not in self._work.plan.tracks:
             return "waiting"
-        return "done" if all((self._work.root / name).is_file() for name in named) else "waiting"
+        recipes = ((name, self._engine.artifacts[paper.name, name]) for name in paper.artifacts)
+        due = any(self._engine.is_due(paper.name, name, recipe) for name, recipe in recipes)
+        return "waiting" if due else "done"
 
-    def _pace(self, items: dict[str, list[Item]], now: datetime) -> Pace:
-        everything = [item for kind in KINDS for item in items[kind]]
-        at_work = [item for item in everything if item.state == "running"]
-        spans = [(begin, end) for (kind, _), (_, begin, end) in self._whole.items() if kind == "runs"]
+    def _pace(self, items: list[Item], now: datetime) -> Pace:
+        at_work = [item for item in items if item.state == "running"]
+        spans = [span for key, span in self._whole.items() if key.startswith("runs/")]
         finished, seconds = session(spans, [item.started for item in at_work if item.started], now)
-        processes = len({self._batch_of.get(item.folder, item.folder) for item in at_work})
-        if not processes:
+        if not at_work:
             return Pace(finished, seconds)
-        left = [self._left(item, now) for item in everything if item.state in ("running", "waiting", "interrupted")]
+        processes = len(at_work)
+        left = [self._left(item, now) for item in items if item.state in ("running", "waiting", "interrupted")]
         known = [each for each in left if each is not None]
         longest = max((each for item in at_work if (each := self._left(item, now)) is not None), default=0.0)
         total = max(sum(known) / processes, longest) if known else None
@@ -219,7 +210,7 @@ class Observer:
 
     def _left(self, item: Item, now: datetime) -> float | None:
         """The seconds that a job has left: as it says itself, or as others like it took."""
-        progress, known = item.progress, self._estimates.get((item.kind, item.folder))
+        progress, known = item.progress, self._estimates.get(f"{item.kind}/{item.folder}")
         if item.state == "running" and progress and progress.seconds_left is not None:
             return progress.seconds_left
         if known is None:
@@ -229,17 +220,13 @@ class Observer:
         return known * (1 - progress.done / progress.total) if progress else known
 
     @property
-    def _estimates(self) -> dict[tuple[str, str], float]:
-        """What each job will take, by kind and folder; made anew where more was measured."""
+    def _estimates(self) -> dict[str, float]:
+        """What each job will take, by key; made anew where more was measured."""
         if self._estimated is None or self._estimated[0] != len(self._whole):
-            costs, plan = Costs.of(self._work, self._work.plan), self._work.plan
-            found = {
-                (kind, each.folder): known.seconds
-                for kind, recipes in plan.stored().items()
-                for each in recipes
-                if (known := costs.estimate(kind, each))
-            }
-            self._estimated = len(self._whole), found
+            plan = self._work.plan
+            costs = Costs.of(self._work, plan)
+            known = {recipe.key: costs.estimate(recipe) for recipe in plan.recipes}
+            self._estimated = len(self._whole), {key: each.seconds for key, each in known.items() if each}
         return self._estimated[1]
 
 

@@ -157,6 +157,12 @@ def all_papers() -> list[Paper]:
     return [load_paper(name) for name in PAPERS]
 
 
+def planned_papers() -> dict[str, str]:
+    """The papers that are not covered yet: name -> title."""
+    titles: dict[str, str] = yaml.safe_load((FOLDER / "planned.yaml").read_text(encoding="utf-8")) or {}
+    return titles
+
+
 def declared_variants(track: str) -> dict[str, Variant]:
     """The variants of all papers of a track."""
     papers = (paper for paper in all_papers() if paper.track == track)

@@ -12,19 +12,16 @@ from urllib.parse import unquote
 
 import yaml
 
+from recompose.errors import CrateError
 from recompose.papers.declaration import Paper
 from recompose.provenance.crate_graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
-from recompose.report.published import Shown
+from recompose.report.published import Published
 
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
 NEEDED = (WORKFLOW, PARAMETERS, CITATION)
 FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock")
 FOLDERS = ("workflow", REPORTS)
-
-
-class CrateError(RuntimeError):
-    """There is nothing to put into a crate, or no place for it."""
 
 
 def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
@@ -35,7 +32,7 @@ def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
     Raises:
         CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
     """
-    shown = Shown.of(root / REPORTS, papers)
+    shown = Published.of(root / REPORTS, papers)
     files = _files(root)
     _check(root, target, files, shown)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +55,7 @@ def _files(root: Path) -> list[str]:
     return sorted(name.as_posix() for name in names if not any(part.startswith((".", "__")) for part in name.parts))
 
 
-def _check(root: Path, target: Path, files: list[str], shown: Shown) -> None:
+def _check(root: Path, target: Path, files: list[str], shown: Published) -> None:
     for name in NEEDED:
         if name not in files:
             raise CrateError(f"{root / name} is missing: a crate is made in the project's folder")

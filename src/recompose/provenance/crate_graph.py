@@ -17,8 +17,10 @@ from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
 from recompose.digest import digest, sha256_file, short
-from recompose.papers.declaration import Paper, artifact_files
-from recompose.report.published import Shown
+from recompose.papers.declaration import Paper
+from recompose.phases import PHASES
+from recompose.report.kinds import artifact_files
+from recompose.report.published import Published
 
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 WORKFLOW = "workflow/Snakefile"
@@ -32,14 +34,11 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-STEPS = {  # step -> what it does, in the order of the workflow
-    "acquire": "Raw data onto this disk, checked and indexed",
-    "backbone": "The frozen backbone, pretrained here or released",
-    "features": "The images of each data set, encoded once",
-    "runs": "Every method trained and tested, with every seed",
+STEPS = {
+    **{kind: phase.about for kind, phase in PHASES.items()},
     "artifacts": "Tables and figures of each paper, with their lineage",
     "report": "The index of the reports, and the numbers to compare",
-}
+}  # step -> what it does, in the order of the workflow
 FORMATS = {
     "": "text/plain",
     ".cff": "application/yaml",
@@ -56,38 +55,30 @@ FORMATS = {
     ".yaml": "application/yaml",
 }
 TYPES = {bool: "Boolean", int: "Integer", float: "Float"}  # of values; any other is said in text
-READ = (
-    "metrics.json",
-    "costs.json",
-    "scores.safetensors",
-    "embeddings.safetensors",
-)  # of a run, by what makes artifacts
+ROLES = {"data": "dataset", "backbones": "backbone", "features": "features", "runs": "run", "evaluations": "evaluation"}
 Record = dict[str, Any]
 
 
-def ended(record: Record) -> str:
-    """When what a record tells of was complete."""
-    made = record["made"]
+def ended(made: Record) -> str:
+    """When what is told of was complete."""
     return (datetime.fromisoformat(made["started"]) + timedelta(seconds=made["seconds"])).isoformat(timespec="seconds")
 
 
-def build(root: Path, files: Iterable[str], citation: dict[str, Any], shown: Shown, papers: list[Paper]) -> ROCrate:
+def build(
+    root: Path, files: Iterable[str], citation: dict[str, Any], published: Published, papers: list[Paper]
+) -> ROCrate:
     """The crate of some files of a project, with all that its reports show.
 
     Args:
         root: the project's folder.
         files: what the crate is to hold, as paths below it; the workflow is among them.
         citation: the content of its CITATION.cff.
-        shown: what the reports show: at least one record.
+        published: what the reports hold: at least one record.
         papers: whose reports they are.
     """
-    graph = _Graph(root, files, citation, shown)
-    for key, record in sorted(shown.records.items()):
-        graph.add_results(key, record)
-    for key, record in sorted(shown.records.items()):
-        if key.startswith("runs/"):
-            graph.add_run(key, record)
-    graph.add_inputs()
+    graph = _Graph(root, files, citation, published)
+    for key, record in published.records.items():  # what is needed stands before what needs it
+        graph.add_stored(key, record)
     for paper in papers:
         graph.add_artifacts(paper)
     graph.add_report({paper.name for paper in papers})
@@ -104,14 +95,15 @@ def _id(*parts: str) -> str:
 class _Graph:
     """An RO-Crate in the making."""
 
-    def __init__(self, root: Path, files: Iterable[str], citation: dict[str, Any], shown: Shown) -> None:
+    def __init__(self, root: Path, files: Iterable[str], citation: dict[str, Any], published: Published) -> None:
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_contexts.append(CONTEXT)
-        self.shown = shown
+        self.published = published
         self.tools: dict[str, dict[str, Entity]] = {}  # step -> its tools
         self.actions: dict[str, list[Entity]] = {}  # step -> what was done in it
-        self.last = max(shown.records.values(), key=lambda record: (ended(record), record["digest"]))
-        self.version = self.last["made"]["commit"] or str(citation["version"])
+        made = sorted(published.made.values(), key=ended)
+        self.first, self.last = (made[0], made[-1]) if made else (None, None)
+        self.version = (self.last or {}).get("commit") or str(citation["version"])
         self._add_files(root, files)
         self._describe(citation)
 
@@ -133,7 +125,7 @@ class _Graph:
         dataset["description"] = (
             "Tables, figures and claims, with all runs behind them: from what, by what and when they were made."
         )
-        dataset["datePublished"] = ended(self.last)
+        dataset["datePublished"] = ended(self.last) if self.last else str(citation["date-released"])
         spdx = f"https://spdx.org/licenses/{quote(license_)}"
         dataset["license"] = self.entity(spdx, "CreativeWork", name=license_, description=f"The license {license_}")
         dataset["author"] = [self._author(author) for author in citation["authors"]]
@@ -161,36 +153,18 @@ class _Graph:
         more = {} if size is None else {"contentSize": str(size)}
         return self.entity(identifier, "CreativeWork", name=f"results/{key}/{name}", sha256=found, **more)
 
-    def collection(self, kind: str, document: dict[str, str], parameter: str) -> Entity:
-        """A folder that is kept in results/, which a recipe names with its digest; it takes the place of a parameter."""
-        folder = f"{kind}/{document['name']}-{short(document['digest'])}"
-        formal = self.formal(parameter, "Collection")
+    def collection(self, key: str) -> Entity:
+        """A folder that is kept in results/; it takes the place of a parameter."""
+        record = self.published.records[key]
+        formal = self.formal(ROLES[record["kind"]], "Collection")
         return self.entity(
-            _id("results", folder),
-            "Collection",
-            name=f"results/{folder}",
-            identifier=document["digest"],
-            exampleOfWork=formal,
+            _id("results", key), "Collection", name=f"results/{key}", identifier=record["digest"], exampleOfWork=formal
         )
-
-    def add_results(self, key: str, record: Record) -> None:
-        """The files of a run or of an index."""
-        for name, entry in sorted(record["files"].items()):
-            self.stored(key, name, entry["sha256"], entry["bytes"])
 
     def results(self, key: str) -> list[Entity]:
-        """The entities of these."""
-        return [
-            self.stored(key, name, entry["sha256"]) for name, entry in sorted(self.shown.records[key]["files"].items())
-        ]
-
-    def read(self, key: str) -> list[Entity]:
-        """Of these the ones that artifacts are made from."""
-        files = self.shown.records[key]["files"]
-        names = (
-            [name for name in READ if name in files] if key.startswith("runs/") else sorted(files.keys() - {"log.txt"})
-        )
-        return [self.stored(key, name, files[name]["sha256"]) for name in names]
+        """The files of a stored thing."""
+        files = self.published.records[key]["files"].items()
+        return [self.stored(key, name, entry["sha256"], entry["bytes"]) for name, entry in sorted(files)]
 
     def formal(self, name: str, kind: str) -> Entity:
         """The parameter of this name; it may take values of several kinds."""
@@ -214,7 +188,12 @@ class _Graph:
 
     def subcommand(self, step: str) -> Entity:
         """The subcommand that a step carries out."""
-        return self.tool(step, _id("recompose", step), f"recompose {step}", self.version)
+        return self.tool(
+            step,
+            _id("recompose", step),
+            f"recompose make, {step}" if step in PHASES else f"recompose {step}",
+            self.version,
+        )
 
     def act(
         self, step: str, called: str, tool: Entity, used: list[Entity], made: list[Entity], **properties: Any
@@ -236,67 +215,50 @@ class _Graph:
             action["object"] = used
         self.actions.setdefault(step, []).append(action)
 
-    def add_run(self, key: str, record: Record) -> None:
-        """A run: what it read, what it was told, by what and where it was made, and what came out."""
-        recipe, made = record["recipe"], record["made"]
-        said = " = ".join(self.shown.names(key)) or recipe["method"]
+    def add_stored(self, key: str, record: Record) -> None:
+        """Something stored: what it was made from, what it was told, by what and where it was made, and what came out."""
+        folder = self.collection(key)
+        folder["hasPart"] = self.results(key)
+        made = self.published.made.get(key)
+        trained = "method" in record["labels"]
         self.act(
-            "runs",
-            key.removeprefix("runs/"),
-            self._method(recipe, made),
-            [*self._taken(record), *self._values(recipe)],
-            self.results(key),
-            name=f"{said} on {recipe['dataset']['name']}, seed {recipe['seed']}",
+            record["kind"],
+            key.partition("/")[2],
+            self._method(record, made) if trained else self.subcommand(record["kind"]),
+            [*self._needs(record), *self._values(record)],
+            [folder],
+            name=self._name(key, record),
             identifier=record["digest"],
-            **self._circumstances(made),
+            **(self._circumstances(made) if made else {}),
         )
 
-    def _method(self, recipe: Record, made: Record) -> Entity:
+    def _name(self, key: str, record: Record) -> str:
+        names = self.published.names(key)
+        return f"{' = '.join(names)}: {record['name']}" if names else str(record["name"])
+
+    def _needs(self, record: Record) -> list[Entity]:
+        """What something was made from."""
+        keys = (f"{need['kind']}/{short(need['digest'])}" for need in record["needs"].values())
+        return [self.collection(key) for key in keys]
+
+    def _method(self, record: Record, made: Record | None) -> Entity:
         """A method's code with the packages that it ran with."""
-        packages = {"python": made["python"], **made["packages"]}
-        name = f"{recipe['method']}-{short(digest({'code': recipe['code'], 'packages': packages}))}"
+        packages = {"python": made["python"], **made["packages"]} if made else {}
+        method, code = record["labels"]["method"], record["code"]
+        name = f"{record['kind']}-{method}-{short(digest({'code': code, 'packages': packages}))}"
         needed = [self._package(*package) for package in sorted(packages.items())]
-        version = short(digest(recipe["code"]))
-        return self.tool("runs", _id("method", name), recipe["method"], version, softwareRequirements=needed)
+        more = {"softwareRequirements": needed} if needed else {}
+        return self.tool(record["kind"], _id("method", name), method, short(digest(code)), **more)
 
     def _package(self, name: str, version: str) -> Entity:
-        url = "https://www.python.org/" if name == "python" else f"https://pypi.org/project/{quote(name)}/"
-        identifier = _id("package", f"{name}-{version}")
-        return self.entity(identifier, "SoftwareApplication", name=name, softwareVersion=version, url=url)
+        kind = "generic" if name == "python" else "pypi"
+        purl = f"pkg:{kind}/{quote(name.lower().replace('_', '-'))}@{quote(version)}"
+        return self.entity(purl, "SoftwareApplication", name=name, softwareVersion=version, identifier=purl)
 
-    def _taken(self, record: Record) -> list[Entity]:
-        """What a run took from the steps before it, and from another run."""
-        recipe, found = record["recipe"], record["inputs"]
-        taken = [self.collection("index", recipe["dataset"], "dataset")]
-        if recipe.get("backbone"):
-            taken.append(self.collection("backbones", recipe["backbone"], "backbone"))
-            self._put(taken[-1], "weights", found.get("weights"))
-        if recipe.get("features"):
-            taken.append(self.collection("features", recipe["features"], "features"))
-            for name in ("embeddings", "pixels"):
-                self._put(taken[-1], f"{name}.npy", found.get(name))
-        if recipe.get("checkpoint_of"):
-            source = f"runs/{short(recipe['checkpoint_of']['digest'])}"
-            taken.append(self.stored(source, "checkpoint.safetensors", found["checkpoint"]))
-            taken[-1]["exampleOfWork"] = self.formal("checkpoint", "File")
-        return taken
-
-    def _put(self, collection: Entity, name: str, found: str | None) -> None:
-        """State that a folder in results/ was found to hold a file."""
-        if found:
-            part = self.stored(collection["name"].removeprefix("results/"), name, found)
-            if part.id not in {known.id for known in collection.get("hasPart", [])}:
-                collection.append_to("hasPart", part)
-
-    def _values(self, recipe: Record) -> list[Entity]:
-        """What a run was told: its method's settings, and what is common to all methods."""
-        own = {f"{recipe['method']}/{name}": value for name, value in recipe["settings"].items()}
-        common = {
-            f"{part}.{name}": value
-            for part in ("trainer", "feasibility")
-            for name, value in recipe.get(part, {}).items()
-        }
-        return [self.value(name, value) for name, value in {**own, **common, "seed": recipe["seed"]}.items()]
+    def _values(self, record: Record) -> list[Entity]:
+        """What something was told: its document, each part under its dotted name."""
+        name = str(record["labels"].get("method", record["name"]))
+        return [self.value(f"{name}/{part}", value) for part, value in _flat(record["document"])]
 
     def _circumstances(self, made: Record) -> dict[str, Any]:
         """When and where something was made, from which commit."""
@@ -305,7 +267,7 @@ class _Graph:
         facts["commit"] = f"{tree} {made['commit'] or 'no commit'}".strip()
         return {
             "startTime": made["started"],
-            "endTime": ended({"made": made}),
+            "endTime": ended(made),
             "description": f"{made['seconds']} s on {made['device']}, from {facts['commit']}",
             "additionalProperty": [
                 self.entity(_id("circumstance", name, fact), "PropertyValue", name=name, value=fact)
@@ -313,45 +275,15 @@ class _Graph:
             ],
         }
 
-    def add_inputs(self) -> None:
-        """How what the runs took was made: of a data set that an artifact shows there is a record, of the rest a digest."""
-        recipes = [record["recipe"] for key, record in sorted(self.shown.records.items()) if key.startswith("runs/")]
-        for key, record in sorted(self.shown.records.items()):
-            if key.startswith("index/"):
-                self._add_index(key, record)
-        for recipe in recipes:
-            index = self.collection("index", recipe["dataset"], "dataset")
-            self._add_input("acquire", "Index", index, [])
-            if recipe.get("backbone"):
-                backbone = self.collection("backbones", recipe["backbone"], "backbone")
-                self._add_input("backbone", "Backbone", backbone, [])
-                if recipe.get("features"):
-                    features = self.collection("features", recipe["features"], "features")
-                    self._add_input("features", "Features", features, [index, backbone])
-
-    def _add_index(self, key: str, record: Record) -> None:
-        recipe, made = record["recipe"], record["made"]
-        index = self.collection("index", {"name": recipe["dataset"], "digest": record["digest"]}, "dataset")
-        index["hasPart"] = self.results(key)
-        settings = {name: value for name, value in recipe.items() if name not in ("dataset", "code")}
-        values = [self.value(f"{recipe['dataset']}/{name}", value) for name, value in settings.items()]
-        self._add_input("acquire", "Index", index, values, **self._circumstances(made))
-
-    def _add_input(self, step: str, what: str, made: Entity, used: list[Entity], **properties: Any) -> None:
-        name = made["name"].split("/", 2)[2]
-        if _id("action", step, name) not in self.crate:
-            said = {"name": f"{what} {name}", "description": f"recompose {step}", **properties}
-            self.act(step, name, self.subcommand(step), used, [made], **said)
-
     def add_artifacts(self, paper: Paper) -> None:
         """The artifacts of a paper that have a lineage, made from what is behind their cells."""
         for name, artifact in paper.artifacts.items():
             title = f"{paper.name}/{name}"
-            paths = [f"{REPORTS}/{paper.name}/{file}" for file in artifact_files(name, artifact)]
+            paths = [f"{REPORTS}/{paper.name}/{file}" for file in artifact_files(paper, name)]
             made = [self.files[path] for path in paths if path in self.files]
-            if title in self.shown.lineages and made:
-                keys = sorted({key for cell in self.shown.cells(title) for key in cell["made_from"]})
-                used = [entity for key in keys for entity in self.read(key)]
+            if title in self.published.lineages and made:
+                keys = sorted({key for cell in self.published.cells(title) for key in cell["made_from"]})
+                used = [self.collection(key) for key in keys]
                 tool = self.subcommand("artifacts")
                 said = {"name": f"{title}: {artifact.caption}", "description": f"recompose artifacts {paper.name}"}
                 self.act("artifacts", title, tool, used, made, **said)
@@ -359,7 +291,9 @@ class _Graph:
     def add_report(self, papers: set[str]) -> None:
         """What is made of all reports together: every file of theirs that is not in a paper's folder."""
         made = [self.files[name] for name in self._reports() if PurePosixPath(name).parts[1] not in papers]
-        used = [entity for key in sorted(self.shown.records) for entity in self.read(key)]
+        used = [
+            self.collection(key) for key, record in self.published.records.items() if record["kind"] == "evaluations"
+        ]
         if made:
             said = {"name": "Index of the reports", "description": "recompose report"}
             self.act("report", "all", self.subcommand("report"), used, made, **said)
@@ -422,8 +356,7 @@ class _Graph:
             "CreateAction",
             name="From raw data to reports",
             description="snakemake --cores all",
-            startTime=min(record["made"]["started"] for record in self.shown.records.values()),
-            endTime=ended(self.last),
+            **({"startTime": self.first["started"], "endTime": ended(self.last)} if self.first and self.last else {}),
             actionStatus=COMPLETED,
             instrument=self.workflow,
             object=[parameters],
@@ -435,6 +368,14 @@ class _Graph:
         return self.entity(
             identifier, "ControlAction", name=f"{step['name']} of the workflow", instrument=step, object=action
         )
+
+
+def _flat(document: Record, path: str = "") -> Iterable[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
 
 
 def _about(root: Path, name: str) -> dict[str, Any]:

@@ -7,41 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recompose.digest import short
-from recompose.provenance.trace import cell_of, changes, find_cell
-from recompose.report.lineage import lineage_path
+from recompose.errors import DiffError
+from recompose.provenance.trace import cell_of, find_cell
+from recompose.report.differences import chain, changes
+from recompose.report.lineage import lineage_path, with_codes
 
-# what a part of a recipe is called; any other is a parameter
-KINDS = {
-    "code": "code",
-    "dataset": "data",
-    "backbone": "backbone",
-    "features": "features",
-    "checkpoint_of": "checkpoint",
-}
-# and of how it was made; hosts and times always differ and determine nothing
-CIRCUMSTANCES = {
-    "packages": "packages",
-    "python": "packages",
-    "device": "device",
-    "commit": "commit",
-    "dirty": "commit",
-}
 Record = dict[str, Any]
-
-
-class DiffError(LookupError):
-    """There is nothing to compare with: the message says why."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Of what made the cell then and what made it now, two that stand for each other, and what differs: kind -> lines."""
+    """Of what made the cell then and what made it now, two that stand for each other, and what differs."""
 
     before: str
     after: str
     title: str
-    changed: dict[str, list[str]]
+    changed: list[str]
 
 
 @dataclass(frozen=True)
@@ -58,18 +39,17 @@ class Diff:
 
     @property
     def same_runs(self) -> bool:
-        """Whether the same runs made it."""
+        """Whether the same evaluations made it."""
         return not self.removed and not self.added and all(pair.before == pair.after for pair in self.pairs)
 
     @property
-    def changed(self) -> dict[str, dict[str, list[str]]]:
-        """What differs: kind -> line -> the titles of the pairs that it holds for."""
-        found: dict[str, dict[str, list[str]]] = {}
+    def changed(self) -> dict[str, list[str]]:
+        """What differs: line -> the titles of the pairs that it holds for."""
+        lines: dict[str, list[str]] = {}
         for pair in self.pairs:
-            for kind, lines in pair.changed.items():
-                for line in lines:
-                    found.setdefault(kind, {}).setdefault(line, []).append(pair.title)
-        return found
+            for line in pair.changed:
+                lines.setdefault(line, []).append(pair.title)
+        return lines
 
 
 def diff(path: Path, revision: str, row: str, column: str, view: str | None = None) -> Diff:
@@ -81,19 +61,23 @@ def diff(path: Path, revision: str, row: str, column: str, view: str | None = No
         TraceError: there is no such cell, now or then.
         DiffError: no git repository, no such revision, or no such artifact in it.
     """
-    after, made_now = find_cell(path, row, column, view)
+    after, records_now = find_cell(path, row, column, view)
     commit, lineage = lineage_at(path, revision)
-    wanted = {"row": row, "column": column, "view": after["view"]}
-    before, made_then = cell_of(lineage, f"{path} at {revision}", wanted)
-    partners = {new: old for old, new in _partners(made_then, made_now)}
+    before = cell_of(lineage, f"{path} at {revision}", {"row": row, "column": column, "view": after["view"]})
+    records_then: dict[str, Record] = lineage["records"]
+    then, now = (
+        {key: records[key] for key in cell["made_from"]}
+        for records, cell in ((records_then, before), (records_now, after))
+    )
+    partners = {new: old for old, new in _partners(then, now)}
     return Diff(
         revision,
         commit,
         before,
         after,
-        [_pair(old, made_then[old], new, made_now[new]) for new in made_now if (old := partners.get(new))],
-        {key: _title(record) for key, record in made_then.items() if key not in partners.values()},
-        {key: _title(record) for key, record in made_now.items() if key not in partners},
+        [_pair(old, records_then, new, records_now) for new in now if (old := partners.get(new))],
+        {key: record["name"] for key, record in then.items() if key not in partners.values()},
+        {key: record["name"] for key, record in now.items() if key not in partners},
     )
 
 
@@ -103,19 +87,41 @@ def lineage_at(path: Path, revision: str) -> tuple[str, dict[str, Any]]:
     Raises:
         DiffError: no git repository, no such revision, or no such artifact in it.
     """
-    folder, name = path.parent, lineage_path(path).name
+    commit, text = file_at(lineage_path(path), revision)
+    try:
+        return commit, with_codes(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DiffError(
+            f"{lineage_path(path)} in revision '{revision}' is no lineage as this code writes it: {error}"
+        ) from None
+
+
+def file_at(path: Path, revision: str) -> tuple[str, str]:
+    """The commit that a revision means, and the text of a file in it.
+
+    Raises:
+        DiffError: no git repository, no such revision, or no such file in it.
+    """
+    folder, name = path.parent, path.name
+    commit = commit_of(folder, revision)
+    text = _git(folder, "show", "--no-textconv", f"{commit}:./{name}")
+    if text is None:
+        raise DiffError(f"{path} is not in revision '{revision}': it was not made by then")
+    return commit, text
+
+
+def commit_of(folder: Path, revision: str) -> str:
+    """The commit that a revision means.
+
+    Raises:
+        DiffError: no git repository, or no such revision.
+    """
     if _git(folder, "rev-parse", "--git-dir") is None:
         raise DiffError(f"{folder} is in no git repository, or there is no git: there is no revision to compare with")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
         raise DiffError(f"git knows no revision '{revision}'")
-    text = _git(folder, "show", "--no-textconv", f"{commit.strip()}:./{name}")
-    if text is None:
-        raise DiffError(f"{folder / name} is not in revision '{revision}': the artifact was not made by then")
-    try:
-        return commit.strip(), json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DiffError(f"{folder / name} in revision '{revision}' is no lineage: {error}") from None
+    return commit.strip()
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
@@ -131,7 +137,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple[str, str]]:
     """Who stands for whom: itself, else, of the same data set and seed, the one with the fewest differences, its own method first."""
     couples = sorted(
-        (old != new, *_distance(then[old]["recipe"], now[new]["recipe"]), old, new)
+        (old != new, *_distance(then[old], now[new]), old, new)
         for old in then
         for new in now
         if old == new or _place(then[old]) == _place(now[new])
@@ -143,58 +149,25 @@ def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple
             yield old, new
 
 
-def _place(record: Record) -> tuple[str, Any]:
-    recipe = record["recipe"]
-    return (recipe["dataset"]["name"], recipe["seed"]) if "method" in recipe else (recipe["dataset"], None)
+def _place(record: Record) -> tuple[Any, ...]:
+    return tuple(record["labels"].get(name) for name in ("dataset", "seed"))
 
 
 def _distance(old: Record, new: Record) -> tuple[bool, int]:
-    return old.get("method") != new.get("method"), sum(1 for _ in changes(old, new))
+    return old["labels"].get("method") != new["labels"].get("method"), sum(1 for _ in changes(chain(old), chain(new)))
 
 
-def _title(record: Record) -> str:
-    recipe = record["recipe"]
-    return f"{recipe['method']}, seed {recipe['seed']}" if "method" in recipe else f"data set {recipe['dataset']}"
-
-
-def _pair(old: str, then: Record, new: str, now: Record) -> Pair:
-    changed: dict[str, list[str]] = {}
-    for kind, line in [*_recipes(then["recipe"], now["recipe"]), *_circumstances(then, now)]:
-        changed.setdefault(kind, []).append(line)
-    return Pair(old, new, _title(now), changed)
-
-
-def _recipes(then: Record, now: Record) -> Iterator[tuple[str, str]]:
-    """What differs in what determined them, each line with its kind."""
-    for name in sorted(then.keys() | now.keys()):
-        yield from ((KINDS.get(name, "parameters"), line) for line in _changes(name, then, now))
-
-
-def _circumstances(then: Record, now: Record) -> Iterator[tuple[str, str]]:
-    """What differs in how they were made, and in what was read; of the same recipe, also in what came out."""
-    made = then.get("made", {}), now.get("made", {})
-    for name in sorted(made[0].keys() & made[1].keys() & CIRCUMSTANCES.keys()):
-        yield from ((CIRCUMSTANCES[name], line) for line in _changes(name, *made))
-    yield from (("found", line) for line in _contents(_known("inputs", then, now)))
-    if then["digest"] == now["digest"]:
-        files = _known("files", then, now)
-        digests = [{name: entry["sha256"] for name, entry in found.items()} for found in files]
-        yield from (("files", line) for line in _contents(digests))
-
-
-def _known(name: str, then: Record, now: Record) -> list[Record]:
-    """A part of two records; nothing where one of them does not know it."""
-    return [then[name], now[name]] if name in then and name in now else [{}, {}]
-
-
-def _contents(digests: list[dict[str, str]]) -> Iterator[str]:
-    """What differs between the digests of some files then and now."""
-    before, after = digests
-    for name in sorted(before.keys() | after.keys()):
-        if before.get(name) != after.get(name):
-            yield f"{name} was {short(before.get(name, 'none'))} and is {short(after.get(name, 'none'))} now"
-
-
-def _changes(name: str, then: Record, now: Record) -> list[str]:
-    """The lines of what differs in one part of two documents."""
-    return list(changes({name: then.get(name)}, {name: now.get(name)}))
+def _pair(old: str, then: dict[str, Record], new: str, now: dict[str, Record]) -> Pair:
+    before, after = then[old], now[new]
+    lines = [*changes(chain(before, then), chain(after, now))]
+    for role in sorted(before["inputs"].keys() & after["inputs"].keys()):
+        if before["inputs"][role] != after["inputs"][role] and before["needs"].get(role) == after["needs"].get(role):
+            lines.append(f"the same {role} came out otherwise")
+    if before["digest"] == after["digest"]:
+        files = {
+            name
+            for name in before["files"].keys() | after["files"].keys()
+            if before["files"].get(name) != after["files"].get(name)
+        }
+        lines += [f"{name} came out otherwise" for name in sorted(files)]
+    return Pair(old, new, after["name"], lines)

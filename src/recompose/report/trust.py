@@ -183,15 +183,17 @@ class Judge:
         """Everything that speaks against a cell: state and why."""
         yield from (("tampered", why) for why in self.changed_files(artifact))
         yield from (("incomplete", f"missing: {key}") for key in cell["missing"])
-        lineage = self.published.lineages[artifact]
         keys = set(self.published.behind(artifact, cell["made_from"]))
         for key in sorted(keys):
             yield from self.stored[key]
         for mark in self.marks(artifact):
             if keys & {*mark.keys} and mark.state != "incomplete":
                 yield mark.state, mark.why
-        if not cell["missing"]:
-            yield from (("stale", why) for why in reasons_of(self.work.plan, lineage, cell))
+        yield from (("stale", why) for why in self.stale(artifact, cell))
+
+    def stale(self, artifact: str, cell: Mapping[str, Any]) -> list[str]:
+        """Why the current parameters and code would give another cell."""
+        return [] if cell["missing"] else reasons_of(self.work.plan, self.published.lineages[artifact], cell)
 
     def _note(self, artifact: str, cell: Mapping[str, Any]) -> str:
         """That what was uncommitted when it was made has been committed since."""

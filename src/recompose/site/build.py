@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks.findings import Audit
-from recompose.report.published import Shown
+from recompose.report.published import Published
 from recompose.site.document import Site
 from recompose.workspace import Workspace
 
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent
 
 def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:
     """The site of a workspace's reports, as they stand on disk."""
-    return Site(papers, Shown.checked(work.reports, papers), audit, work.params)
+    return Site(papers, Published.checked(work.reports, papers), audit, work.params)
 
 
 def page(site: Site, reports: Path) -> str:

@@ -7,25 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from recompose.digest import digest, short
-from recompose.papers.declaration import FOLDER, Artifact, Paper
+from recompose.errors import ParamsError
+from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, planned_papers
 from recompose.params import Params
-from recompose.provenance.checks.findings import STATES, UNCHECKED, Audit
+from recompose.provenance.checks.findings import Audit
 from recompose.report.cells import Cell
 from recompose.report.claims import VERDICTS
 from recompose.report.formats import ranks
-from recompose.report.published import Shown
+from recompose.report.kinds import is_figure
+from recompose.report.published import MADE, Published
 from recompose.report.tables import ABOUT, reported_cells
+from recompose.report.trust import STATES, UNCHECKED
+from recompose.tracks import TRACKS
 
 SPREAD = " ± "
 PRINTED = re.compile(r"(table|figure)-[0-9]+")  # artifacts of a paper; others are ours
-# what is found of a claim -> how the columns end that tell it
-CLAIMED = {"verdict": " verdict", "difference": " difference", "interval": " 95 % interval", "seeds": " seeds"}
-# the papers that the project is about, and that it does not cover yet
-TO_COME = {
-    "FSC-CLIP": "Preserving Multi-Modal Capabilities of Pre-trained VLMs for Improving Vision-Linguistic Compositionality",
-    "CLIP-CAE": "Interpretable Composition Attribution Enhancement for Visio-linguistic Compositional Understanding",
-    "CREST": "Cross-modal Resonance through Evidential Deep Learning for Enhanced Zero-Shot Learning",
-}
+CLAIMED = ("verdict", "difference", "95 % interval", "seeds")  # what the cells of a claim say
 
 
 @dataclass(frozen=True)
@@ -33,22 +30,22 @@ class Site:
     """Everything that the page is made from."""
 
     papers: list[Paper]
-    shown: Shown
+    published: Published
     audit: Audit
     params: Params
 
     def document(self) -> dict[str, Any]:
         """The page's content."""
-        cells = _Cells(self.shown, self.audit)
+        cells = _Cells(self.published, self.audit)
         papers = [self._paper(paper, cells) for paper in self.papers]
         return {
             "profile": self.params.profile,
-            "made": _made(self.shown),
+            "made": _made(self.published),
             "audit": _audit(self.audit) | {"states": _states(self.audit, papers)},
             "papers": papers,
-            "to_come": TO_COME,
+            "to_come": planned_papers(),
             "cells": cells.all,
-            "runs": {key: _run(key, record, self.params) for key, record in self.shown.records.items()},
+            "stored": {key: _stored(key, record, self.params) for key, record in self.published.records.items()},
         }
 
     def _paper(self, paper: Paper, cells: "_Cells") -> dict[str, Any]:
@@ -66,26 +63,23 @@ class Site:
             "numbers": sum(artifact["measured"] for artifact in artifacts),
             "headline": cells.headline(paper),
             "verdicts": {verdict: _count(claims, verdict) for verdict in reversed(VERDICTS)},
-            "notes": (FOLDER / paper.name / "notes.md").read_text(encoding="utf-8"),
+            "notes": _notes(paper),
         }
+
+
+def _notes(paper: Paper) -> str:
+    path = FOLDER / paper.name / "notes.md"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _count(claims: list[dict[str, Any]], verdict: str) -> int:
     return sum(found["verdict"]["text"] == verdict for claim in claims for found in claim["found"])
 
 
-def _made(shown: Shown) -> dict[str, Any]:
-    """When, on what and from which commits the runs were made."""
-    made = [record["made"] for key, record in shown.records.items() if key.startswith("runs/")]
-    return {
-        "first": min((each["started"] for each in made), default=""),
-        "last": max((each["started"] for each in made), default=""),
-        "runs": len(made),
-        "hours": sum(each["seconds"] for each in made) / 3600,
-        "devices": sorted({each["device"] for each in made}),
-        "commits": sorted({short(each["commit"] or "none") for each in made}),
-        "packages": sorted({f"{name} {version}" for each in made for name, version in each["packages"].items()}),
-    }
+def _made(published: Published) -> dict[str, Any]:
+    """How much stands behind the numbers, and where it is told when and where that was made."""
+    kinds = Counter(record["kind"] for record in published.records.values())
+    return {"runs": kinds["runs"], "evaluations": kinds["evaluations"], "file": MADE}
 
 
 def _audit(audit: Audit) -> dict[str, Any]:
@@ -96,7 +90,7 @@ def _audit(audit: Audit) -> dict[str, Any]:
     return {
         "clean": audit.report.clean and not audit.report.unchecked,
         "verdict": audit.verdict,
-        "runs": audit.runs,
+        "evaluations": audit.evaluations,
         "recomputed": audit.recomputed,
         "files": audit.files,
         "findings": [{"state": state, "why": why, "places": found} for (state, why), found in places.items()],
@@ -119,24 +113,24 @@ def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 class _Cells:
     """The measured cells of all artifacts, numbered: what a click on one tells."""
 
-    def __init__(self, shown: Shown, audit: Audit) -> None:
-        self._shown, self._audit = shown, audit
+    def __init__(self, published: Published, audit: Audit) -> None:
+        self._published, self._audit = published, audit
         self.all: list[dict[str, Any]] = []
 
     def of(self, paper: Paper, name: str) -> list[dict[str, Any]]:
         """The measured cells of an artifact, each with its number."""
         artifact = f"{paper.name}/{name}"
-        if artifact not in self._shown.lineages:
+        if artifact not in self._published.lineages:
             return []
         states, why = self._audit.states.get(artifact, {}), self._audit.why.get(artifact, {})
         found = []
-        for cell in self._shown.cells(artifact):
+        for cell in self._published.cells(artifact):
             key = ("measured", cell["view"], cell["row"], cell["column"])
             number = len(self.all)
             self.all.append(
                 {
                     **{part: cell[part] for part in ("row", "column", "view", "text", "value", "spread", "n")},
-                    **{part: cell.get(part, []) for part in ("made_from", "values", "missing", "measures")},
+                    **{part: cell[part] for part in ("made_from", "values", "missing", "names", "measure")},
                     "aggregate": cell["aggregate"],
                     "state": states.get(key, UNCHECKED),
                     "why": why.get(key, []),
@@ -149,12 +143,15 @@ class _Cells:
         return found
 
     def headline(self, paper: Paper) -> dict[str, Any] | None:
-        """The first AUC of the paper's own method in its own artifacts."""
+        """The track's first measure of the paper's own method, in the artifact that the paper names for it."""
         for number, cell in enumerate(self.all):
-            own = cell["paper"] == paper.name and cell["measures"] == [paper.name]
-            if own and cell["column"].endswith(" AUC") and cell["n"]:
-                name = cell["artifact"].partition("/")[2]
-                return cell | {"number": number, "id": f"{paper.name}-{name}", "title": title_of(name)}
+            own = cell["artifact"] == f"{paper.name}/{paper.headline}" and cell["names"] == [paper.name]
+            if own and cell["measure"] == TRACKS[paper.track].headline and cell["n"]:
+                return cell | {
+                    "number": number,
+                    "id": f"{paper.name}-{paper.headline}",
+                    "title": title_of(paper.headline),
+                }
         return None
 
 
@@ -165,8 +162,8 @@ def title_of(name: str) -> str:
 
 def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
     artifact, measured = paper.artifacts[name], cells.of(paper, name)
-    endings = ("svg", "csv") if artifact.is_figure else ("csv", "tex", "md")
-    is_claims = artifact.kind == "claims"
+    endings = ("svg", "csv") if is_figure(paper, name) else ("csv", "tex", "md")
+    is_claims = artifact.kind == CLAIMS
     return {
         "name": name,
         "id": f"{paper.name}-{name}",
@@ -178,8 +175,8 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
         "measured": sum(bool(cell["n"]) for cell in measured),
         "marks": sorted({cell["state"] for cell in measured} - {"current"}),
         "claims": list(_claims(paper, measured)) if is_claims else [],
-        "cells": measured if artifact.is_figure else [],
-        "grids": [] if is_claims or artifact.is_figure else list(_grids(paper, name, artifact, measured)),
+        "cells": measured if is_figure(paper, name) else [],
+        "grids": [] if is_claims or is_figure(paper, name) else list(_grids(paper, name, artifact, measured)),
         "flags": [flag.model_dump() for flag in artifact.flags],
         "files": [f"{paper.name}/{name}.{ending}" for ending in endings],
     }
@@ -188,26 +185,18 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
 def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Every claim with what was found of it on each data set."""
     for name, claim in paper.claims.items():
-        by_dataset: dict[str, dict[str, Any]] = {}
+        by_benchmark: dict[str, dict[str, Any]] = {}
         for cell in measured:
-            dataset, part = _part_of(cell["column"])
-            if cell["row"] == name and part:
-                by_dataset.setdefault(dataset, {"dataset": dataset})[part] = cell
+            if cell["row"] == name and cell["part"] in CLAIMED:
+                parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
+                parts["interval" if cell["part"].endswith("interval") else cell["part"]] = cell
         yield {
             "name": name,
             "sentence": claim.sentence,
             "title": title_of(claim.artifact),
             "id": f"{paper.name}-{claim.artifact}",
-            "found": [found for found in by_dataset.values() if found.keys() > CLAIMED.keys()],
+            "found": [parts for parts in by_benchmark.values() if len(parts) > len(CLAIMED)],
         }
-
-
-def _part_of(column: str) -> tuple[str, str]:
-    """The data set of a claim's column, and what the column tells; empty where that is nothing known."""
-    for part, ending in CLAIMED.items():
-        if column.endswith(ending):
-            return column.removesuffix(ending), part
-    return column, ""
 
 
 def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -298,7 +287,9 @@ def _distinct(names: Iterable[str]) -> list[str]:
 def _measured_ranks(measured: list[dict[str, Any]]) -> dict[int, int]:
     """Best and second best of each measured column, by the cells' numbers."""
     cells = {
-        Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"]): cell["number"]
+        Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"], better=cell["better"]): cell[
+            "number"
+        ]
         for cell in measured
     }
     return {cells[cell]: rank for cell, rank in ranks(list(cells)).items()}
@@ -314,34 +305,39 @@ def _spread(measured: list[dict[str, Any]]) -> str:
     )
 
 
-def _run(key: str, record: dict[str, Any], params: Params) -> dict[str, Any]:
-    """What the page tells of a run, or of a data set's index; ``changed`` are the settings that are not its method's in params.yaml."""
-    recipe, made = record["recipe"], record["made"]
-    settings = recipe.get("settings", {})
-    trained = "method" in recipe
+def _stored(key: str, record: dict[str, Any], params: Params) -> dict[str, Any]:
+    """What the page tells of something stored; ``changed`` are the settings that are not its method's in params.yaml."""
+    settings = dict(_flat(record["document"]))
     return {
         "key": key,
+        "kind": record["kind"],
+        "name": record["name"],
         "digest": record["digest"],
-        "method": recipe.get("method", ""),
-        "dataset": recipe["dataset"]["name"] if trained else recipe["dataset"],
-        "seed": recipe.get("seed"),
+        "seed": record["labels"].get("seed"),
         "settings": settings,
-        "changed": _changed(recipe, params) if "method" in recipe else {},
-        "backbone": recipe["backbone"]["name"] if recipe.get("backbone") else "",
+        "changed": _changed(record, params),
+        "needs": [f"{need['kind']}/{short(need['digest'])}" for need in record["needs"].values()],
         "inputs": {name: short(value) for name, value in record["inputs"].items()},
         "files": {name: short(entry["sha256"]) for name, entry in record["files"].items()},
-        "checkpoint_of": recipe["checkpoint_of"]["name"] if recipe.get("checkpoint_of") else "",
-        "code": f"{short(digest(recipe['code']))} ({len(recipe['code'])} modules)",
-        "commit": short(made["commit"] or "none"),
-        "dirty": made["dirty"] is not False,
-        "started": made["started"],
-        "seconds": made["seconds"],
-        "host": made["host"],
-        "device": made["device"],
+        "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
     }
 
 
-def _changed(recipe: dict[str, Any], params: Params) -> dict[str, Any]:
-    """Of each setting that differs from its method's on this data set, what params.yaml has."""
-    now = params.settings(recipe["method"], recipe["dataset"]["name"])
-    return {name: now.get(name) for name, value in recipe["settings"].items() if now.get(name) != value}
+def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def _changed(record: dict[str, Any], params: Params) -> dict[str, Any]:
+    """Of each setting that differs from its method's on this data set, what params.yaml has; nothing where it does not have the method any more."""
+    labels, settings = record["labels"], record["document"].get("settings")
+    if settings is None or record["track"] not in params.tracks:
+        return {}
+    try:
+        now = dict(_flat(TRACKS[record["track"]].settings(params, labels["method"], labels["dataset"])))
+    except (KeyError, ParamsError):
+        return {}
+    return {f"settings.{name}": now.get(name) for name, value in _flat(settings) if now.get(name) != value}

@@ -1,6 +1,6 @@
 "use strict";
 // Sorting of tables, and the runs behind a number. Whatever comes from data goes through textContent: it is text, never markup.
-const { cells, runs } = JSON.parse(document.getElementById("data").textContent);
+const { cells, stored } = JSON.parse(document.getElementById("data").textContent);
 const dialog = document.getElementById("lineage");
 const content = document.getElementById("lineage-content");
 
@@ -50,19 +50,25 @@ function traceCommand(cell) {
   return `recompose trace ${quoted(cell.file)} --row ${quoted(cell.row)} --column ${quoted(cell.column)}${view}`;
 }
 
-function runsOf(cell) {
-  const names = [...cell.made_from, ...cell.missing].filter((key) => key.startsWith("runs/"));
-  return names.map((key) => key.slice("runs/".length));
+function makeCommand(cell) {
+  return `snakemake --cores all ${cell.file}`;
 }
 
-function makeCommand(cell) {
-  const names = runsOf(cell);
-  const make = names.length ? `snakemake --cores all features &&\nrecompose train ${names.join(" ")} &&\n` : "snakemake --cores all data &&\n";
-  return `${make}recompose artifacts ${cell.paper}`;
+// everything that something was made from, itself included
+function behind(keys) {
+  const all = new Set();
+  const walk = (key) => {
+    if (all.has(key) || !stored[key]) return;
+    all.add(key);
+    stored[key].needs.forEach(walk);
+  };
+  keys.forEach(walk);
+  return [...all];
 }
 
 function discardCommand(cell) {
-  return cell.made_from.map((key) => `recompose store discard ${key}`).join("\n");
+  const trained = behind(cell.made_from).filter((key) => /^(runs|evaluations)\//.test(key));
+  return trained.map((key) => `recompose store discard ${key}`).join(" &&\n");
 }
 
 async function copy(text, block, button) {
@@ -85,7 +91,7 @@ function command(text) {
 function list(entries) {
   const made = element("dl");
   for (const [name, value] of entries) {
-    if (value === "" || value === null || value === undefined) continue;
+    if (value === "" || value === null || value === undefined || value === false) continue;
     made.append(element("dt", { text: name }), element("dd", {}, value));
   }
   return made;
@@ -95,10 +101,10 @@ function said(settings) {
   return Object.entries(settings).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
 }
 
-function changesOf(run) {
-  const names = Object.keys(run.changed);
+function changesOf(record) {
+  const names = Object.keys(record.changed);
   if (!names.length) return "none: as params.yaml has them";
-  const lines = names.map((name) => `${said({ [name]: run.settings[name] })} (params.yaml: ${JSON.stringify(run.changed[name])})`);
+  const lines = names.map((name) => `${said({ [name]: record.settings[name] })} (params.yaml: ${JSON.stringify(record.changed[name])})`);
   return element("span", { className: "changed", text: lines.join(", ") });
 }
 
@@ -107,32 +113,31 @@ function pairs(entries) {
 }
 
 function overview(keys, cell) {
-  const header = element("tr", {}, ...["run", "seed", "value", "cost", "made (UTC)"].map((text) => element("th", { scope: "col", text })));
+  const header = element("tr", {}, ...["made from", "seed", "value", "run"].map((text) => element("th", { scope: "col", text })));
   const rows = keys.map((key) => {
-    const run = runs[key];
+    const record = stored[key];
     const value = cell.values[cell.made_from.indexOf(key)];
-    const texts = [run.seed ?? "", value === undefined ? "" : value.toFixed(4), `${run.seconds} s`, run.started.slice(0, 16).replace("T", " ")];
-    return element("tr", {}, element("th", { scope: "row" }, element("code", { text: key })), ...texts.map((text) => element("td", { text })));
+    const run = record.needs.find((need) => need.startsWith("runs/")) ?? "";
+    const texts = [record.seed ?? "", value === undefined ? "" : value.toFixed(4)];
+    const cellsOfRow = texts.map((text) => element("td", { text }));
+    return element("tr", {}, element("th", { scope: "row" }, element("code", { text: key })), ...cellsOfRow, element("td", {}, element("code", { text: run })));
   });
-  const table = element("table", {}, element("caption", { text: "The runs in short" }), element("thead", {}, header), element("tbody", {}, ...rows));
-  return element("div", { className: "scroll", tabindex: "0", role: "region", "aria-label": "The runs in short" }, table);
+  const table = element("table", {}, element("caption", { text: "What made it, in short" }), element("thead", {}, header), element("tbody", {}, ...rows));
+  return element("div", { className: "scroll", tabindex: "0", role: "region", "aria-label": "What made it, in short" }, table);
 }
 
-function runDetails(key, isOpen) {
-  const run = runs[key];
-  const summary = element("summary", {}, element("strong", { text: key }), run.seed === null ? " " : `, seed ${run.seed} `);
-  if (run.dirty) summary.append(element("span", { className: "mark uncommitted", text: "uncommitted" }));
+function details(key, isOpen) {
+  const record = stored[key];
+  const summary = element("summary", {}, element("strong", { text: key }), ` ${record.name} `);
+  const isTrained = /^(runs|evaluations)$/.test(record.kind);
   return element("details", isOpen ? { open: "" } : {}, summary, list([
-    ["digest", run.digest],
-    ["method", run.method && `${run.method} on ${run.dataset}${run.backbone ? `, ${run.backbone}` : ""}`],
-    ["changed", run.method && changesOf(run)],
-    ["parameters", run.method && said(run.settings)],
-    ["checkpoint of", run.checkpoint_of],
-    ["code", `${run.code}, commit ${run.commit}${run.dirty ? ", with uncommitted changes" : ""}`],
-    ["made", `${run.started} on ${run.host}, ${run.device}`],
-    ["cost", `${run.seconds} s`],
-    ["found", pairs(run.inputs)],
-    ["files", pairs(run.files)],
+    ["digest", record.digest],
+    ["changed", isTrained && changesOf(record)],
+    ["parameters", said(record.settings)],
+    ["made from", record.needs.join(", ")],
+    ["code", record.code],
+    ["found", pairs(record.inputs)],
+    ["files", pairs(record.files)],
     ["folder", `results/${key}`],
   ]));
 }
@@ -143,14 +148,13 @@ function summaryOf(cell) {
 }
 
 function howToMake(cell, keys) {
-  const commits = [...new Set(keys.map((key) => runs[key].commit))].join(", ");
   const made = [
     element("h3", { text: "Make just this number again" }),
     element("p", { className: "dim" }, "In the project's folder, with its environment: ", element("code", { text: "source .venv/bin/activate" })),
     command(makeCommand(cell)),
   ];
   if (cell.state === "stale")
-    made.push(element("p", { text: `These are not the runs of the present params.yaml, code and data. The commands above work where those are as they were, at commit ${commits}; to measure with the present ones: snakemake --cores all` }));
+    made.push(element("p", { text: "This is not what the present params.yaml, code and data give: the command measures with these. At which commit it was measured: made.json." }));
   if (keys.length)
     made.push(element("details", {}, element("summary", { text: "What is complete is kept as it is. To have it made anew, discard it first" }), command(discardCommand(cell))));
   return made;
@@ -158,21 +162,21 @@ function howToMake(cell, keys) {
 
 function show(number, opener) {
   const cell = cells[number];
-  const keys = cell.made_from.filter((key) => runs[key]);
+  const keys = cell.made_from.filter((key) => stored[key]);
   content.replaceChildren(
     element("h2", { id: "lineage-heading", text: `${cell.row}, ${cell.column}` }),
     element("p", { className: "dim", text: [cell.artifact, cell.view].filter(Boolean).join(", ") }),
     element("p", {}, element("span", { className: "value", text: cell.text }), " ", element("span", { className: `mark ${cell.state}`, text: cell.state })),
     ...cell.why.map((text) => element("p", { className: "changed", text })),
     element("p", { className: "dim", text: summaryOf(cell) }),
-    element("h3", { text: keys.length === 1 ? "Made by this run" : `Made by these ${keys.length} runs` }),
+    element("h3", { text: keys.length === 1 ? "Made from this" : `Made from these ${keys.length}` }),
     ...(keys.length ? [overview(keys, cell)] : []),
     ...cell.missing.map((key) => element("p", { className: "changed", text: `missing: ${key}` })),
     ...howToMake(cell, keys),
     element("h3", { text: "The same and more, in the terminal" }),
     command(traceCommand(cell)),
     element("h3", { text: "In full" }),
-    ...keys.map((key, place) => runDetails(key, place === 0)),
+    ...behind(keys).map((key, place) => details(key, place === 0)),
   );
   opener?.focus(); // where the dialog gives the focus back to
   history.replaceState(null, "", address(cell));

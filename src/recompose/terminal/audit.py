@@ -7,21 +7,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from recompose.provenance.against import Comparison
 from recompose.provenance.audit import reach
-from recompose.provenance.checks.findings import STATES, UNCHECKED, Audit, Finding
-from recompose.report.published import Shown
+from recompose.provenance.checks.findings import Audit, Finding
+from recompose.report.published import Published
+from recompose.report.trust import STATES
+from recompose.terminal.text import colour_of, plain
 
-COLOURS = {"tampered": "red", "incomplete": "red", "mixed": "yellow", "uncommitted": "yellow", "stale": "yellow"}
+MOST = 20  # cells that differ, that are named
 NAMED = 6  # places of one finding, and things that were not checked, that are named
 
 
-def show_audit(console: Console, audit: Audit, shown: Shown) -> None:
+def show_audit(console: Console, audit: Audit, published: Published) -> None:
     """What does not hold and why, what could not be checked, and how many cells of each artifact are in which state."""
     order = {state: place for place, state in enumerate(STATES)}
     findings = sorted(audit.findings, key=lambda found: (order[found.state], found.why, found.remedy))
     for (state, why, remedy), group in groupby(findings, key=lambda found: (found.state, found.why, found.remedy)):
-        _say(console, (state, f"bold {COLOURS[state]}"), f": {why}")
-        _show_places(console, [_place(shown, each) for each in group])
+        _say(console, (state, f"bold {colour_of(state)}"), f": {why}")
+        _show_places(console, [_place(published, each) for each in group])
         if remedy:
             _say(console, (f"    remedy: {remedy}", "dim"))
     if audit.report.unchecked:
@@ -33,18 +36,13 @@ def show_audit(console: Console, audit: Audit, shown: Shown) -> None:
 
 def _say(console: Console, *parts: str | tuple[str, str]) -> None:
     """Print a line as it is: what stands in files and names is no markup, and commands nothing to a terminal."""
-    plain = (plainly(part) if isinstance(part, str) else (plainly(part[0]), part[1]) for part in parts)
+    plain = (plain(part) if isinstance(part, str) else (plain(part[0]), part[1]) for part in parts)
     console.print(Text.assemble(*plain), soft_wrap=True)
 
 
-def plainly(text: str) -> str:
-    """A text in one line, with a sign in place of everything that cannot be printed."""
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-
-
-def _place(shown: Shown, found: Finding) -> tuple[str, str]:
+def _place(published: Published, found: Finding) -> tuple[str, str]:
     """A place, and which cells of artifacts rest on it where it is none of theirs."""
-    cells = reach(shown, found)
+    cells = reach(published, found)
     if not cells or not found.place.startswith(("results/", "data/")):
         return found.place, ""
     count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
@@ -61,7 +59,7 @@ def _show_places(console: Console, places: list[tuple[str, str]]) -> None:
 
 def _table(audit: Audit) -> Table:
     """Measured cells by state, a line for each artifact that has any, and a line of all."""
-    states = [state for state in (*reversed(STATES), UNCHECKED) if state == "current" or audit.report.cells[state]]
+    states = [state for state in reversed(STATES) if state == "current" or audit.report.cells[state]]
     table = Table(box=None)
     table.add_column("artifact")
     for state in states:
@@ -69,13 +67,15 @@ def _table(audit: Audit) -> Table:
     for name, of_cells in audit.states.items():
         cells = Counter(of_cells.values())
         if cells:
-            table.add_row(Text(plainly(name)), *(str(cells[state] or "") for state in states))
+            table.add_row(Text(plain(name)), *(str(cells[state] or "") for state in states))
     table.add_row("[bold]all cells[/bold]", *(str(audit.report.cells[state]) for state in states))
     return table
 
 
 def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
-    runs = f"{audit.recomputed} of {audit.runs} runs recomputed from their scores, {audit.files} files read"
+    runs = (
+        f"{audit.recomputed} of {audit.evaluations} evaluations recomputed from their scores, {audit.files} files read"
+    )
     if audit.report.clean and not audit.report.unchecked:
         return [("clean", "bold green"), f": everything that the reports show follows from its runs; {runs}"]
     if audit.report.clean:
@@ -83,3 +83,15 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
     found = Counter(each.state for each in audit.findings)
     counts = ", ".join(f"{found[state]} {state}" for state in STATES if found[state])
     return [("not clean", "bold red"), f": findings: {counts}; {runs}"]
+
+
+def show_comparison(console: Console, comparison: Comparison) -> None:
+    """How many cells are as they were at a revision, and which are not."""
+    for line in comparison.differing[:MOST]:
+        _say(console, ("different", "bold red"), f": {line}")
+    if len(comparison.differing) > MOST:
+        _say(console, f"and {len(comparison.differing) - MOST} more (--json names all)")
+    counts = ", ".join(f"{count} {word}" for word, count in comparison.counts.most_common())
+    _say(console, f"against {comparison.revision} ({comparison.commit[:12]}): {counts or 'no cells'}")
+    verdict = ("the same numbers", "bold green") if comparison.same else ("not the same numbers", "bold red")
+    _say(console, verdict)

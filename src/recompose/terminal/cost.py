@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.monitor.changed import Consequences, Needed, Reached
-from recompose.terminal.status import counted, plain, spoken
+from recompose.monitor.changed import Consequences, Needed, ReachedArtifact
+from recompose.terminal.text import counted, plain, spoken
 
 MOST = 12  # artifacts that are named
 
@@ -66,10 +66,11 @@ def sentences(found: Consequences) -> Iterator[str]:
 
 
 def _made(found: Consequences, missing: list[Needed]) -> str:
-    runs = sum(each.kind == "runs" for each in missing)
+    runs, scored = (sum(each.kind == kind for each in missing) for kind in ("runs", "evaluations"))
     batches = sum(process.phase == "runs" for process in found.processes)
-    said = f"{counted(runs, 'run')} to train in {counted(batches, 'process', 'processes')}"
-    return said + (f", and {counted(len(missing) - runs, 'step')} before them to make." if len(missing) > runs else ".")
+    rest = len(missing) - runs - scored
+    said = f"{counted(runs, 'run')} to train and {counted(scored, 'evaluation')} to score in {counted(batches, 'process', 'processes')}"
+    return said + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
 
 
 def _hours(found: Consequences) -> str:
@@ -90,7 +91,7 @@ def _bases(missing: Iterable[Needed]) -> Iterator[str]:
         yield f"Scaled in proportion: {'; '.join(scaled)}."
 
 
-def _artifacts(artifacts: list[Reached]) -> Iterator[str]:
+def _artifacts(artifacts: list[ReachedArtifact]) -> Iterator[str]:
     if not artifacts:
         return
     cells, claims = (sum(getattr(each, name) or 0 for each in artifacts) for name in ("cells", "claims"))

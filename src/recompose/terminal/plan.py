@@ -1,48 +1,56 @@
-"""How a plan looks in a terminal."""
+"""How a plan, and what came of it, look in a terminal."""
 
-from collections import Counter
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from recompose.monitor.costs import Costs
+from recompose.engine import ALL, Engine
+from recompose.monitor.changed import Consequences, consequences
+from recompose.phases import PHASES
+from recompose.terminal.text import counted, plain, spoken
 from recompose.workspace import Workspace
 
 
 def show_plan(console: Console, work: Workspace) -> None:
-    """What the parameters ask for, and what of it is there."""
-    plan = work.plan
-    table = Table("phase", "what", "state", box=None)
-    stores = [("index", recipe) for recipe in plan.datasets.values()]
-    stores += [("backbones", recipe) for recipe in plan.backbones.values()]
-    stores += [("features", recipe) for recipe in plan.features.values()]
-    for kind, recipe in stores:
-        table.add_row(kind, recipe.folder, "done" if work.store(kind).is_complete(recipe) else "to make")
-    for batch in plan.batches:
-        done = [run for run in batch.runs if work.runs.is_complete(run)]
-        what = Counter(run.method for run in batch.runs)
-        said = ", ".join(f"{count} {method}" for method, count in what.items())
-        table.add_row(
-            "runs",
-            f"batch {batch.name}: {said} on {batch.dataset}" + (f", {batch.backbone}" if batch.backbone else ""),
-            f"{len(done)} of {len(batch.runs)} done",
-        )
-    console.print(f"profile [bold]{work.params.profile}[/bold]: {len(plan.runs)} runs in {len(plan.batches)} processes")
+    """What the parameters ask for, what of it is there, and what the rest takes."""
+    console.print(f"profile [bold]{work.params.profile}[/bold]: {', '.join(_tracks(work))}")
+    table = Table("phase", "what it is", box=None)
+    table.add_column("there", justify="right")
+    for kind, phase in PHASES.items():
+        recipes = work.plan.of(kind)
+        missing = work.missing(recipes)
+        table.add_row(kind, phase.about, f"{len(recipes) - len(missing)} of {len(recipes)}")
     console.print(table)
-    _show_cost(console, work)
+    for line in to_do(work):
+        console.print(Text(plain(line)))
 
 
-def _show_cost(console: Console, work: Workspace) -> None:
-    """What the missing runs will take, where runs like them were measured."""
-    missing = [run for run in work.plan.runs if not work.runs.is_complete(run)]
-    if not missing:
-        console.print("Nothing to train.")
-        return
-    costs = Costs.of(work, work.plan)
-    known = [estimate.seconds for run in missing if (estimate := costs.estimate("runs", run))]
-    said = f"{len(missing)} runs to train"
-    if known:
-        said += (
-            f"; {len(known)} of them take about {sum(known):.0f} s, as earlier runs did (`recompose cost` says more)"
-        )
-    console.print(said)
+def _tracks(work: Workspace) -> Iterator[str]:
+    for name, track in work.plan.tracks.items():
+        yield f"{name} on {', '.join(track.benchmarks)}, {counted(len(track.methods), 'method')}"
+
+
+def to_do(work: Workspace) -> Iterator[str]:
+    """What a workflow would do now, and about how long it takes here."""
+    engine = Engine(work)
+    jobs = engine.jobs(ALL)
+    for job in jobs:
+        yield f"  {job.says}"
+    if not jobs:
+        yield "Nothing to train or score."
+    yield time_of(consequences(work.root)) if jobs else _artifacts(engine)
+
+
+def _artifacts(engine: Engine) -> str:
+    due = sum(engine.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
+    return f"{counted(due, 'artifact')} to make." if due else "Every artifact is made."
+
+
+def time_of(found: Consequences) -> str:
+    """About how long what is missing takes."""
+    if found.unmeasured == len(found.to_make):
+        return "Nothing like any of it was measured: how long it takes is unknown."
+    more = f", without {found.unmeasured} like none that was measured" if found.unmeasured else ""
+    return f"About {spoken(found.wall_seconds)} from start to end on {counted(found.cores, 'core')}{more}; artifacts come on top."

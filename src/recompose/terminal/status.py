@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -15,25 +14,11 @@ from rich.text import Text
 
 from recompose.monitor.status import STATES, Item, Observer, Pace, Status
 from recompose.store import ERROR, LOG
+from recompose.terminal.text import counted, plain, spoken
 
 EVERY = 2.0  # seconds
-MOST = {"running": 8, "failed": 3, "damaged": 5, "interrupted": 5}  # lines, or blocks, of each; how many more is said
-STYLES = {"running": "cyan", "failed": "red", "damaged": "red", "interrupted": "yellow", "done": "green"}
-
-
-def plain(text: str) -> str:
-    """Text from a file on one line, without what a terminal would take for a command."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
-def spoken(seconds: float) -> str:
-    """A span of time as hours, minutes and seconds."""
-    return str(timedelta(seconds=round(seconds)))
-
-
-def counted(number: int, one: str, several: str = "") -> str:
-    """A number of things."""
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # lines, or blocks, of each; how many more is said
+STYLES = {"running": "cyan", "failed": "red", "tampered": "red", "interrupted": "yellow", "done": "green"}
 
 
 def watch(console: Console, observer: Observer) -> Status:
@@ -90,7 +75,7 @@ def rendered(status: Status) -> RenderableType:
 
 def _headline(status: Status) -> Text:
     pace, done = status.pace, sum(item.state == "done" for item in status.runs)
-    said = [f"profile {status.profile}: {done} of {len(status.runs)} runs done", *_paces(pace)]
+    said = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_paces(pace)]
     return Text(" · ".join(said))
 
 
@@ -143,7 +128,7 @@ def _progress(item: Item) -> Iterator[RenderableType]:
         return
     yield ProgressBar(total=progress.total, completed=progress.done, width=10)
     yield Text(plain(f"{progress.unit} {progress.done}/{progress.total}".lstrip()))
-    yield Text(plain(f"{progress.rate}/s") if progress.rate else "")
+    yield Text(f"{progress.rate:.3g}/s" if progress.rate else "")
     yield Text(f"{spoken(progress.seconds_left)} left" if progress.seconds_left is not None else "")
 
 
@@ -160,7 +145,7 @@ def _failure(item: Item) -> Iterator[Text]:
     yield Text(f"  again: {again(item)}")
 
 
-def _damaged(items: list[Item]) -> Group:
+def _tampered(items: list[Item]) -> Group:
     return Group(*(Text(plain(f"{item.folder} {item.title}: {item.damage}")) for item in items))
 
 
@@ -176,13 +161,12 @@ def _reached(item: Item) -> str:
 
 def again(item: Item) -> str:
     """The command that makes it alone, from where it stopped."""
-    commands = {"runs": f"train {item.folder}", "index": f"acquire {item.title}", "backbones": f"backbone {item.title}"}
-    return f"recompose {commands[item.kind]}" if item.kind in commands else "snakemake --cores all"
+    return f"recompose make {item.kind}/{item.folder}"
 
 
 BLOCKS: dict[str, Callable[[list[Item]], RenderableType]] = {
     "running": _running,
     "failed": _failed,
-    "damaged": _damaged,
+    "tampered": _tampered,
     "interrupted": _interrupted,
 }

@@ -1,29 +1,29 @@
-"""Whether tables and figures show what their runs give, and whether these are the runs that are asked for now."""
+"""Whether tables and figures show what their evaluations give, and whether these are the ones that are asked for now."""
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from recompose.digest import sha256_file
-from recompose.papers.declaration import Artifact, Paper, artifact_files
-from recompose.provenance.checks.findings import UNCHECKED, Finding, Key, Report, worst
+from recompose.errors import DamagedError, LineageError
+from recompose.papers.declaration import Artifact, Paper
+from recompose.provenance.checks.findings import Finding, Key, Report
 from recompose.provenance.checks.recorded import Recorded
-from recompose.provenance.checks.stores import Stores
-from recompose.provenance.trace import reasons
+from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.cells import Table
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.lineage import Mark, cell_document, marks
-from recompose.report.schema import LineageError, read_checked
+from recompose.report.kinds import artifact_files, is_figure
+from recompose.report.lineage import cell_document
+from recompose.report.schema import read_checked
 from recompose.report.tables import build_table, reported_cells
-from recompose.store import DamagedError
-from recompose.workspace import Workspace
+from recompose.report.trust import UNCHECKED, Judge, worst
 
 AGAIN = "`snakemake --cores all`"
-COMMIT = "commit the sources, `recompose store discard` these runs, then `snakemake --cores all`"
+COMMIT = "commit the sources; a commit that holds just this code heals it"
 T = TypeVar("T")
 CellTexts = dict[Key, dict[str, str]]  # of a table's CSV: each cell by column of the file
 REMEDIES = {"incomplete": AGAIN, "mixed": "`recompose store discard` these runs, then " + AGAIN, "uncommitted": COMMIT}
@@ -31,28 +31,29 @@ REMEDIES = {"incomplete": AGAIN, "mixed": "`recompose store discard` these runs,
 
 @dataclass
 class ArtifactCheck:
-    """One artifact, checked against its lineage, its runs, its declaration and the current plan."""
+    """One artifact, checked against its lineage, its evaluations, its declaration and the current plan."""
 
-    work: Workspace
+    judge: Judge
     paper: Paper
     name: str
-    stores: Stores  # what it was made from, checked
+    stored: StoredCheck  # what it was made from, checked
     report: Report = field(default_factory=Report)
     states: dict[Key, str] = field(default_factory=dict)  # of measured cells
-    why: dict[Key, list[str]] = field(default_factory=dict)  # of those that are stale
+    why: dict[Key, list[str]] = field(default_factory=dict)  # of those that are not current
 
     def check(self) -> None:
         """Check all of it but what only drawing again can tell."""
-        missing = [path for path in self._paths if not path.is_file()]
-        for path in missing:
-            self._find("incomplete", self._said(path), "is missing", AGAIN)
+        for path in self._paths:
+            if not path.is_file():
+                self._find("incomplete", self._said(path), "is missing", AGAIN)
         if self.lineage is None:
             self.report.unchecked.append(f"{self._place}: nothing of it can be told without its lineage")
             return
-        self._check_runs()
+        self._judge_cells()
+        self._check_asked()
         if not self._is_whole:
-            self.report.unchecked.append(f"{self._place}: it rests on runs that cannot be relied on, or are not here")
-        if self.artifact.is_figure:
+            self.report.unchecked.append(f"{self._place}: it rests on what cannot be relied on, or is not here")
+        if is_figure(self.paper, self.name):
             self._check_figure()
         else:
             self._check_table()
@@ -69,11 +70,11 @@ class ArtifactCheck:
     @cached_property
     def _paths(self) -> list[Path]:
         """Its files, its lineage last."""
-        folder = self.work.reports / self.paper.name
-        return [folder / file for file in artifact_files(self.name, self.artifact)]
+        folder = self.judge.work.reports / self.paper.name
+        return [folder / file for file in artifact_files(self.paper, self.name)]
 
     def _said(self, path: Path) -> str:
-        return path.relative_to(self.work.root).as_posix()
+        return path.relative_to(self.judge.work.root).as_posix()
 
     def _find(self, state: str, place: str, why: str, remedy: str, *keys: str) -> None:
         self.report.findings.append(Finding(state, place, why, remedy, keys))
@@ -81,14 +82,15 @@ class ArtifactCheck:
     @cached_property
     def lineage(self) -> dict[str, Any] | None:
         """Its lineage; None where there is none, or what is there cannot be used, which is found."""
+        if self._place in self.judge.published.lineages:
+            return self.judge.published.lineages[self._place]
         path = self._paths[-1]
-        if not path.is_file():
-            return None
-        try:
-            return read_checked(path)
-        except LineageError as error:
-            self._find(error.state, self._said(path), str(error), AGAIN)
-            return None
+        if path.is_file():
+            try:
+                read_checked(path)
+            except LineageError as error:
+                self._find(error.state, self._said(path), str(error), AGAIN)
+        return None
 
     @cached_property
     def _cells(self) -> dict[Key, dict[str, Any]]:
@@ -97,61 +99,47 @@ class ArtifactCheck:
         return {("measured", cell["view"], cell["row"], cell["column"]): cell for cell in self.lineage["cells"]}
 
     @cached_property
-    def _records(self) -> dict[str, dict[str, Any]]:
-        assert self.lineage is not None
-        return dict(self.lineage["records"])
-
-    @property
-    def _runs(self) -> list[str]:
-        return [key for key in self._records if key.startswith("runs/")]
+    def _evaluations(self) -> set[str]:
+        """The evaluations behind its cells."""
+        made_from = {key for cell in self._cells.values() for key in cell["made_from"]}
+        return {key for key in made_from if self.judge.published.records[key]["kind"] == "evaluations"}
 
     @property
     def _is_whole(self) -> bool:
-        """Whether all of its runs can be relied on."""
-        return self.stores.reliable.issuperset(self._runs)
+        """Whether all that it shows can be told from what is stored."""
+        return self._evaluations <= self.stored.numbers.keys()
 
-    def _check_runs(self) -> None:
-        """Whether the runs are all there, of one code, from committed sources, and those that the plan asks for."""
-        missing = {key for cell in self._cells.values() for key in cell["missing"]}
-        found = list(marks(self._records, missing))
-        for mark in found:
+    def _judge_cells(self) -> None:
+        """Judge each cell; what speaks against several of them is found once."""
+        for mark in self.judge.marks(self._place):
             self._find(mark.state, self._place, mark.why, REMEDIES[mark.state], *mark.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for key, cell in self._cells.items():
-            why = [] if cell["missing"] else reasons(self.work.plan, self._behind(cell), cell, self.stores.recipes)
-            since = self._changed_since(cell)
-            self.states[key] = worst(_marked(cell, found, stale=bool(why or since)))
-            if why or since:
-                self.why[key] = [*why, *since]
-            if why:
-                stale.setdefault(tuple(why), []).append(cell["row"])
-        for grouped, rows in stale.items():
-            said = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
-            self._find("stale", f"{self._place} · {said}", "; ".join(grouped), AGAIN)
-        self._check_asked()
-
-    def _changed_since(self, cell: dict[str, Any]) -> list[str]:
-        """What happened to the things that a cell was made from, since."""
-        changed = self.stores.stale.get(self._place, {})
-        return [f"{key}: {why}" for key in cell["made_from"] for why in changed.get(key, [])]
-
-    def _behind(self, cell: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        return {key: self._records[key] for key in cell["made_from"]}
+            verdict = self.judge.verdict(self._place, cell)
+            self.states[key] = verdict.state
+            if verdict.why:
+                self.why[key] = list(verdict.why)
+            if reasons := self.judge.stale(self._place, cell):
+                stale.setdefault(tuple(reasons), []).append(cell["row"])
+        for reasons, rows in stale.items():
+            counted = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
+            self._find("stale", f"{self._place} · {counted}", "; ".join(reasons), AGAIN)
 
     def _check_asked(self) -> None:
-        """Whether the plan asks for rows or data sets that it does not show."""
+        """Whether the plan asks for rows or benchmarks that it does not show."""
         assert self.lineage is not None
-        shown = {(each["name"], each["dataset"]) for each in self.lineage["measures"]}
-        asked = {(name, dataset) for name in self.artifact.measured.values() for dataset in self.work.plan.datasets}
-        new = sorted(pair for pair in asked - shown if self.work.plan.runs_of(*pair))
+        shown = {(each["name"], each["benchmark"]) for each in self.lineage["asked"]}
+        plan, track = self.judge.work.plan, self.paper.track
+        asked = {(name, benchmark) for name in self.artifact.measured.values() for benchmark in plan.benchmarks(track)}
+        new = sorted(pair for pair in asked - shown if plan.evaluations(track, *pair))
         if new and self.artifact.kind != "settings":
-            said = ", ".join(f"{name} on {dataset}" for name, dataset in new)
+            said = ", ".join(f"{name} on {benchmark}" for name, benchmark in new)
             self._find("stale", self._place, f"the current parameters ask for {said}, too", AGAIN)
 
     @cached_property
     def _recorded(self) -> Recorded:
         assert self.lineage is not None
-        return Recorded(self.work.root, lineage=self.lineage, numbers=self.stores.numbers)
+        return Recorded(self.judge.work, self.judge.published, self.stored.numbers, self.lineage)
 
     def _written(self, path: Path) -> bool:
         """Whether a file is as it was written."""
@@ -159,7 +147,12 @@ class ArtifactCheck:
         return bool(path.is_file() and sha256_file(path) == self.lineage["files"].get(path.name))
 
     def _is_reliable(self, key: Key) -> bool:
-        return self.stores.reliable.issuperset(self._cells[key]["made_from"])
+        """Whether a cell can be made again from what is stored."""
+        made_from = self._cells[key]["made_from"]
+        return all(
+            each in self.stored.numbers or (each not in self._evaluations and self.judge.stored.reliable(each))
+            for each in made_from
+        )
 
     def _made_again(self, make: Callable[[], T]) -> T | None:
         """What the code of now makes from what the lineage says; None where it cannot, which is said."""
@@ -199,7 +192,9 @@ class ArtifactCheck:
     @property
     def _can_be_made(self) -> bool:
         """Whether anything can be made again: there are runs to rely on, or none are needed."""
-        return not self._runs or not self.stores.reliable.isdisjoint(self._runs)
+        if not self._evaluations:
+            return all(self.judge.stored.reliable(key) for cell in self._cells.values() for key in cell["made_from"])
+        return not self._evaluations.isdisjoint(self.stored.numbers)
 
     def _compare_cells(self, path: Path, table: Table | None) -> set[Key]:
         """Compare the cells of a CSV file with what they should be; gives those that are not."""
@@ -280,7 +275,7 @@ class ArtifactCheck:
     def draw_again(self) -> None:
         """Compare the numbers of a figure with what its runs give; of a table there is nothing to draw."""
         numbers = self._paths[2]
-        if self.artifact.is_figure and self.lineage and self._can_be_drawn and self._written(numbers):
+        if is_figure(self.paper, self.name) and self.lineage and self._can_be_drawn and self._written(numbers):
             due = self._made_again(self._drawn)
             if due is None:
                 self._doubt()
@@ -293,11 +288,11 @@ class ArtifactCheck:
     def _drawn(self) -> str:
         """The numbers of a figure as the code of now draws them."""
         from recompose.report.figures.draw import draw
-        from recompose.report.figures.style import Kept
+        from recompose.report.figures.style import NumbersOnly
 
-        sheet = Kept(self._paths[2].with_suffix(""), "", [])
-        draw(self._recorded, self.artifact, sheet)
-        return sheet.kept[0]
+        sheet = NumbersOnly(self._paths[2].with_suffix(""), "", [])
+        draw(self._recorded, self.paper, self.name, sheet)
+        return sheet.numbers[0]
 
     def _compare_numbers(self, path: Path, due: str) -> None:
         shown = path.read_bytes().decode("utf-8", errors="replace")
@@ -308,15 +303,6 @@ class ArtifactCheck:
             return
         self.states |= dict.fromkeys(self.states, "tampered")
         self._find("tampered", self._said(path), _first_line(shown, due), AGAIN)
-
-
-def _marked(cell: dict[str, Any], found: list[Mark], *, stale: bool) -> Iterator[str]:
-    """The states of a cell by its runs."""
-    if cell["missing"]:
-        yield "incomplete"
-    yield from (mark.state for mark in found if {*mark.keys} & {*cell["made_from"]})
-    if stale:
-        yield "stale"
 
 
 def cells_in(text: str) -> dict[Key, dict[str, str]]:

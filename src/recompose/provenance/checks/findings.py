@@ -1,20 +1,10 @@
 """What an audit finds."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-STATES = (
-    "tampered",  # a file is not what was written, or a number is not what its runs give
-    "incomplete",  # runs that were asked for are missing
-    "mixed",  # its runs are not of one code, or not from one kind of machine
-    "uncommitted",  # its runs come from sources that no commit holds
-    "stale",  # the current parameters, code or inputs would give another one
-    "current",
-)
 Key = tuple[str, ...]  # of a cell in its artifact: source, view, row, column
-UNCHECKED = "unchecked"  # what it rests on is not on this disk, or was tampered with itself
 
 
 @dataclass(frozen=True)
@@ -25,7 +15,7 @@ class Finding:
     place: str
     why: str
     remedy: str = ""
-    keys: tuple[str, ...] = ()  # the runs, or other stored things, that it concerns
+    keys: tuple[str, ...] = ()  # the stored things that it concerns
 
 
 @dataclass
@@ -54,11 +44,11 @@ class Audit:
 
     report: Report
     states: dict[str, dict[Key, str]]  # of the measured cells of each artifact
-    why: dict[str, dict[Key, list[str]]]  # of those that are stale
-    runs: int  # that the reports were made from
+    why: dict[str, dict[Key, list[str]]]  # of those that are not current
+    evaluations: int  # that the reports were made from
     files: int  # that were read
-    lineages: list[dict[str, Any]]  # of the artifacts, those that can be used
-    numbers: dict[str, dict[str, Any]]  # of each run whose metrics were taken anew from its scores
+    lineages: dict[str, dict[str, Any]]  # of the artifacts, those that can be used
+    numbers: dict[str, dict[str, float]]  # of each evaluation whose measures were taken anew from its scores
 
     @property
     def findings(self) -> list[Finding]:
@@ -74,11 +64,5 @@ class Audit:
 
     @property
     def recomputed(self) -> int:
-        """How many runs' numbers were taken anew."""
+        """How many evaluations' numbers were taken anew."""
         return len(self.numbers)
-
-
-def worst(states: Iterable[str]) -> str:
-    """The worst of some states; current where there are none."""
-    order = (*STATES[:-1], UNCHECKED, STATES[-1])
-    return min(states, key=order.index, default=STATES[-1])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recompose.provenance.checks.findings import Finding, Report
 
-STAGES = ("artifacts", "report")
+STAGES = ("reports",)
 REMEDY = "`git checkout -- reports`, or, where you made them, `dvc commit`"
 
 

@@ -1,87 +1,71 @@
-"""The world as lineage recorded it: reports are made again from it, whatever parameters and code say by now."""
+"""Results as an audit has them: as a lineage recorded what was asked for, and with numbers that were taken anew from scores."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from recompose.plan import Plan, Recipe, Reference, Run
-from recompose.report.lineage import key_of
-from recompose.store import Store
+from recompose.plan import Recipe, recipe_of
+from recompose.report.published import Published
+from recompose.report.results import Results
 from recompose.workspace import Workspace
 
-
-@dataclass(frozen=True, kw_only=True)
-class Recorded(Workspace):
-    """A workspace whose plan is what a lineage says it was, and whose numbers follow from stored scores.
-
-    ``numbers`` holds the metrics of every run that can be relied on; the others count as missing.
-    """
-
-    lineage: dict[str, Any]
-    numbers: Mapping[str, dict[str, Any]]
-
-    @cached_property
-    def plan(self) -> Plan:
-        """What was asked for when the lineage was written."""
-        return plan_of(self.lineage)
-
-    def store(self, kind: str) -> Store:
-        """The store of one kind of content, as the lineage knows it."""
-        return _AsRecorded(self, kind)
-
-    def metrics_of(self, run: Run) -> dict[str, Any]:
-        """A run's numbers as they follow from its scores."""
-        return self.numbers[key_of("runs", run)]
+Numbers = Mapping[str, Mapping[str, float]]  # of each evaluation that can be relied on; others count as missing
 
 
-class _AsRecorded(Store):
-    """A store with the records of a lineage, whatever the disk says by now, and without runs that cannot be relied on."""
+class Audited(Results):
+    """What the current plan asks for, with numbers of an audit."""
 
-    def __init__(self, work: Recorded, kind: str) -> None:
-        super().__init__(work.results, kind)
-        self._records, self._numbers = work.lineage["records"], work.numbers
+    def __init__(self, work: Workspace, published: Published, numbers: Numbers) -> None:
+        super().__init__(work)
+        self._published, self._numbers = published, numbers
 
     def is_complete(self, recipe: Recipe) -> bool:
-        return key_of(self.kind, recipe) in self._numbers if self.kind == "runs" else super().is_complete(recipe)
+        """Whether something is there; an evaluation, whether it can be relied on."""
+        return recipe.key in self._numbers if recipe.kind == "evaluations" else super().is_complete(recipe)
 
-    def record(self, recipe: Recipe) -> dict[str, Any]:
-        return self._records.get(key_of(self.kind, recipe)) or super().record(recipe)
+    def measures(self, evaluation: Recipe) -> Mapping[str, float]:
+        """The measures of an evaluation as they follow from its scores."""
+        return self._numbers[evaluation.key]
 
-
-def plan_of(lineage: dict[str, Any]) -> Plan:
-    """The plan that a lineage was written for, as far as it says."""
-    recipes = {key: record["recipe"] for key, record in lineage["records"].items()} | lineage["wanted"]
-    measures = {
-        (each["name"], each["dataset"]): tuple(Run(each["name"], recipes[key]) for key in each["runs"])
-        for each in lineage["measures"]
-    }
-    runs = tuple({run.digest: run for found in measures.values() for run in found}.values())
-    features: dict[tuple[str, str], Recipe] = {
-        (run.dataset, run.backbone): reference(run.document["features"]) for run in runs if run.backbone is not None
-    }
-    return Plan(
-        datasets={section["name"]: reference(section) for section in lineage["datasets"]},
-        backbones={run.backbone: reference(run.document["backbone"]) for run in runs if run.backbone is not None},
-        corpora={},
-        features=features,
-        measures=measures,
-        runs=runs,
-        batches=(),
-    )
+    def made(self, recipe: Recipe) -> Mapping[str, Any] | None:
+        """By what, where and when something was made, also where it is not on this disk."""
+        return (
+            self.record(recipe)["made"] if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)
+        )
 
 
-def reference(section: dict[str, str]) -> Reference:
-    """What a recipe calls by name and digest."""
-    return Reference(section["name"], {}, section["digest"])
+class Recorded(Audited):
+    """What was asked for when a lineage was written."""
 
+    def __init__(self, work: Workspace, published: Published, numbers: Numbers, lineage: Mapping[str, Any]) -> None:
+        super().__init__(work, published, numbers)
+        self._lineage = lineage
 
-def merged(lineages: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """One lineage of several: where they differ in what they asked for, the last one counts."""
-    found: dict[str, Any] = {"datasets": [], "cells": [], "measures": {}, "records": {}, "wanted": {}}
-    for lineage in lineages:
-        found["datasets"] = lineage["datasets"]
-        found["measures"] |= {(each["name"], each["dataset"]): each for each in lineage["measures"]}
-        for part in ("records", "wanted"):
-            found[part] |= lineage[part]
-    return found | {"measures": list(found["measures"].values())}
+    @cached_property
+    def _recipes(self) -> dict[str, Recipe]:
+        recipes: dict[str, Recipe] = {}
+        for key, described in {**self._lineage["wanted"], **self._lineage["records"]}.items():
+            recipes[key] = recipe_of(described, recipes)
+        return recipes
+
+    def recipe(self, key: str) -> Recipe:
+        """What was asked for under a key."""
+        return self._recipes[key]
+
+    def benchmarks(self, track: str) -> list[str]:
+        """The benchmarks that there were."""
+        return list(self._lineage["benchmarks"])
+
+    def data(self, track: str, benchmark: str) -> Recipe:
+        """The data of a benchmark; where no number was made from it, that of the current plan."""
+        key = self._lineage["benchmarks"][benchmark]
+        return self._recipes.get(key) or self.plan.by_key[key]
+
+    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        """The evaluations that were asked for."""
+        return [
+            self._recipes[key]
+            for each in self._lineage["asked"]
+            if (each["name"], each["benchmark"]) == (name, benchmark)
+            for key in each["evaluations"]
+        ]

@@ -38,7 +38,7 @@ class CZSL(Track):
     headline = "test/closed/dense/auc"
     compared = {
         f"{world} {column}": f"test/{world}/dense/{number}" for world in WORLDS for column, number in NUMBERS.items()
-    }  # noqa: RUF012
+    }
     tables = {kind: f"{TABLES}:{kind}" for kind in ("frequencies", "groups")}  # noqa: RUF012
     figures = {  # noqa: RUF012
         "curves": f"{FIGURES}.curves:draw_curves",

@@ -31,26 +31,40 @@ class AugmentedTraining(Training):
     augment: bool = Field(description="Flip, tilt and rotate images of training.")
 
 
+FusionForm = Literal["probabilities", "logits"]
+
+
+class Selection(Section):
+    """The score with which validation chooses the epoch; `scoring` is for testing."""
+
+    fusion: FusionForm = Field(
+        description="What of a pair as a whole goes into the score: its probability, or its logit."
+    )
+    weights: TwoWeights = Field(description="Of the pair as a whole and of p(state) p(object).")
+
+
+class DuplexSelection(Selection):
+    """The score with which Duplex' validation chooses the epoch."""
+
+    weights: ThreeWeights = Field(description="Of p(c t), p(c h) and p(s) p(o).")
+
+
 class ThreePathTraining(AugmentedTraining):
     """How a method of three paths is trained."""
 
-    selection: TwoWeights = Field(
-        description="The weights of a score with which validation chooses the epoch; `scoring` is for testing."
-    )
+    selection: Selection = Field(description="The score with which validation chooses the epoch.")
 
 
 class DuplexTraining(ThreePathTraining):
     """How Duplex is trained."""
 
-    selection: ThreeWeights = Field(
-        description="The weights of a score with which validation chooses the epoch; `scoring` is for testing."
-    )
+    selection: DuplexSelection = Field(description="The score with which validation chooses the epoch.")
 
 
 class ThreePathScoring(Section):
     """How the paths make one score; a trained model is tested with other values without being trained again."""
 
-    fusion: Literal["probabilities", "logits"] = Field(
+    fusion: FusionForm = Field(
         description="What of a pair as a whole goes into its score: its probability, as the papers say, or its logit."
     )
     closed: TwoWeights = Field(

@@ -14,9 +14,9 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
-from recompose.tracks.czsl.stored import read_embeddings, read_pairs, read_scores
-from recompose.tracks.czsl.data.pairs import PairData
 from recompose.report.results import Results
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.stored import read_embeddings, read_pairs, read_scores
 
 CELL, LINE = 1.15, 0.115  # inches: an image, a line of text below it
 IN_A_LINE = 4  # images

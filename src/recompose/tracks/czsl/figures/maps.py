@@ -15,9 +15,9 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
-from recompose.tracks.czsl.stored import read_embeddings, read_pairs
-from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.report.results import Results
+from recompose.tracks.czsl.data.pairs import Pair, PairData
+from recompose.tracks.czsl.stored import read_embeddings, read_pairs
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most, as in its Figure 10

@@ -1,0 +1,345 @@
+"""All that Snakemake and DVC see of the store: which jobs are left, what each of them makes, and receipts of what is made.
+
+A job is a process: a batch of recipes of one phase, or the artifacts of a paper, or the report. It makes what is missing, so a finished tree has no jobs. How recipes are
+dealt out to batches follows the machine; it is no part of any identity. A job's name is the digest of what it makes, and ``results/jobs/<name>.json`` says what
+that is, so that a job that runs elsewhere, or later, finds it.
+
+Snakemake owns nothing but receipts (and the reports), so it can delete nothing dear. Every receipt belongs to a scope: everything, a paper, or an artifact. It holds only
+while the files it names are as they were: no clock and no engine's memory comes into it.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from recompose.costs import Costs
+from recompose.digest import digest, sha256_file, short
+from recompose.errors import DamagedError, PlanError
+from recompose.files import read_json, write_json
+from recompose.papers.declaration import Paper, all_papers
+from recompose.phases import PHASES
+from recompose.plan import Recipe, closure
+from recompose.report.index import index_recipe
+from recompose.report.kinds import artifact_files, artifact_recipe
+from recompose.report.lineage import lineage_path
+from recompose.store import content
+from recompose.workspace import Workspace
+
+ALL = "all"  # the scope of everything
+TRAINED = ("runs", "evaluations")  # phases that share processes: what scores a run stands behind it
+UNKNOWN = 60.0  # seconds, of what nothing like it was measured
+
+
+@dataclass(frozen=True)
+class Job:
+    """A process: what it makes, in this order, and what it takes."""
+
+    phase: str
+    keys: list[str]
+    says: str  # in one line, what it does
+    threads: int
+    gpus: int
+    seconds: float  # as far as they are known
+
+    @property
+    def name(self) -> str:
+        """The digest of what it makes."""
+        return short(digest([self.phase, self.keys]))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the engine was given."""
+
+    cores: int
+    gpus: int = 0
+
+    @classmethod
+    def here(cls) -> "Machine":
+        """This machine's cores."""
+        return cls(os.cpu_count() or 1)
+
+
+class Engine:
+    """The jobs and receipts of a workspace."""
+
+    def __init__(self, work: Workspace, machine: Machine | None = None) -> None:
+        self.work, self.machine = work, machine or Machine.here()
+        self.papers = all_papers()
+        self._jobs: dict[str, list[Job]] = {}
+
+    # scopes
+
+    def scopes(self) -> dict[str, list[Recipe]]:
+        """Every scope with the artifacts that are in it; all, each paper, and each artifact."""
+        by_paper = {paper.name: [self.artifacts[paper.name, name] for name in paper.artifacts] for paper in self.papers}
+        alone = {f"{paper}.{name}": [recipe] for (paper, name), recipe in self.artifacts.items()}
+        return {ALL: [recipe for recipes in by_paper.values() for recipe in recipes], **by_paper, **alone}
+
+    @cached_property
+    def artifacts(self) -> dict[tuple[str, str], Recipe]:
+        """The recipe of each artifact of the papers whose track the profile has."""
+        plan = self.work.plan
+        return {
+            (paper.name, name): artifact_recipe(plan, paper, name)
+            for paper in self.papers
+            if paper.track in plan.tracks
+            for name in paper.artifacts
+        }
+
+    def _wanted(self, scope: str) -> list[Recipe]:
+        if scope == ALL:
+            return list(self.work.plan.recipes)
+        return [recipe for recipe in closure(self.scopes()[scope]) if recipe.kind in PHASES]
+
+    # jobs
+
+    def jobs(self, scope: str) -> list[Job]:
+        """What is left to do before the artifacts of a scope can be made; each job is written down for whoever carries it out."""
+        if scope not in self._jobs:
+            missing = self.work.missing(self._wanted(scope))
+            jobs = [job for phase in PHASES for job in self._of_phase(phase, missing)]
+            for job in jobs:
+                write_json(self._job_path(job.name), asdict(job))
+                self.receipt(scope, job).unlink(missing_ok=True)  # what it stood for is gone
+            self._jobs[scope] = jobs
+        return self._jobs[scope]
+
+    def _of_phase(self, phase: str, missing: list[Recipe]) -> list[Job]:
+        if phase == TRAINED[1]:
+            return []
+        if phase == TRAINED[0]:
+            return self._batches([recipe for recipe in missing if recipe.kind in TRAINED])
+        return [self._job(phase, [recipe]) for recipe in missing if recipe.kind == phase]
+
+    def _batches(self, missing: list[Recipe]) -> list[Job]:
+        """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind it.
+
+        Where runs take a GPU each has a process of its own: starting that is nothing beside them.
+        """
+        groups: dict[str, list[Recipe]] = {}
+        for recipe in missing:
+            run = recipe.needs.get("run", recipe)
+            groups.setdefault(run.digest, []).append(recipe)
+        chunks = sorted(groups.values(), key=lambda group: -self._seconds(group))
+        count = len(chunks) if self._gpus_of_towers else self.machine.cores // self._threads("runs")
+        lots: list[list[list[Recipe]]] = [[] for _ in range(max(1, min(count, len(chunks))))]
+        lengths = [0.0] * len(lots)
+        for chunk in chunks:  # the longest first, each to the one that would end first
+            place = lengths.index(min(lengths))
+            lots[place].append(chunk)
+            lengths[place] += self._seconds(chunk)
+        return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
+
+    def _job(self, phase: str, recipes: list[Recipe]) -> Job:
+        towers = any("features" in recipe.needs or recipe.kind in ("backbones", "features") for recipe in recipes)
+        return Job(
+            phase,
+            [recipe.key for recipe in recipes],
+            said(phase, recipes),
+            max(self._threads(phase, recipe) for recipe in recipes),
+            self._gpus_of_towers if towers else 0,
+            round(self._seconds(recipes), 1),
+        )
+
+    def _threads(self, phase: str, recipe: Recipe | None = None) -> int:
+        if phase == "data":
+            return 1
+        trainer = recipe.document.get("trainer", {}) if recipe and phase == "backbones" else {}
+        return int(trainer.get("threads", 1 if phase == "backbones" else self.work.params.chosen.trainer.threads))
+
+    @property
+    def _gpus_of_towers(self) -> int:
+        """The GPUs of a process that computes with the backbone; with ``devices: auto`` Lightning takes all there are."""
+        trainer = self.work.params.chosen.trainer
+        if trainer.accelerator == "cpu":
+            return 0
+        return 1 if trainer.devices == "auto" else int(trainer.devices)
+
+    def _seconds(self, recipes: Iterable[Recipe]) -> float:
+        return sum(self._estimates[recipe.digest] for recipe in recipes)
+
+    @cached_property
+    def _estimates(self) -> dict[str, float]:
+        costs = Costs.of(self.work, self.work.plan)
+        estimates = {recipe.digest: costs.estimate(recipe) for recipe in self.work.missing(self.work.plan.recipes)}
+        return {name: each.seconds if each else UNKNOWN for name, each in estimates.items()}
+
+    def _job_path(self, name: str) -> Path:
+        return self.work.results / "jobs" / f"{name}.json"
+
+    def job(self, name: str) -> Job:
+        """The job of this name.
+
+        Raises:
+            PlanError: nobody wrote it down.
+        """
+        try:
+            return Job(**read_json(self._job_path(name)))
+        except (OSError, ValueError, TypeError) as error:
+            raise PlanError(f"{self._job_path(name)} tells of no job: {error}. Start the workflow again.") from None
+
+    def before(self, scope: str, name: str) -> list[str]:
+        """The receipts of what has to be there before a job: of jobs that make what it needs."""
+        makes = {key: job for job in self.jobs(scope) for key in job.keys}
+        own = set(self.job(name).keys)
+        recipes = (self.work.plan.by_key[key] for key in own if key in self.work.plan.by_key)
+        needed = {need.key for need in closure(recipes)} - own
+        jobs = {makes[key].name: makes[key] for key in sorted(needed) if key in makes}
+        return [self._relative(self.receipt(scope, job)) for job in jobs.values() if job.name != name]
+
+    # receipts
+
+    def receipt(self, scope: str, job: Job) -> Path:
+        """Where a job states that it is done."""
+        return self.work.results / "receipts" / scope / job.phase / f"{job.name}.json"
+
+    def receipts(self, scope: str, *phases: str) -> list[str]:
+        """The receipts of the jobs that a scope has left, of some phases, or of all."""
+        return [self._relative(self.receipt(scope, job)) for job in self.jobs(scope) if job.phase in (phases or PHASES)]
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.work.root).as_posix()
+
+    def _paper_receipt(self, scope: str, paper: str) -> Path:
+        recipes = [recipe.digest for (name, _), recipe in self.artifacts.items() if name == paper]
+        return self.work.results / "receipts" / scope / "artifacts" / f"{paper}-{short(digest(recipes))}.json"
+
+    def paper_receipt(self, scope: str, paper: str) -> str:
+        """Where it is stated that all artifacts of a paper are made; the same is stated for each scope that asks."""
+        return self._relative(self._paper_receipt(scope, paper))
+
+    def paper_receipts(self) -> list[str]:
+        """Those of all papers that the profile has the track of."""
+        return [self.paper_receipt(ALL, paper.name) for paper in self.planned_papers]
+
+    @property
+    def planned_papers(self) -> list[Paper]:
+        """The papers whose track the profile has."""
+        return [paper for paper in self.papers if paper.track in self.work.plan.tracks]
+
+    @cached_property
+    def _report_receipt(self) -> Path:
+        recipe = index_recipe(self.work, self.planned_papers)
+        return self.work.results / "receipts" / "report" / f"{recipe.folder}.json"
+
+    @property
+    def report_receipt(self) -> str:
+        """Where it is stated that the index of the reports is written."""
+        return self._relative(self._report_receipt)
+
+    def stamp(self, paper: str, artifact: str) -> str:
+        """A file that is newer than an artifact exactly where that has to be made: Snakemake decides by times alone."""
+        return f"results/receipts/due/{paper}/{artifact}"
+
+    def reconcile(self) -> list[Path]:
+        """Bring receipts and stamps to what is so; gives the receipts that held no longer.
+
+        Raises:
+            DamagedError: something that the plan needs has a missing or changed file.
+        """
+        for kind in PHASES:  # DVC wants the folder of a phase even where the phase had nothing to do
+            (self.work.results / kind).mkdir(parents=True, exist_ok=True)
+        for recipe in self.work.plan.recipes:
+            if self.work.store.is_complete(recipe):
+                self.work.store.verify(recipe)
+        for (paper, artifact), recipe in self.artifacts.items():
+            self._set_stamp(paper, artifact, recipe)
+        of_papers = [
+            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.planned_papers
+        ]
+        outdated = [
+            path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
+        ]
+        for receipts in of_papers:
+            _share(receipts)
+        return outdated
+
+    def _set_stamp(self, paper: str, artifact: str, recipe: Recipe) -> None:
+        path = self.work.root / self.stamp(paper, artifact)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        if not self.is_due(paper, artifact, recipe):
+            os.utime(path, (0, 0))
+
+    def is_due(self, paper: str, artifact: str, recipe: Recipe) -> bool:
+        """Whether an artifact is not what its recipe gives from what is stored now."""
+        lineage = lineage_path(self.work.reports / paper / artifact)
+        receipt = self.artifact_receipt(recipe)
+        return not (lineage.exists() and receipt.exists() and self.holds(receipt))
+
+    def artifact_receipt(self, recipe: Recipe) -> Path:
+        """Where it is stated that a single artifact is made."""
+        return self.work.results / "receipts" / "artifact" / f"{recipe.folder}.json"
+
+    def write_artifact_receipts(self, paper: Paper, names: Iterable[str]) -> None:
+        """State that some artifacts of a paper are made."""
+        for name in names:
+            recipe = self.artifacts[paper.name, name]
+            files = [self.work.reports / paper.name / file for file in artifact_files(paper, name)]
+            write_json(self.artifact_receipt(recipe), self._statement(files, recipe.needs.values()))
+
+    def write_receipt(self, path: Path, files: Iterable[Path], recipes: Iterable[Recipe] = ()) -> None:
+        """State that these files are made, from what these recipes determine."""
+        write_json(path, self._statement(files, recipes))
+
+    def _statement(self, files: Iterable[Path], recipes: Iterable[Recipe]) -> dict[str, Mapping[str, Any]]:
+        return {
+            "files": {self._relative(file): sha256_file(file) for file in sorted(files)},
+            "contents": {recipe.key: self._content(recipe) for recipe in recipes},
+        }
+
+    def _content(self, recipe: Recipe) -> str | None:
+        try:
+            return content(self.work.store.record(recipe))
+        except DamagedError:
+            return None
+
+    def holds(self, path: Path) -> bool:
+        """Whether a receipt is there and every file it names, and everything stored, is as it was."""
+        try:
+            statement = read_json(path)
+            files, contents = statement["files"], statement["contents"]
+            unchanged = all(
+                (self.work.root / name).is_file() and sha256_file(self.work.root / name) == sha256
+                for name, sha256 in files.items()
+            )
+            return bool(files) and unchanged and all(self._is_as(key, sha256) for key, sha256 in contents.items())
+        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+            return False
+
+    def _is_as(self, key: str, sha256: str | None) -> bool:
+        recipe = self.work.plan.by_key.get(key)
+        return recipe is not None and self._content(recipe) == sha256
+
+
+def _outdated(receipts: list[Path], holds: Callable[[Path], bool]) -> list[Path]:
+    """Remove those that hold no longer; gives them."""
+    outdated = [path for path in receipts if path.exists() and not holds(path)]
+    for path in outdated:
+        path.unlink()
+    return outdated
+
+
+def _share(receipts: list[Path]) -> None:
+    """Where one scope's receipt is there, so are the others': they state the same."""
+    if there := [path for path in receipts if path.exists()]:
+        for path in receipts:
+            if not path.exists():
+                write_json(path, read_json(there[0]))
+
+
+def said(phase: str, recipes: list[Recipe]) -> str:
+    """What a job does, in one line: methods, data sets and seeds."""
+    if phase not in TRAINED:
+        return f"{phase}: {', '.join(recipe.name for recipe in recipes)}"
+    runs, scored = ([recipe for recipe in recipes if recipe.kind == kind] for kind in TRAINED)
+    of = runs or scored
+    methods = ", ".join(dict.fromkeys(str(recipe.labels["method"]) for recipe in of))
+    datasets = ", ".join(dict.fromkeys(str(recipe.labels["dataset"]) for recipe in of))
+    seeds = ", ".join(map(str, sorted({recipe.labels["seed"] for recipe in of})))
+    what = f"{len(runs)} runs and {len(scored)} evaluations" if runs else f"{len(scored)} evaluations"
+    return f"{what} of {methods} on {datasets}, seeds {seeds}"

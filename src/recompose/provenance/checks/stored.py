@@ -1,0 +1,99 @@
+"""Whether what the reports were made from is what its records say: raw data, backbones, features, runs, evaluations."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from recompose.data.content import CONTENT, changed, raw_files
+from recompose.measures import Measures
+from recompose.plan import Recipe, recipe_of
+from recompose.provenance.checks.findings import Finding, Report
+from recompose.report.trust import UNCHECKED, Judge
+from recompose.tracks import TRACKS
+
+NAMED = 5  # changed files of a data set that are named
+AGAIN = "`snakemake --cores all`"
+BACK = "put the file back; a drawn data set is drawn anew where its folder is removed"
+
+
+@dataclass
+class StoredCheck:
+    """The stored things behind the reports, checked once; ``numbers`` are the measures of each evaluation that reports can be made from."""
+
+    judge: Judge
+    report: Report = field(default_factory=Report)
+    numbers: dict[str, dict[str, float]] = field(default_factory=dict)
+    files: int = 0
+
+    def check(self) -> None:
+        """Check all of it."""
+        for key in self.judge.published.records:
+            self._check(key, self.recipes[key])
+
+    @cached_property
+    def recipes(self) -> dict[str, Recipe]:
+        """Everything behind the reports: key -> recipe."""
+        recipes: dict[str, Recipe] = {}
+        for key, record in self.judge.published.records.items():
+            recipes[key] = recipe_of(record, recipes)
+        return recipes
+
+    def _check(self, key: str, recipe: Recipe) -> None:
+        stored = self.judge.stored
+        for state, why in stored[key]:
+            if state == UNCHECKED:
+                self.report.unchecked.append(why)
+            else:
+                place, _, what = why.partition(": ") if ": " in why else why.partition(" ")
+                remedy = AGAIN if state == "stale" else self.judge.work.store.remedy(recipe)
+                self.report.findings.append(Finding(state, place, what, remedy, (key,)))
+        self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
+        if recipe.kind == "data" and key in stored.on_disk:
+            self._check_raw(key, recipe)
+        if recipe.kind == "evaluations" and key in stored.on_disk and not stored.faults[key]:
+            self._recompute(key, recipe)
+
+    def _check_raw(self, key: str, recipe: Recipe) -> None:
+        """Compare raw files with what they were when they were indexed."""
+        work = self.judge.work
+        root, index = _root(work.data, recipe), work.store.folder(recipe)
+        if not root.exists():
+            self.report.unchecked.append(f"data/{root.name}: its raw files are not on this disk")
+            return
+        if CONTENT in self.judge.stored.faults[key]:
+            self.report.unchecked.append(f"data/{root.name}: its index cannot be relied on")
+            return
+        try:
+            files = changed(root, index)
+            self.files += len(raw_files(index))
+        except Exception as error:  # what is in an index may be forged
+            self.report.findings.append(Finding("tampered", f"results/{key}", f"cannot be read: {error}", BACK, (key,)))
+            return
+        more = f", as {len(files)} of its files were" if len(files) > NAMED else ""
+        self.report.findings += [
+            Finding("tampered", f"data/{root.name}/{name}", f"was changed since it was indexed{more}", BACK, (key,))
+            for name in files[:NAMED]
+        ]
+
+    def _recompute(self, key: str, recipe: Recipe) -> None:
+        """Take an evaluation's numbers anew from its scores."""
+        work = self.judge.work
+        if bad := [
+            need.key
+            for need in recipe.needs.values()
+            if need.kind == "data" and not self.judge.stored.reliable(need.key)
+        ]:
+            self.report.unchecked.append(f"results/{key}: its numbers need {bad[0]}, which cannot be relied on")
+            return
+        measures = Measures(work.store, work.results)
+        try:
+            self.numbers[key] = measures.anew(recipe) | measures.costs(recipe)
+        except Exception as error:  # scores may be forged, or code may have changed to ask for what they do not have
+            why = f"its scores cannot be read: {type(error).__name__}: {error}"
+            self.report.findings.append(Finding("tampered", f"results/{key}", why, work.store.remedy(recipe), (key,)))
+
+
+def _root(data: Path, recipe: Recipe) -> Path:
+    return (
+        TRACKS[recipe.track].root(recipe, data) if recipe.track in TRACKS else data / f"{recipe.name}-{recipe.folder}"
+    )

@@ -1,0 +1,61 @@
+"""What a workflow came to, in five lines."""
+
+import time
+
+from rich.console import Console
+from rich.text import Text
+
+from recompose.papers.declaration import Paper
+from recompose.provenance.audit import audit_artifacts
+from recompose.report.published import Published, read_made
+from recompose.report.results import Results
+from recompose.terminal.text import counted, plain, spoken
+from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
+
+
+def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
+    """What was made, how long it took, headline numbers, whether the audit is clean, and which page to open."""
+    audited = audit_artifacts(work, papers)
+    published = Published.checked(work.reports, papers)
+    lines = [
+        f"made: {_made(published)}",
+        f"took: {_took(work, began)}",
+        f"numbers: {_numbers(work, papers)}",
+        f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` says what"),
+        f"open: {work.reports / 'index.html'}",
+    ]
+    for line in lines:
+        console.print(Text(plain(line)), soft_wrap=True)
+
+
+def _made(published: Published) -> str:
+    kinds = [record["kind"] for record in published.records.values()]
+    cells = sum(len(published.cells(name)) for name in published.lineages)
+    runs, evaluations = kinds.count("runs"), kinds.count("evaluations")
+    artifacts = counted(len(published.lineages), "table or figure", "tables and figures")
+    return f"{artifacts} with {cells} measured numbers, from {counted(runs, 'run')} and {counted(evaluations, 'evaluation')}"
+
+
+def _took(work: Workspace, began: float | None) -> str:
+    together = spoken(sum(made["seconds"] for made in read_made(work.reports).values()))
+    return f"{spoken(time.time() - began)} now; {together} of work behind it" if began else f"{together} of work"
+
+
+def _numbers(work: Workspace, papers: list[Paper]) -> str:
+    results, parts = Results(work), []
+    for paper in papers:
+        track = TRACKS[paper.track]
+        for benchmark in results.benchmarks(paper.track)[:1]:
+            values = [
+                results.measures(each).get(track.headline)
+                for each in results.complete(paper.track, paper.name, benchmark)
+            ]
+            known = [value for value in values if value is not None]
+            if known:
+                about = track.measure(track.headline)
+                mean = about.factor * sum(known) / len(known)
+                parts.append(
+                    f"{paper.name} {mean:.{about.digits}f} {about.unit} ({track.headline} on {benchmark}, n = {len(known)})"
+                )
+    return ", ".join(parts) or "none yet"

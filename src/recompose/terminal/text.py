@@ -1,0 +1,32 @@
+"""Words and numbers for a terminal. What stands in files and names is no markup, and commands nothing to a terminal."""
+
+from datetime import timedelta
+
+from rich.markup import escape
+
+from recompose.palette import STATES
+
+
+def plain(text: str) -> str:
+    """Text from a file on one line, with a sign in place of everything that cannot be printed."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def unmarked(text: str) -> str:
+    """The same, for where rich would take brackets for markup."""
+    return escape(plain(text))
+
+
+def spoken(seconds: float) -> str:
+    """A span of time as hours, minutes and seconds."""
+    return str(timedelta(seconds=round(seconds)))
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things."""
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
+
+
+def colour_of(state: str) -> str:
+    """The colour of a state of trust."""
+    return STATES.get(state, "red")
