@@ -193,7 +193,7 @@ def test_its_first_pair_is_the_answer_without_a_bias(data: PairData, table: np.n
     """Where the best seen and the best unseen pair do not tie: then the seen one is answered."""
     table = table + np.arange(9, dtype=np.float32) / 16
     scores = evaluate(data, scorer_of(table, MAKERS["numpy-float32"]))
-    assert scores.top[:, 0].tolist() == scores.best("test", "closed").answers(0.0).tolist()
+    assert scores.top[:, 0].tolist() == scores.best("test", "closed").predicted(0.0).tolist()
 
 
 def test_a_small_closed_world_leaves_places_empty() -> None:

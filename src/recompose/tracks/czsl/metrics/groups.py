@@ -15,6 +15,11 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
     Args:
         shown: [pairs], images of training.
         seen: [pairs] bool.
+
+    Example:
+        >>> groups = frequency_groups(np.array([9, 1, 0, 5, 2, 2]), np.array([True, True, False, True, True, True]))
+        >>> [GROUPS[group] for group in groups]
+        ['head', 'tail', 'unseen', 'medium', 'tail', 'tail']
     """
     falling = np.lexsort((np.arange(len(shown)), -shown, ~seen))
     count = int(seen.sum())
@@ -31,6 +36,10 @@ def group_accuracies(answers: np.ndarray, targets: np.ndarray, groups: np.ndarra
         answers: [images], the pairs that were answered.
         targets: [images], the true ones.
         groups: [pairs], indices in ``GROUPS``.
+
+    Example:
+        >>> group_accuracies(np.array([0, 0, 1]), np.array([0, 1, 1]), groups=np.array([0, 3]))
+        {'head': 1.0, 'unseen': 0.5}
     """
     right, group = answers == targets, groups[targets]
     return {name: float(right[group == index].mean()) for index, name in enumerate(GROUPS) if (group == index).any()}

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from recompose.tracks.czsl.metrics.czsl import NONE, to_host
+from recompose.tracks.czsl.metrics.best import NONE, to_host
 
 
 class Top:
@@ -14,6 +14,12 @@ class Top:
         images: how many there are.
         candidates: [pairs] bool, what may be answered.
         count: how many pairs are kept of each.
+
+    Example:
+        >>> top = Top(images=1, candidates=np.array([True, False, True]), count=2)
+        >>> top.update(np.array([[0.1, 0.9, 0.4]]), images=np.array([0]), pairs=np.arange(3))
+        >>> top.pairs.tolist()
+        [[2, 0]]
     """
 
     def __init__(self, images: int, candidates: np.ndarray, count: int) -> None:
