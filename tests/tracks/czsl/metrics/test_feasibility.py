@@ -12,17 +12,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.tracks.czsl.metrics import feasibility as module
-from recompose.tracks.czsl.metrics.czsl import SWEEPS, Running, report_of
-from recompose.tracks.czsl.metrics.feasibility import (
-    Ladder,
-    LadderBuilder,
-    as_released,
-    aucs,
-    best_threshold,
-    feasibility,
-    released_threshold,
-)
+from recompose.tracks.czsl.metrics import thresholds as module
+from recompose.tracks.czsl.metrics.best import Running
+from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
+from recompose.tracks.czsl.metrics.feasibility import Ladder, LadderBuilder, feasibility
+from recompose.tracks.czsl.metrics.thresholds import as_released, aucs, best_threshold, released_threshold
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
     assert_best,

@@ -99,9 +99,7 @@ class Scores:
         top = tensors["test/closed/top"]
         if "feasibility" not in tensors:
             return cls(bests, {}, top)
-        rungs = {
-            split: {name: tensors[f"{split}/ladder/{name}"] for name in RUNG_FIELDS} for split in EVALUATED_SPLITS
-        }
+        rungs = {split: {name: tensors[f"{split}/ladder/{name}"] for name in RUNG_FIELDS} for split in EVALUATED_SPLITS}
         return cls(
             bests,
             {
