@@ -10,6 +10,7 @@ from typing import IO
 
 import numpy as np
 
+ARCHIVE = "glove.6B.zip"
 MEMBER = "glove.6B.300d.txt"
 WIDTH = 300
 LONGEST_LINE = 1 << 16  # bytes; the real ones have fewer than 4,000
