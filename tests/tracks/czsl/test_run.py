@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from recompose.tracks.czsl.run import built, feasibility_by_glove, feasibility_by_text, own, trained, write_embeddings
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -18,7 +19,6 @@ from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.coop import CoOp
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import Known, PairMethod
-from recompose.tracks.czsl.run import built, feasibility_by_glove, feasibility_by_text, own, trained, write_embeddings
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, restore, scorer_of
 from recompose.training.loop import Hardware
 from tests.tracks.czsl.methods.derivations import drawn_images, settings_of, unsettle

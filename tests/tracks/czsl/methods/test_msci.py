@@ -16,6 +16,7 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     drawn_images,
+    new_method,
     plain_fused,
     plain_interaction,
     plain_layers,
@@ -65,7 +66,7 @@ def images() -> Tensor:
 
 def made(backbone: Backbone, **changed: Any) -> MSCI:
     torch.manual_seed(5)
-    method = MSCI(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method: MSCI = new_method(MSCI, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
     unsettle(method)
     return method
 
@@ -198,7 +199,7 @@ def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbon
 
 
 def test_shares_are_learned_vectors_that_begin_at_their_setting(backbone: Backbone) -> None:
-    method = MSCI(backbone, STATES, OBJECTS, **(SETTINGS | {"share": 0.25}))
+    method = new_method(MSCI, backbone, STATES, OBJECTS, SETTINGS | {"share": 0.25})
     assert set(method.shares) == {"low", "high"}
     for share in method.shares.values():
         assert share.requires_grad
