@@ -240,7 +240,6 @@ def test_a_method_that_tunes_towers_leaves_the_next_run_its_pristine_ones(
 )
 def test_a_run_and_its_evaluation_are_what_their_parts_give(
     needs: dict[str, Path],
-    backbone: Backbone,
     data: PairData,
     features: np.ndarray,
     pixels: np.ndarray,
@@ -254,7 +253,8 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     scoring = {"fusion": "probabilities", "closed": [0.7, 0.3], "open": [0.2, 0.8]} if of_three_paths else {}
     settings = TRAINING | {"epochs": 2, "halve_every": 1}
     inputs = {"embeddings": features, "pixels": pixels}[sees]
-    feasibility = feasibility_by_text(data, backbone, BY_TEXT["prompt"], CPU.device)
+    # of its own towers: frozen parameters take another path through PyTorch's attention, with other last bits
+    feasibility = feasibility_by_text(data, load_backbone(needs["backbone"]), BY_TEXT["prompt"], CPU.device)
     towers = load_backbone(needs["backbone"])
     pl.seed_everything(3, verbose=False)
     method = kind(towers, data.states, data.objects, **own)

@@ -862,7 +862,7 @@ def test_training_writes_the_codebook_that_it_ends_with(backbone: Backbone, data
     settings: dict[str, Any] = {"lr": 1e-3, "weight_decay": 0.0, "batch_size": 4, "accumulate": 1, "epochs": 1}
     assert fit_method(method, data, pixels, folder, CPU, title="t", seed=0, **settings)
     stored = load_file(folder / CHECKPOINT)["method.codebook.prototypes"]
-    assert torch.equal(stored, method.codebook.prototypes)
+    assert torch.equal(stored, method.codebook.prototypes)  # of the only epoch
     seen = {tuple(pair) for pair in data.indices(data.pairs_of["train"]).tolist()}
     moved = {(m, n) for m, n in EVERYTHING if not torch.equal(stored[m, n], before[m, n])}
     assert seen < moved <= {tuple(pair) for pair in data.indices(data.pairs).tolist()}
