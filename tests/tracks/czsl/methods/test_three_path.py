@@ -304,7 +304,9 @@ def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, nam
 
 
 @pytest.mark.parametrize("fusion", ["probabilities", "logits"])
-def test_in_a_world_of_one_block_texts_look_at_images_once(backbone: Backbone, images: Tensor, fusion: str) -> None:
+def test_in_a_world_of_one_block_cross_attention_is_computed_once(
+    backbone: Backbone, images: Tensor, fusion: str
+) -> None:
     method = made(backbone, "troika", fusion=fusion)
     looks: list[int] = []
     hook = method.interactions[0].register_forward_hook(lambda _module, _inputs, out: looks.append(out.shape[1]))

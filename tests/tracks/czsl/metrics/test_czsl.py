@@ -271,13 +271,13 @@ def test_what_depends_on_images_that_are_missing_is_nan(sweep: czsl.Sweep, kind:
 
 def test_without_unseen_candidates_no_bias_changes_an_answer() -> None:
     best = best_of(Problem([[1, 9], [1, 2]], [0, 0], [True, False], [True, False]))
-    assert best.turn.tolist() == [math.inf, math.inf]
+    assert best.switch_bias.tolist() == [math.inf, math.inf]
     assert best.predicted(1e300).tolist() == [0, 0]
 
 
 def test_without_seen_candidates_no_bias_is_low_enough() -> None:
     best = best_of(Problem([[9, 1], [9, 1]], [1, 1], [True, False], [False, True]))
-    assert best.turn.tolist() == [-math.inf, -math.inf]
+    assert best.switch_bias.tolist() == [-math.inf, -math.inf]
     assert best.predicted(-1e300).tolist() == [1, 1]
     assert report_of(best).curve.unseen.tolist() == [1]
 
@@ -547,9 +547,9 @@ def test_a_wrong_score_is_found_beside_one_that_does_not_matter() -> None:
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ([0, 2, 1, 3], "image 1 is the first of 1 whose true pair cannot be answered: 2 is no candidate"),
-        ([0, 1, 4, 2], "image 2 is the first of 2 whose true pair cannot be answered: 4 is none of the 4 pairs"),
-        ([-1, 1, 2, 9], "image 0 is the first of 3 whose true pair cannot be answered: -1 is none of the 4 pairs"),
+        ([0, 2, 1, 3], "image 1 is the first of 1 whose true pair cannot be predicted: 2 is no candidate"),
+        ([0, 1, 4, 2], "image 2 is the first of 2 whose true pair cannot be predicted: 4 is none of the 4 pairs"),
+        ([-1, 1, 2, 9], "image 0 is the first of 3 whose true pair cannot be predicted: -1 is none of the 4 pairs"),
     ],
 )
 def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(targets: list[int], message: str) -> None:

@@ -450,7 +450,7 @@ def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> No
 def test_defects_of_released_calibration_worked_out_by_hand(threshold: float, turn: float, answer: int) -> None:
     problem = Problem([[-4, -3, -5]], [1], [True, False, False], [True] * 3)
     best = as_released(ladder_of(Calibrated(problem, [0.9, 0.2, -0.3])), threshold)
-    assert best.turn.tolist() == [turn]
+    assert best.switch_bias.tolist() == [turn]
     assert best.unseen_pair.tolist() == [answer]
 
 

@@ -1,6 +1,6 @@
 """Acquire: raw data onto this disk, then its index in the common form.
 
-A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacked into ``data/<name>``, from archives in ``data/archives``
+A synthetic data set is drawn into ``data/<name>-<digest>``. A public one is unpacked into ``data/<name>``, from archives in ``data/archives``
 that are downloaded where they are not there. A folder that somebody put there already is taken as it is, and checked all the same.
 """
 
@@ -111,7 +111,7 @@ def check_content(root: Path, pairs: PairData, index: Path) -> None:
         raise compositional.DataError(
             f"{root} was changed since it was indexed: {files[0]}"
             + (f" and {len(files) - 1} more" if len(files) > 1 else "")
-            + ". Put the files back; a drawn data set is drawn anew where its folder is removed."
+            + ". Put the files back; a synthetic data set is drawn anew where its folder is removed."
         )
 
 

@@ -80,8 +80,8 @@ class Duplex(ThreePath):
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
         """As in the plain three paths, with each pair's prototype."""
-        found = super().encode_world(blocks, world)
-        return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in found]
+        encoded = super().encode_world(blocks, world)
+        return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in encoded]
 
     def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
         """Logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
@@ -147,8 +147,10 @@ class Duplex(ThreePath):
             Factors(states, normalize(images.state.float(), dim=-1), of_states),
             Factors(objects, normalize(images.object.float(), dim=-1), of_objects),
         )
-        found = aggregate(pairs, *factors, self._couples(*factors), self.edges)
-        updated = self.codebook.updated(pairs, found if self.differentiable else found.detach(), self.momentum)
+        aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)
+        updated = self.codebook.updated(
+            pairs, aggregated if self.differentiable else aggregated.detach(), self.momentum
+        )
         if self.training:
             self.codebook.write(pairs, updated.detach())
         return prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), updated)

@@ -40,8 +40,8 @@ class Best:
         return self.unseen_pair == self.target
 
     @property
-    def turn(self) -> np.ndarray:
-        """The bias [images] above which the unseen pair is answered; +inf where there is none, -inf where there is no seen one.
+    def switch_bias(self) -> np.ndarray:
+        """The calibration bias [images] above which the unseen pair is predicted; +inf where there is none, -inf where there is no seen one.
 
         Raises:
             ValueError: an image has neither.
@@ -52,8 +52,8 @@ class Best:
         return self.seen_score - self.unseen_score
 
     def predicted(self, bias: float) -> np.ndarray:
-        """The pair [images] that is answered at a bias."""
-        return np.where(self.turn < bias, self.unseen_pair, self.seen_pair)
+        """The predicted pair [images] at a calibration bias."""
+        return np.where(self.switch_bias < bias, self.unseen_pair, self.seen_pair)
 
     def without_unseen(self) -> "Best":
         """The same with no unseen pair admitted."""
@@ -86,21 +86,21 @@ class Running:
         self.pair = xp.full((images,), NONE, dtype=xp.int64, device=device(like))
 
     def take(self, scores: Any, images: Any, pairs: Any) -> None:
-        """Take the better of what is known and of these scores [images, pairs]; all on one device."""
+        """Take the better of what is held and of these scores [images, pairs]; all on one device."""
         self._keep(*self._contenders(scores, images), pairs)
 
     def climb(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take scores, and give all entries that beat what was known before: their images, pairs and scores [entries]."""
+        """Take scores, and give all entries that beat what was held before: their images, pairs and scores [entries]."""
         xp = array_namespace(scores)
         scores, images, top = self._contenders(scores, images)
-        known, known_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
-        row, column = xp.nonzero((scores > known) | ((scores == known) & (pairs[None, :] < known_pair)))
-        found = xp.take(images, row), xp.take(pairs, column), xp.astype(scores[row, column], xp.float64)
+        held, held_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
+        row, column = xp.nonzero((scores > held) | ((scores == held) & (pairs[None, :] < held_pair)))
+        entries = xp.take(images, row), xp.take(pairs, column), xp.astype(scores[row, column], xp.float64)
         self._keep(scores, images, top, pairs)
-        return to_host(found[0]), to_host(found[1]), to_host(found[2])
+        return to_host(entries[0]), to_host(entries[1]), to_host(entries[2])
 
     def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
-        """The rows whose best score reaches what is known, their images and these scores: of most blocks they are few."""
+        """The rows whose best score reaches what is held, their images and these scores: of most blocks they are few."""
         xp = array_namespace(scores)
         top = xp.max(scores, axis=1)
         rows = xp.nonzero(top >= xp.take(self.score, images))[0]
@@ -124,7 +124,7 @@ class Evaluator:
     Args:
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be answered; all where not given.
+        candidates: [pairs] bool, pairs that may be predicted; all where not given.
 
     Raises:
         ValueError: a target is no pair, or no candidate; the message names the first such image.
@@ -133,7 +133,7 @@ class Evaluator:
         >>> evaluator = Evaluator(targets=np.array([0, 2]), seen=np.array([True, True, False]))
         >>> evaluator.update(np.array([[0.9], [0.3]]), pairs=np.array([2]))
         >>> evaluator.update(np.array([[1.0, 0.2], [0.4, 0.1]]), pairs=np.array([0, 1]))
-        >>> evaluator.best().turn.round(2).tolist()
+        >>> evaluator.best().switch_bias.round(2).tolist()
         [0.1, 0.1]
     """
 
@@ -145,7 +145,7 @@ class Evaluator:
             shapes = f"{self._seen.shape} and {self._candidates.shape}"
             raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
         _check_targets(self._targets, self._candidates)
-        self._found: dict[bool, Running] = {}  # of seen and of unseen pairs, once there are scores
+        self._running: dict[bool, Running] = {}  # of seen and of unseen pairs, once there are scores
 
     def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
         """Take a block of scores [block's images, block's pairs], higher is likelier.
@@ -168,7 +168,7 @@ class Evaluator:
         scores = scores.detach() if hasattr(scores, "detach") else scores
         _check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
         xp, where = array_namespace(scores), device(scores)
-        self._found = self._found or {kind: Running(len(self._targets), scores) for kind in (True, False)}
+        self._running = self._running or {kind: Running(len(self._targets), scores) for kind in (True, False)}
         rows = xp.asarray(images, device=where)
         for kind in (True, False):
             columns = np.flatnonzero(self._candidates[pairs] & (self._seen[pairs] == kind))
@@ -177,16 +177,16 @@ class Evaluator:
 
     def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
         """Take the scores [images, pairs] of one kind of pairs."""
-        self._found[kind].take(scores, images, pairs)
+        self._running[kind].take(scores, images, pairs)
 
     def best(self) -> Best:
-        """What was found so far; an image without scores has none."""
-        found: dict[str, np.ndarray] = {}
+        """The best pairs so far; an image without scores has none."""
+        bests: dict[str, np.ndarray] = {}
         for name, kind in (("seen", True), ("unseen", False)):
-            running = self._found.get(kind) or Running(len(self._targets), np.empty(0))
-            found[f"{name}_score"] = to_host(running.score).copy()
-            found[f"{name}_pair"] = to_host(running.pair).copy()
-        return Best(**found, target=self._targets, is_seen=self._seen[self._targets])
+            running = self._running.get(kind) or Running(len(self._targets), np.empty(0))
+            bests[f"{name}_score"] = to_host(running.score).copy()
+            bests[f"{name}_pair"] = to_host(running.pair).copy()
+        return Best(**bests, target=self._targets, is_seen=self._seen[self._targets])
 
 
 def to_host(array: Any) -> np.ndarray:
@@ -212,11 +212,11 @@ def positions(array: Any, length: int) -> np.ndarray:
     Raises:
         ValueError: they are no integers, or one is outside.
     """
-    found = integers(array)
-    outside = found[(found < 0) | (found >= length)]
+    indices = integers(array)
+    outside = indices[(indices < 0) | (indices >= length)]
     if len(outside):
         raise ValueError(f"{int(outside[0])} is no position among {length}")
-    return found
+    return indices
 
 
 def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
@@ -226,7 +226,7 @@ def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
         image = int((~fine).argmax())
         why = "is no candidate" if inside[image] else f"is none of the {len(candidates)} pairs"
         raise ValueError(
-            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be answered: {targets[image]} {why}"
+            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be predicted: {targets[image]} {why}"
         )
 
 
@@ -239,7 +239,7 @@ def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
     xp = array_namespace(scores)
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.all(xp.isfinite(xp.sum(scores, axis=1)))):
-            return  # a sum with NaN or infinity in it is never finite, and this is the fastest look
+            return  # a sum with NaN or infinity in it is never finite, and this is the fastest test
     wrong = to_host(~xp.all(xp.isfinite(_columns(scores, columns)), axis=1))
     if wrong.any():
         first = int(images[wrong].min())

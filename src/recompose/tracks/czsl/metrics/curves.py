@@ -1,6 +1,6 @@
 """Seen and unseen accuracy over calibration biases, exactly, and the area under their curve: what training selects an epoch by.
 
-A bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
+A calibration bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
 image's at one bias of its own: the difference of the two scores, taken in double precision.
 """
 
@@ -36,15 +36,15 @@ def dense_curve(best: Best) -> Curve:
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
     """
-    turn = best.turn
+    switch = best.switch_bias
     lost, won = best.is_seen & best.seen_right, ~best.is_seen & best.unseen_right
-    finite = np.isfinite(turn)
-    steps, place = np.unique(turn[finite], return_inverse=True)
+    finite = np.isfinite(switch)
+    steps, place = np.unique(switch[finite], return_inverse=True)
     lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
     won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
     # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
     seen = lost.sum() - np.append(0, np.cumsum(lost_at))
-    unseen = won[np.isneginf(turn)].sum() + np.append(0, np.cumsum(won_at))
+    unseen = won[np.isneginf(switch)].sum() + np.append(0, np.cumsum(won_at))
     return Curve(np.append(-np.inf, steps), share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
 
 

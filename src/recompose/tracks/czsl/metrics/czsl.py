@@ -31,8 +31,8 @@ Sweep = Literal["dense", "field"]
 
 # of the evaluator that the field shares (CSP, DFSP, Troika and MSCI carry copies of it)
 FIELD_LARGEST = 1e3  # the bias at which everything counts as predicted unseen
-FIELD_OFFSET = 1e-4  # how far below an image's turn its bias is put
-FIELD_STEPS = 20  # about how many of the turns are visited
+FIELD_OFFSET = 1e-4  # how far below an image's switching bias a visited one is put
+FIELD_STEPS = 20  # about how many of them are visited
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Report:
     harmonic_mean: float  # H, the best over the biases of the sweep
     auc: float  # area under the curve of seen over unseen accuracy
     curve: Curve
-    state: float | None = None  # share of images whose state is answered right at bias 0
+    state: float | None = None  # share of images whose state is predicted right at bias 0
     object: float | None = None  # the same of objects
 
 
 def field_curve(best: Best) -> Curve:
     """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
-    These are the turns, less 1e-4, of every n-th image that an unseen pair answers rightly at a bias of 1000, n such that there are about 20, and
+    These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is rightly predicted at a bias of 1000, n such that there are about 20, and
     1000 itself. It therefore understates AUC and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its
     biases mean little, while nothing is lost here to rounding, since the bias is never added to a score.
 
@@ -62,13 +62,13 @@ def field_curve(best: Best) -> Curve:
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([0.9999, 1000.0], [1.0, 0.0], [0.0, 1.0])
     """
-    turn = best.turn
-    right = ~best.is_seen & best.unseen_right & (turn < FIELD_LARGEST)
-    biases = np.sort(turn[right] - FIELD_OFFSET)
+    switch = best.switch_bias
+    right = ~best.is_seen & best.unseen_right & (switch < FIELD_LARGEST)
+    biases = np.sort(switch[right] - FIELD_OFFSET)
     biases = np.append(biases[:: max(len(biases) // FIELD_STEPS, 1)], FIELD_LARGEST)
-    answered = turn[:, None] < biases  # [images, points]: by the unseen pair
-    seen = (~answered & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
-    unseen = (answered & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
+    predicted_unseen = switch[:, None] < biases  # [images, points]: the unseen pair is predicted
+    seen = (~predicted_unseen & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
+    unseen = (predicted_unseen & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
     return Curve(biases, share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
 
 
@@ -131,7 +131,7 @@ def czsl_report(
         scores: [images, pairs], floating point, higher is likelier.
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be answered; all where not given.
+        candidates: [pairs] bool, pairs that may be predicted; all where not given.
         sweep: ``dense``, exact, or ``field``, as the field's shared evaluator samples.
         primitives: [pairs, 2], each pair's state and object: asks for their accuracies at bias 0.
 

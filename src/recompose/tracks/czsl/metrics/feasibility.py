@@ -1,4 +1,4 @@
-"""Feasibility calibration of the open world: which pairs may be answered, and the threshold that decides it.
+"""Feasibility calibration of the open world: how feasible each pair is, and what is kept for every threshold.
 
 Of all states with all objects most make no sense. A pair's feasibility says how near its state and its object are to ones that
 training showed together; unseen pairs below a threshold are excluded, and the threshold is the one with the best AUC
@@ -126,7 +126,7 @@ class LadderBuilder(Evaluator):
         start = 0
         while start < len(falling):
             stop = start + max(1, start, int(self._fed[rows].min()))
-            self._climbs.append(self._found[kind].climb(scores[:, start:stop], images, pairs[start:stop]))
+            self._climbs.append(self._running[kind].climb(scores[:, start:stop], images, pairs[start:stop]))
             start = stop
         self._lowest[rows] = falling[-1]
         self._fed[rows] += len(falling)

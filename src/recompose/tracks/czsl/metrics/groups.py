@@ -29,11 +29,11 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return groups
 
 
-def group_accuracies(answers: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
-    """The share of right answers among the images of each group; groups without images are left out.
+def group_accuracies(predicted: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
+    """The share of right predictions among the images of each group; groups without images are left out.
 
     Args:
-        answers: [images], the pairs that were answered.
+        predicted: [images], the predicted pairs.
         targets: [images], the true ones.
         groups: [pairs], indices in ``GROUPS``.
 
@@ -41,5 +41,5 @@ def group_accuracies(answers: np.ndarray, targets: np.ndarray, groups: np.ndarra
         >>> group_accuracies(np.array([0, 0, 1]), np.array([0, 1, 1]), groups=np.array([0, 3]))
         {'head': 1.0, 'unseen': 0.5}
     """
-    right, group = answers == targets, groups[targets]
+    right, group = predicted == targets, groups[targets]
     return {name: float(right[group == index].mean()) for index, name in enumerate(GROUPS) if (group == index).any()}

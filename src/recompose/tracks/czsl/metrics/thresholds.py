@@ -20,8 +20,8 @@ def aucs(ladder: Ladder) -> np.ndarray:
     """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
 
     AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one bias: the
-    first one's best seen pair is right, the second one's best unseen pair is, and the first one turns later; half where both turn
-    at once. A rung changes the couples of its own image alone, which two sorted lists count.
+    first one's best seen pair is right, the second one's best unseen pair is, and the first one's prediction switches at a higher bias; half where both
+    switch at the same one. A rung changes the couples of its own image alone, which two sorted lists count.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
@@ -43,19 +43,19 @@ def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
     """How many couples [rungs] are right after each rung."""
     ground = ladder.ground
     seen_right = ground.is_seen & ground.seen_right
-    turns = ground.seen_score[ladder.image] - ladder.score
+    switch = ground.seen_score[ladder.image] - ladder.score
     hits = ~ground.is_seen[ladder.image] & (ladder.pair == ground.target[ladder.image])
-    turn = np.full(len(ground.target), np.inf)  # of images with seen pairs; of others while they are right
-    lost, won = SortedList(turn[seen_right].tolist()), SortedList()
-    right = np.zeros(len(turn), dtype=bool)
-    count, counts = 0.0, np.empty(len(turns))
-    for rung, (image, new, hit) in enumerate(zip(ladder.image.tolist(), turns.tolist(), hits.tolist(), strict=True)):
-        old = turn[image]
+    switch = np.full(len(ground.target), np.inf)  # of images with seen pairs; of others while they are right
+    lost, won = SortedList(switch[seen_right].tolist()), SortedList()
+    right = np.zeros(len(switch), dtype=bool)
+    count, counts = 0.0, np.empty(len(switch))
+    for rung, (image, new, hit) in enumerate(zip(ladder.image.tolist(), switch.tolist(), hits.tolist(), strict=True)):
+        old = switch[image]
         if seen_right[image]:
             count += _below(won, new) - _below(won, old)
             lost.remove(old)
             lost.add(new)
-            turn[image] = new
+            switch[image] = new
         elif hit or right[image]:
             if right[image]:
                 won.remove(old)
@@ -63,7 +63,7 @@ def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
             if hit:
                 won.add(new)
                 count += len(lost) - _below(lost, new)
-            turn[image], right[image] = new, hit
+            switch[image], right[image] = new, hit
         counts[rung] = count
     return counts
 
@@ -84,8 +84,8 @@ def best_threshold(ladder: Ladder) -> float:
         >>> best_threshold(builder.ladder())
         0.2
     """
-    found = aucs(ladder)
-    return float(ladder.thresholds[found.argmax()]) if len(found) else -np.inf
+    areas = aucs(ladder)
+    return float(ladder.thresholds[areas.argmax()]) if len(areas) else -np.inf
 
 
 def as_released(ladder: Ladder, threshold: float) -> Best:
@@ -129,5 +129,5 @@ def released_threshold(ladder: Ladder) -> float:
     if not len(ladder.thresholds):
         return -np.inf
     tried = np.linspace(ladder.thresholds[0], ladder.thresholds[-1], RELEASED_THRESHOLDS)
-    found = [report_of(as_released(ladder, threshold), "field").auc for threshold in tried]
-    return float(tried[int(np.argmax(found))])
+    areas = [report_of(as_released(ladder, threshold), "field").auc for threshold in tried]
+    return float(tried[int(np.argmax(areas))])

@@ -57,10 +57,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Views:
-    """What the paths know of images: an embedding [images, E] for each, and what texts look at.
+    """What the paths know of images: an embedding [images, E] for each, and what texts attend to.
 
     A survey adds the probabilities of states [images, S] and objects [images, O], and for each way to tell a pair as a whole the logarithm [images]
-    of the sum over all pairs of a world; of a world in one block also the logits [images, P], so that texts need not look at images twice.
+    of the sum over all pairs of a world; of a world in one block also the logits [images, P], so that cross-attention is computed once.
     """
 
     pair: Tensor
@@ -158,29 +158,29 @@ class ThreePath(PairMethod):
         return self
 
     def layers(self) -> list[list[int]]:
-        """The blocks of the image tower whose tokens texts look at, in groups; none in the plain three paths."""
+        """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
         return []
 
-    def look(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """Texts [P, E] as they are after they looked at each image's tokens: [images, P, E], or [P, E] where they do not look."""
+    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+        """Texts [P, E] after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
         return texts
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """What texts look at, made of the tokens of each group of layers."""
+        """What texts attend to, made of the tokens of each group of layers."""
         return ()
 
     def encode_images(self, inputs: Tensor) -> Views:
-        """The embedding of each path, and what texts look at, of images as bytes [images, 3, height, width]."""
+        """The embedding of each path, and what texts attend to, of images as bytes [images, 3, height, width]."""
         groups = self.layers()
         with self.adapters.attached(self.backbone.image_blocks):
-            embedding, found = self._tower(
+            embedding, layer_tokens = self._tower(
                 self.backbone.from_bytes(inputs), {layer for group in groups for layer in group}
             )
         return Views(
             pair=embedding,
             state=self.of_state(embedding),
             object=self.of_object(embedding),
-            tokens=self.gather([[found[layer] for layer in group] for group in groups]),
+            tokens=self.gather([[layer_tokens[layer] for layer in group] for group in groups]),
         )
 
     def _tower(self, pixels: Tensor, wanted: set[int]) -> tuple[Tensor, dict[int, Tensor]]:
@@ -188,8 +188,8 @@ class ThreePath(PairMethod):
         if not wanted:
             return self.backbone.encode_image(pixels), {}
         layers = sorted({*wanted, self.backbone.depth - 1})
-        found = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
-        return found[layers[-1]][:, 0], found
+        layer_tokens = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
+        return layer_tokens[layers[-1]][:, 0], layer_tokens
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
         """The texts of each block of pairs [pairs, 2], and of all states and objects."""
@@ -207,7 +207,7 @@ class ThreePath(PairMethod):
         """Logits [images, texts] of a path, in blocks of texts [texts, E]."""
         view: Tensor = getattr(images, path)
         return in_blocks(
-            lambda block: cosine_logits(self.backbone.logit_scale, view, self.look(block, images.tokens)),
+            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, images.tokens)),
             texts,
             size=max(1, LOOKS // len(view)),
             dim=1,
