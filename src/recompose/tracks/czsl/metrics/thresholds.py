@@ -43,13 +43,14 @@ def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
     """How many couples [rungs] are right after each rung."""
     ground = ladder.ground
     seen_right = ground.is_seen & ground.seen_right
-    switch = ground.seen_score[ladder.image] - ladder.score
+    new_switches = ground.seen_score[ladder.image] - ladder.score
     hits = ~ground.is_seen[ladder.image] & (ladder.pair == ground.target[ladder.image])
-    switch = np.full(len(ground.target), np.inf)  # of images with seen pairs; of others while they are right
+    switch = np.full(len(ground.target), np.inf)  # the switching bias of images with seen pairs; of others while they are right
     lost, won = SortedList(switch[seen_right].tolist()), SortedList()
     right = np.zeros(len(switch), dtype=bool)
-    count, counts = 0.0, np.empty(len(switch))
-    for rung, (image, new, hit) in enumerate(zip(ladder.image.tolist(), switch.tolist(), hits.tolist(), strict=True)):
+    count, counts = 0.0, np.empty(len(new_switches))
+    rungs = zip(ladder.image.tolist(), new_switches.tolist(), hits.tolist(), strict=True)
+    for rung, (image, new, hit) in enumerate(rungs):
         old = switch[image]
         if seen_right[image]:
             count += _below(won, new) - _below(won, old)
