@@ -16,7 +16,8 @@ from torch import Tensor
 
 from benchmarks.machine import machine
 from recompose.tracks.czsl.metrics.czsl import Evaluator, report_of
-from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, best_threshold
+from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
+from recompose.tracks.czsl.metrics.thresholds import best_threshold
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, PAIR_BLOCK
 
 MIT_STATES = {"images": 3_000, "states": 115, "objects": 245, "seen": 1_262, "width": 16}

@@ -18,10 +18,10 @@ from torch import Tensor
 from benchmarks.machine import machine
 from recompose.backbones.clip import build, outline
 from recompose.params import load_params
+from recompose.tracks.czsl.building import own_settings
 from recompose.tracks.czsl.catalogue import METHODS
-from recompose.tracks.czsl.methods.parts.pair_method import Known, PairMethod
+from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
-from recompose.tracks.czsl.run import own
 
 ROOT = Path(__file__).parent.parent
 BATCH, BATCHES = 64, 4
@@ -37,10 +37,10 @@ def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) 
     entry = METHODS[method]
     settings = load_params(ROOT / "params.yaml").settings(method, "shapes-pairs", changed)
     names = [f"state {index}" for index in range(states)], [f"object {index}" for index in range(objects)]
-    found: PairMethod = getattr(importlib.import_module(entry.module), entry.class_name)(
-        backbone, *names, **own(settings)
+    built: PairMethod = getattr(importlib.import_module(entry.module), entry.class_name)(
+        backbone, *names, **own_settings(settings)
     )
-    return found
+    return built.scored_with(**settings.get("scoring", {}))
 
 
 def rate(step: Callable[[], object]) -> float:
@@ -58,7 +58,7 @@ def throughput(name: str) -> tuple[float, float, float, float]:
     method = made(name, build("shapes-clip", "gelu").eval(), STATES, OBJECTS)
     pairs = torch.cartesian_prod(torch.arange(STATES), torch.arange(OBJECTS))
     seen = pairs[torch.randperm(len(pairs))[:TRAIN_PAIRS]]
-    method.prepare(Known(pairs, torch.randn(len(seen), method.backbone.width), seen))
+    method.prepare(TrainingPrior(pairs, torch.randn(len(seen), method.backbone.width), seen))
     bytes_ = torch.randint(0, 256, (BATCH, 3, 32, 32), dtype=torch.uint8)
     inputs = bytes_ if method.sees == "pixels" else torch.randn(BATCH, method.backbone.width)
     targets = torch.randint(0, len(seen), (BATCH,))

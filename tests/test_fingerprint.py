@@ -99,5 +99,5 @@ def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
         "recompose.receipts",
     }
     assert not reached & outside
-    assert "recompose.tracks.czsl.metrics.czsl" in reached
+    assert "recompose.tracks.czsl.metrics.curves" in reached
     assert "recompose.tracks.czsl.methods.coop" not in reached

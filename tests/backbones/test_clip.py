@@ -1,5 +1,6 @@
 """CLIP behind our interface, compared with open_clip's own functions."""
 
+import json
 from pathlib import Path
 
 import open_clip
@@ -9,7 +10,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build, end_of_text, load
+from recompose.backbones.clip import Backbone, build, end_of_text, load, load_backbone
 
 TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
 
@@ -125,6 +126,16 @@ def test_weights_come_back_from_our_own_format(backbone: Backbone, pixels: Tenso
     again = load("shapes-clip", "gelu", tmp_path / "weights.safetensors")
     assert torch.equal(again.encode_image(pixels), backbone.encode_image(pixels))
     assert not again.training
+
+
+def test_a_folder_describes_its_backbone(backbone: Backbone, pixels: Tensor, tmp_path: Path) -> None:
+    save_file(backbone.model.state_dict(), tmp_path / "some.safetensors")
+    description = {"architecture": "shapes-clip", "activation": "quick_gelu", "weights": "some.safetensors"}
+    (tmp_path / "backbone.json").write_text(json.dumps(description))
+    found, expected = load_backbone(tmp_path), load("shapes-clip", "quick_gelu", tmp_path / "some.safetensors")
+    assert torch.equal(found.encode_image(pixels), expected.encode_image(pixels))
+    assert not torch.allclose(found.encode_image(pixels), backbone.encode_image(pixels), atol=1e-5)
+    assert not found.training
 
 
 def test_weights_come_from_an_archive_such_as_openai_published(

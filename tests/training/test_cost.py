@@ -1,4 +1,4 @@
-"""What a run costs: counts of parameters in closed form, seconds by a clock that tests turn, memory by a known allocation."""
+"""What runs and evaluations cost: counts of parameters in closed form, seconds by a clock that tests turn, memory by a known allocation."""
 
 import json
 from pathlib import Path
@@ -19,9 +19,11 @@ from recompose.tracks.czsl.methods.coop import CoOp
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.dfsp import DFSP
 from recompose.tracks.czsl.methods.gipcol import GIPCOL
-from recompose.training import cost
-from recompose.training.cost import Costs, Epochs, Peak, at_paper_scale, trainable
-from recompose.training.loop import Data, Hardware, Training, fit
+from recompose.training import cost, resources
+from recompose.training.cost import Epochs, RunCosts, at_paper_scale
+from recompose.training.hardware import Hardware
+from recompose.training.loop import Data, Training, fit
+from recompose.training.resources import EvaluationCosts, Peak, trainable
 from tests.tracks.czsl.methods.derivations import settings_of
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
@@ -43,7 +45,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr(cost, "time", SimpleNamespace(perf_counter=found.perf_counter))
+    for module in (cost, resources):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=found.perf_counter))
     return found
 
 
@@ -251,7 +254,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Linux's files of a process, empty."""
     for name in ("STATUS", "CLEAR_REFS"):
         (tmp_path / name.lower()).write_text("")
-        monkeypatch.setattr(cost, name, tmp_path / name.lower())
+        monkeypatch.setattr(resources, name, tmp_path / name.lower())
     return tmp_path
 
 
@@ -290,50 +293,60 @@ def test_the_peak_of_a_gpu_holds_an_allocation_of_a_known_size() -> None:
     assert of(peak) - before == 64 * MEGABYTES
 
 
-# the file
+# the files
 
 
-def test_costs_of_a_run_are_written(tmp_path: Path, clock: Clock, proc: Path) -> None:
+def test_costs_of_a_run_are_written(tmp_path: Path, proc: Path) -> None:
     say(proc, highest=30, now=7)
-    costs = Costs(nn.Linear(3, 5), 1_234_567, torch.device("cpu"))
+    costs = RunCosts(nn.Linear(3, 5), 1_234_567, torch.device("cpu"))
     costs.epochs.seconds = [2.0, 5.0, 3.5]
-    with costs.testing():
-        clock.now += 12.5
-    clock.now += 100
     say(proc, highest=12, now=9)
     costs.write(tmp_path / "costs.json")
     assert json.loads((tmp_path / "costs.json").read_text()) == {
         "trainable_parameters": 20,
         "trainable_parameters_at_vit_l_14": 1_234_567,
         "epoch_seconds": 3.5,
+        "peak_memory_bytes": 5 * 1024,
+    }
+
+
+def test_costs_of_an_evaluation_are_written(tmp_path: Path, clock: Clock, proc: Path) -> None:
+    say(proc, highest=30, now=7)
+    costs = EvaluationCosts(20, torch.device("cpu"))
+    with costs.scoring():
+        clock.now += 12.5
+    clock.now += 100
+    say(proc, highest=12, now=9)
+    costs.write(tmp_path / "costs.json")
+    assert json.loads((tmp_path / "costs.json").read_text()) == {
+        "trainable_parameters": 20,
         "test_seconds": 12.5,
         "peak_memory_bytes": 5 * 1024,
     }
 
 
-def test_a_run_that_trains_nothing_has_no_seconds_of_an_epoch(tmp_path: Path, proc: Path) -> None:
+def test_memory_that_nobody_knows_is_null(tmp_path: Path, proc: Path) -> None:
     (proc / "clear_refs").unlink()
-    costs = Costs(nn.Linear(3, 5).requires_grad_(False), 0, torch.device("cpu"))
-    costs.write(tmp_path / "costs.json")
+    EvaluationCosts(0, None).write(tmp_path / "costs.json")
     found = json.loads((tmp_path / "costs.json").read_text())
-    assert found["epoch_seconds"] is None
-    assert found["peak_memory_bytes"] is None
-    assert (found["trainable_parameters"], found["test_seconds"]) == (0, 0.0)
+    assert found == {"trainable_parameters": 0, "test_seconds": 0.0, "peak_memory_bytes": None}
 
 
 def test_parameters_are_those_before_training(tmp_path: Path) -> None:
     """What is frozen later on was still trained."""
     method = nn.Linear(3, 5)
-    costs = Costs(method, 0, torch.device("cpu"))
+    costs = RunCosts(method, 0, torch.device("cpu"))
+    costs.epochs.seconds = [1.0]
     method.requires_grad_(False)
     costs.write(tmp_path / "costs.json")
     assert json.loads((tmp_path / "costs.json").read_text())["trainable_parameters"] == 20
 
 
 @needs_linux
-def test_the_peak_is_counted_from_before_training_to_the_test(tmp_path: Path) -> None:
-    costs = Costs(nn.Linear(3, 5), 0, torch.device("cpu"))
-    with costs.testing():
+@pytest.mark.parametrize("device", [torch.device("cpu"), None])
+def test_the_peak_is_counted_from_before_an_evaluation_to_its_end(tmp_path: Path, device: torch.device | None) -> None:
+    costs = EvaluationCosts(0, device)
+    with costs.scoring():
         np.ones(96 * MEGABYTES, dtype=np.uint8)
     costs.write(tmp_path / "costs.json")
     assert 90 * MEGABYTES < json.loads((tmp_path / "costs.json").read_text())["peak_memory_bytes"] < 130 * MEGABYTES

@@ -13,7 +13,8 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
-from recompose.training.loop import Data, Hardware, Training, fit, shuffled_batches
+from recompose.training.hardware import Hardware
+from recompose.training.loop import Data, Training, fit, shuffled_batches
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 

@@ -11,7 +11,10 @@ from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from recompose.files import read_json
+
 ARCHITECTURES = Path(__file__).parent / "architectures"
+DESCRIPTION = "backbone.json"  # architecture, activation, and the name of the weights' file
 Activation = Literal["gelu", "quick_gelu"]
 
 
@@ -208,3 +211,13 @@ def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
             state.pop(constant, None)
     backbone.model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
     return backbone.eval()
+
+
+def load_backbone(folder: Path) -> Backbone:
+    """A backbone from a folder with its weights and ``backbone.json``, which holds architecture, activation and the weights' file name.
+
+    Raises:
+        RuntimeError: the weights do not fit the architecture.
+    """
+    description = read_json(folder / DESCRIPTION)
+    return load(description["architecture"], description["activation"], folder / description["weights"])

@@ -1,4 +1,4 @@
-"""Cross-modal interaction: texts that look at the tokens of an image (Troika at 1f3c546, taken over by MSCI)."""
+"""Cross-modal interaction: texts cross-attend to the tokens of an image (Troika at 1f3c546, taken over by MSCI)."""
 
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention, silu
@@ -50,6 +50,6 @@ class Interaction(nn.Module):
         )
 
     def forward(self, texts: Tensor, tokens: Tensor) -> Tensor:
-        """Texts [images, texts, E] after they looked at normed tokens [images, tokens, E]."""
+        """Texts [images, texts, E] after cross-attention to normed tokens [images, tokens, E]."""
         texts = texts + self.attention(texts, tokens)
         return texts + self.feed_forward(texts)

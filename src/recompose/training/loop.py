@@ -2,7 +2,6 @@
 
 import logging
 import warnings
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from recompose.progress import Pace, say
+from recompose.training.hardware import Hardware
 
 LAST = "last.ckpt"
 
@@ -26,20 +26,6 @@ for _message in (
     ".*LeafSpec.*",
 ):
     warnings.filterwarnings("ignore", message=_message)
-
-
-@dataclass(frozen=True)
-class Hardware:
-    """Where and in which precision Lightning trains."""
-
-    precision: str
-    accelerator: str
-    devices: str | int
-
-    @property
-    def device(self) -> torch.device:
-        """Where a single process computes outside training."""
-        return torch.device("cpu" if self.accelerator == "cpu" or not torch.cuda.is_available() else "cuda")
 
 
 def epoch_seed(seed: int, epoch: int) -> int:

@@ -11,12 +11,12 @@ from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.metrics.czsl import report_of
-from recompose.tracks.czsl.metrics.worlds import evaluate
-from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, scorer_of, train
-from recompose.training.loop import Hardware
-from tests.tracks.czsl.methods.derivations import settings_of
+from recompose.tracks.czsl.metrics.worlds import score_worlds
+from recompose.tracks.czsl.scoring import restore, scorer_of
+from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from tests.tracks.czsl.methods.derivations import new_method, settings_of
+from tests.tracks.czsl.tiny import CPU
 
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 STATES = {"blue": (30, 60, 220), "green": (30, 200, 60), "red": (220, 40, 40)}
 OBJECTS = {"left": np.s_[:, :16], "middle": np.s_[8:24, 8:24], "top": np.s_[:16, :]}  # where the colour is
 SEEN = [("blue", "left"), ("red", "middle"), ("green", "top"), ("blue", "middle"), ("red", "left"), ("green", "left")]
@@ -68,18 +68,19 @@ def new(backbone: Backbone, data: PairData, seed: int = 0) -> MSCI:
         "interaction_dropout": 0.1,
     }
     settings = settings_of("msci", heads=2, loss_weights=[1.0, 1.0, 1.0], **dropout)
-    return MSCI(backbone, data.states, data.objects, **settings)
+    method: MSCI = new_method(MSCI, backbone, data.states, data.objects, settings)
+    return method
 
 
 def run(backbone: Backbone, data: PairData, pixels: np.ndarray, folder: Path, seed: int = 0, **changed: Any) -> MSCI:
-    (folder / "scratch").mkdir(parents=True, exist_ok=True)
     method = new(backbone, data, seed)
-    train(method, data, pixels, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
+    fit_method(method, data, pixels, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
+    restore(method, folder / CHECKPOINT)
     return method
 
 
 def auc(method: MSCI, data: PairData, pixels: np.ndarray) -> float:
-    return report_of(evaluate(data, scorer_of(method, data, pixels, CPU.device)).best("val", "closed")).auc
+    return report_of(score_worlds(data, scorer_of(method, data, pixels, CPU.device)).bests["val", "closed"]).auc
 
 
 @torch.no_grad()

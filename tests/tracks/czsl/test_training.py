@@ -1,26 +1,37 @@
-"""Training of pair methods: it learns, it is determined by its seed, and it keeps its best epoch."""
+"""A run: it learns, it is determined by its document, and it keeps its best epoch."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import pytorch_lightning as pl
 import torch
 from safetensors.torch import load_file
+from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone, build, load_backbone
 from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.evaluation import evaluate
+from recompose.tracks.czsl.measures import read_measures
+from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.metrics.czsl import report_of
-from recompose.tracks.czsl.metrics.worlds import evaluate, measured
-from recompose.tracks.czsl.training import CHECKPOINT, KeepBest, scorer_of, train
-from recompose.training.loop import Hardware
+from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+from recompose.tracks.czsl.methods.parts.three_path import Scoring
+from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
+from recompose.tracks.czsl.scoring import feasibility_by_text, restore, scorer_of
+from recompose.tracks.czsl.training import CHECKPOINT, COSTS, BestEpoch, PairTraining, fit_method, train
+from tests.tracks.czsl.methods.derivations import drawn_images, settings_of
+from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_world
 
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 STATES, OBJECTS = ["blue", "red", "striped"], ["circle", "moon", "star"]
 SEEN = [("blue", "circle"), ("red", "moon"), ("striped", "star"), ("blue", "moon"), ("red", "circle")]
 UNSEEN = [("striped", "circle"), ("blue", "star")]
-SETTINGS: dict[str, Any] = {"lr": 0.02, "weight_decay": 1e-5, "batch_size": 20, "accumulate": 1, "epochs": 4}
+TRAINING: dict[str, Any] = {"lr": 0.02, "weight_decay": 1e-5, "batch_size": 20, "accumulate": 1, "epochs": 4}
+OWN: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.1}
+BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
+SELECTION = {"fusion": "probabilities", "weights": [0.7, 0.3]}
 
 
 @pytest.fixture(scope="module")
@@ -52,90 +63,215 @@ def features(backbone: Backbone, data: PairData) -> np.ndarray:
     return np.array(rows, dtype=np.float32)
 
 
-def run(backbone: Backbone, data: PairData, features: np.ndarray, folder: Path, seed: int = 0, **changed: Any) -> CSP:
-    (folder / "scratch").mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(seed)
-    method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1)
-    train(method, data, features, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
-    return method
+@pytest.fixture(scope="module")
+def pixels(data: PairData) -> np.ndarray:
+    return drawn_images(len(data.samples)).numpy()
 
 
-def numbers(method: CSP, data: PairData, features: np.ndarray) -> dict[str, Any]:
-    return measured(data, evaluate(data, scorer_of(method, data, features, CPU.device)))
+@pytest.fixture(scope="module")
+def needs(
+    backbone: Backbone,
+    data: PairData,
+    features: np.ndarray,
+    pixels: np.ndarray,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Path]:
+    return write_world(tmp_path_factory.mktemp("world"), backbone, data, features, pixels)
 
 
-def test_training_raises_the_auc_of_pairs_it_never_saw(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    untrained = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1)
-    before = numbers(untrained, data, features)["test/closed"]["dense"]
-    after = numbers(run(backbone, data, features, tmp_path), data, features)["test/closed"]["dense"]
-    assert after["auc"] > before["auc"] + 0.2
-    assert after["harmonic_mean"] > before["harmonic_mean"]
+def run(
+    needs: dict[str, Path],
+    folder: Path,
+    method: type = CSP,
+    own: dict[str, Any] = OWN,
+    *,
+    seed: int = 0,
+    precision: str = "32-true",
+    **changed: Any,
+) -> Path:
+    """A run's checkpoint."""
+    settings = own | {"training": TRAINING | changed}
+    assert train(run_document(method, settings, seed=seed, precision=precision), needs, folder, CPU, "t")
+    return folder / CHECKPOINT
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    files = []
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        run(backbone, data, features, tmp_path / name, seed)
-        files.append((tmp_path / name / CHECKPOINT).read_bytes())
+def measures(needs: dict[str, Path], folder: Path, run: Path | None = None) -> dict[str, float]:
+    """Of CSP, as a run left it, or untrained."""
+    folder.mkdir()
+    evaluate(evaluation_document(CSP, OWN), needs | ({"run": run} if run else {}), folder, CPU, "t")
+    return read_measures(needs["data"], folder)
+
+
+def test_training_raises_the_auc_of_pairs_it_never_saw(needs: dict[str, Path], tmp_path: Path) -> None:
+    run(needs, tmp_path / "run")
+    before, after = measures(needs, tmp_path / "before"), measures(needs, tmp_path / "after", tmp_path / "run")
+    assert after["test/closed/dense/auc"] > before["test/closed/dense/auc"] + 0.2
+    assert after["test/closed/dense/harmonic_mean"] > before["test/closed/dense/harmonic_mean"]
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(needs: dict[str, Path], tmp_path: Path) -> None:
+    files = [run(needs, tmp_path / name, seed=seed).read_bytes() for name, seed in (("a", 0), ("b", 0), ("c", 1))]
     assert files[0] == files[1]
     assert files[0] != files[2]
 
 
-def test_the_method_ends_at_the_best_epoch_s_checkpoint(backbone, data, features, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_checkpoint_is_that_of_the_best_epoch(
+    needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     aucs: list[float] = []
-    right = KeepBest.on_validation_end
+    right = BestEpoch.on_validation_end
 
-    def watch(self: KeepBest, trainer: Any, module: Any) -> None:
+    def watch(self: BestEpoch, trainer: Any, module: Any) -> None:
         aucs.append(float(trainer.callback_metrics["val_auc"]))
         right(self, trainer, module)
 
-    monkeypatch.setattr(KeepBest, "on_validation_end", watch)
-    method = run(backbone, data, features, tmp_path, lr=0.3, epochs=5)
-    kept = report_of(evaluate(data, scorer_of(method, data, features, CPU.device)).best("val", "closed")).auc
-    assert kept == pytest.approx(max(aucs), abs=1e-6)
-    stored = load_file(tmp_path / CHECKPOINT)
+    monkeypatch.setattr(BestEpoch, "on_validation_end", watch)
+    stored = load_file(run(needs, tmp_path / "run", lr=0.3, epochs=5))
+    found = measures(needs, tmp_path / "evaluation", tmp_path / "run")
+    assert found["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
     assert set(stored) == {"method.primitives"}
-    assert torch.equal(stored["method.primitives"], method.primitives.detach())
 
 
-def test_a_run_killed_after_its_training_ends_with_the_same_checkpoint(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    run(backbone, data, features, tmp_path)
-    whole = (tmp_path / CHECKPOINT).read_bytes()
-    (tmp_path / CHECKPOINT).unlink()
-    method = run(backbone, data, features, tmp_path)
-    assert (tmp_path / CHECKPOINT).read_bytes() == whole
-    assert torch.equal(load_file(tmp_path / CHECKPOINT)["method.primitives"], method.primitives.detach())
+def test_a_run_killed_after_its_training_ends_with_the_same_checkpoint(needs: dict[str, Path], tmp_path: Path) -> None:
+    checkpoint = run(needs, tmp_path)
+    whole, costs = checkpoint.read_bytes(), json.loads((tmp_path / COSTS).read_text())
+    checkpoint.unlink()
+    assert run(needs, tmp_path).read_bytes() == whole
+    assert json.loads((tmp_path / COSTS).read_text())["epoch_seconds"] == costs["epoch_seconds"]
 
 
-def test_accumulated_batches_make_one_step(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_run_leaves_a_checkpoint_and_its_costs(needs: dict[str, Path], backbone: Backbone, tmp_path: Path) -> None:
+    run(needs, tmp_path, epochs=1)
+    assert {path.name for path in tmp_path.iterdir()} == {CHECKPOINT, COSTS, "scratch"}
+    costs = json.loads((tmp_path / COSTS).read_text())
+    assert list(costs) == [
+        "trainable_parameters",
+        "trainable_parameters_at_vit_l_14",
+        "epoch_seconds",
+        "peak_memory_bytes",
+    ]
+    assert costs["trainable_parameters"] == 6 * backbone.text_width
+    assert costs["trainable_parameters_at_vit_l_14"] == 6 * 768
+    assert costs["epoch_seconds"] > 0
+
+
+def test_accumulated_batches_make_one_step(needs: dict[str, Path], tmp_path: Path) -> None:
     """Without dropout, two batches of 45 and one of 90 give the same gradient."""
-    found = []
-    for name, size, accumulate in (("one", 90, 1), ("two", 45, 2)):
-        (tmp_path / name / "scratch").mkdir(parents=True)
-        method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.0)
-        settings = SETTINGS | {"batch_size": size, "accumulate": accumulate, "epochs": 1, "lr": 1e-3}
-        train(method, data, features, tmp_path / name, CPU, title="t", seed=0, **settings)
-        found.append(method.primitives.detach().clone())
-    torch.testing.assert_close(found[0], found[1], atol=1e-4, rtol=0)
+    own = OWN | {"dropout": 0.0}
+    one, two = (
+        load_file(run(needs, tmp_path / str(size), own=own, batch_size=size, accumulate=90 // size, epochs=1, lr=1e-3))[
+            "method.primitives"
+        ]
+        for size in (90, 45)
+    )
+    torch.testing.assert_close(one, two, atol=1e-4, rtol=0)
 
 
-def test_mixed_precision_trains_and_scores_in_full(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    (tmp_path / "scratch").mkdir()
-    method = CSP(backbone, data.states, data.objects, prompt="a photo of {state} {object}", dropout=0.1)
-    before = method.primitives.detach().clone()
-    mixed = Hardware(precision="bf16-mixed", accelerator="cpu", devices=1)
-    train(method, data, features, tmp_path, mixed, title="t", seed=0, **SETTINGS)
-    assert method.primitives.dtype == torch.float32
-    assert not torch.equal(method.primitives, before)
+def test_the_document_decides_the_precision_and_scores_are_in_full(
+    needs: dict[str, Path], backbone: Backbone, data: PairData, features: np.ndarray, tmp_path: Path
+) -> None:
+    trained = load_file(run(needs, tmp_path / "run", precision="bf16-mixed"))["method.primitives"]
+    assert trained.dtype == torch.float32
+    assert not torch.equal(trained, load_file(run(needs, tmp_path / "full"))["method.primitives"])
+    method = CSP(backbone, data.states, data.objects, **OWN)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         texts = method.encode_pairs(torch.from_numpy(data.indices(data.pairs)))
         assert method.score(torch.from_numpy(features[:3]), texts).dtype == torch.float32
-    assert numbers(method, data, features)["test/closed"]["dense"]["auc"] > 0.5
+    assert measures(needs, tmp_path / "evaluation", tmp_path / "run")["test/closed/dense/auc"] > 0.5
 
 
-def test_selection_needs_images_of_seen_and_of_unseen_pairs(backbone, data, features, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_selection_needs_images_of_seen_and_of_unseen_pairs(
+    backbone: Backbone, data: PairData, features: np.ndarray, tmp_path: Path
+) -> None:
     seen = set(data.pairs_of["train"])
     kept = [s.split != "val" or (s.state, s.object) in seen for s in data.samples]
     samples = [sample for sample, keep in zip(data.samples, kept, strict=True) if keep]
+    fewer = write_world(tmp_path / "world", backbone, PairData(data.pairs_of, samples), features[kept])
     with pytest.raises(ValueError, match="validation needs images of seen and of unseen pairs"):
-        run(backbone, PairData(data.pairs_of, samples), features[kept], tmp_path)
+        run(fewer, tmp_path / "run")
+
+
+# methods with settings of scores
+
+
+def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
+    needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Scoring] = []
+    right = PairTraining.on_validation_epoch_end
+
+    def watch(self: PairTraining) -> None:
+        assert isinstance(self.method, CSO)
+        used.append(self.method.scoring)
+        right(self)
+
+    monkeypatch.setattr(PairTraining, "on_validation_epoch_end", watch)
+    run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, selection=SELECTION)
+    assert used == [Scoring("probabilities", {"closed": [0.7, 0.3]})]
+
+
+def test_without_a_selection_such_a_method_is_not_trained(needs: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="CSO has no settings of scoring yet"):
+        run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1)
+
+
+# what runs of one process share
+
+
+def test_a_method_that_tunes_towers_leaves_the_next_run_its_pristine_ones(
+    needs: dict[str, Path], tmp_path: Path
+) -> None:
+    plain = run(needs, tmp_path / "plain").read_bytes()
+    tuned = run(needs, tmp_path / "tuned", TowerTuningCSP).read_bytes()
+    stored = load_file(tmp_path / "tuned" / CHECKPOINT)
+    pristine = load_backbone(needs["backbone"]).model.text_projection
+    assert set(stored) == {"method.primitives", "method.backbone.model.text_projection"}
+    assert not torch.equal(stored["method.backbone.model.text_projection"], pristine)
+    assert run(needs, tmp_path / "plain again").read_bytes() == plain
+    assert run(needs, tmp_path / "tuned again", TowerTuningCSP).read_bytes() == tuned
+
+
+# the same numbers as by its parts
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "sees"),
+    [(CSP, OWN, "embeddings"), (CSO, settings_of("c-s-o", disentangler_dropout=0.2), "pixels")],
+)
+def test_a_run_and_its_evaluation_are_what_their_parts_give(
+    needs: dict[str, Path],
+    data: PairData,
+    features: np.ndarray,
+    pixels: np.ndarray,
+    tmp_path: Path,
+    kind: Any,
+    own: dict[str, Any],
+    sees: str,
+) -> None:
+    """Seeded, built, given what it may know, trained, brought to its best epoch and scored, by a process of its own steps."""
+    of_three_paths = kind is CSO
+    scoring = {"fusion": "probabilities", "closed": [0.7, 0.3], "open": [0.2, 0.8]} if of_three_paths else {}
+    settings = TRAINING | {"epochs": 2, "halve_every": 1}
+    inputs = {"embeddings": features, "pixels": pixels}[sees]
+    # of its own towers: frozen parameters take another path through PyTorch's attention, with other last bits
+    feasibility = feasibility_by_text(data, load_backbone(needs["backbone"]), BY_TEXT["prompt"], CPU.device)
+    towers = load_backbone(needs["backbone"])
+    pl.seed_everything(3, verbose=False)
+    method = kind(towers, data.states, data.objects, **own)
+    pairs, rows = torch.from_numpy(data.indices(data.pairs)), data.rows("train")
+    labels: Tensor = pairs[torch.from_numpy(data.targets("train", data.pairs))]
+    method.prepare(TrainingPrior(pairs, torch.from_numpy(features[rows]), labels))
+    method.scored_with(**scoring)
+    (tmp_path / "parts" / "scratch").mkdir(parents=True)
+    fit_method(method, data, inputs, tmp_path / "parts", CPU, title="t", seed=3, **settings)
+    restore(method, tmp_path / "parts" / CHECKPOINT)
+    score_worlds(data, scorer_of(method, data, inputs, CPU.device), feasibility).write(tmp_path / "parts" / FILE)
+
+    selection = {"selection": SELECTION} if of_three_paths else {}
+    run(needs, tmp_path / "run", kind, own, seed=3, epochs=2, halve_every=1, **selection)
+    assert (tmp_path / "run" / CHECKPOINT).read_bytes() == (tmp_path / "parts" / CHECKPOINT).read_bytes()
+    of_scores = {"scoring": scoring} if of_three_paths else {}
+    document = evaluation_document(kind, own | of_scores, seed=3, feasibility=BY_TEXT)
+    (tmp_path / "evaluation").mkdir()
+    evaluate(document, needs | {"run": tmp_path / "run"}, tmp_path / "evaluation", CPU, "t")
+    assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "parts" / FILE).read_bytes()

@@ -1,7 +1,8 @@
-"""Training and testing a method on state-object pairs."""
+"""A run: a method trained on state-object pairs, up to the epoch with the best AUC on validation."""
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -10,23 +11,26 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.czsl.data.pairs import Pair, PairData
+from recompose.tracks.czsl.building import CHECKPOINT, COSTS, method_class, own_settings, prepared_method
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.data.worlds import World
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
-from recompose.tracks.czsl.metrics.czsl import Best, report_of
-from recompose.tracks.czsl.metrics.worlds import Scorer, World
+from recompose.tracks.czsl.metrics.best import Best, Evaluator
+from recompose.tracks.czsl.metrics.curves import area, dense_curve
 from recompose.training.augmentation import Augmentation
-from recompose.training.loop import Data, Hardware, Training, fit
+from recompose.training.cost import RunCosts, at_paper_scale
+from recompose.training.hardware import Hardware
+from recompose.training.loop import Data, Training, fit
 
-CHECKPOINT = "checkpoint.safetensors"
-SELECTION = "val_auc"
+VAL_AUC = "val_auc"
 
 
-class Rows(Dataset[Any]):
+class ImageRows(Dataset[Any]):
     """What a method sees of the images of a split, and a number [images] for each; a list of positions gives a whole batch."""
 
     def __init__(self, inputs: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
@@ -81,7 +85,8 @@ class PairTraining(Training):
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
         self._texts = self.method.encode_world([self.val_pairs], "closed")
-        self._evaluator = self._world.evaluator("val")
+        world = self._world
+        self._evaluator = Evaluator(world.targets["val"], world.seen, world.candidates["val"])
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
         """The best pairs of images at these positions [batch] of the split."""
@@ -91,7 +96,7 @@ class PairTraining(Training):
 
     def on_validation_epoch_end(self) -> None:
         """The AUC over the images of all processes."""
-        self.log(SELECTION, torch.tensor(report_of(self._gathered()).auc), sync_dist=True)
+        self.log(VAL_AUC, torch.tensor(area(dense_curve(self._gathered()))), sync_dist=True)
 
     def _gathered(self) -> Best:
         mine = self._evaluator.best()
@@ -110,7 +115,7 @@ class PairTraining(Training):
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]
 
 
-class KeepBest(Callback):
+class BestEpoch(Callback):
     """Keeps what training had reached at the best validation AUC; of equals the first."""
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +124,7 @@ class KeepBest(Callback):
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
         """Compare, and keep."""
-        value = float(trainer.callback_metrics[SELECTION])
+        value = float(trainer.callback_metrics[VAL_AUC])
         if value > self._best:
             self._best = value
             if trainer.is_global_zero:
@@ -135,10 +140,51 @@ class KeepBest(Callback):
         self._best = state_dict["best"]
 
 
-def train(
+def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+    """Train a method, and leave ``checkpoint.safetensors`` and ``costs.json`` in a folder.
+
+    Resumes from the last whole epoch in the folder's ``scratch``.
+
+    Args:
+        document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A method with
+            settings of scoring names those that an epoch is selected by as ``training.selection``: ``fusion``, and ``weights`` in the closed world.
+        needs: the verified folders ``data``, ``features`` and ``backbone``.
+        folder: where results are left.
+        hardware: where it trains; the document says in which precision.
+        title: what progress is reported under.
+
+    Returns:
+        Whether this is the process that goes on: of several devices' processes only one.
+    """
+    torch.set_num_threads(document["trainer"]["threads"])
+    hardware = replace(hardware, precision=document["trainer"]["precision"])
+    method, data, inputs = prepared_method(document, needs)
+    settings = dict(document["settings"]["training"])
+    selection = settings.pop("selection", None)
+    if selection:
+        method.scored_with(fusion=selection["fusion"], closed=selection["weights"])
+    counted = at_paper_scale(method_class(document), own_settings(document["settings"]), data.states, data.objects)
+    costs = RunCosts(method, counted, hardware.device)
+    goes_on = fit_method(
+        method,
+        data,
+        inputs,
+        folder,
+        hardware,
+        title=title,
+        seed=document["seed"],
+        callbacks=[costs.epochs],
+        **settings,
+    )
+    if goes_on:
+        costs.write(folder / COSTS)
+    return goes_on
+
+
+def fit_method(
     method: PairMethod,
     data: PairData,
-    features: np.ndarray,
+    inputs: np.ndarray,
     folder: Path,
     hardware: Hardware,
     *,
@@ -153,19 +199,17 @@ def train(
     augment: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> bool:
-    """Train a method, write its checkpoint of the best validation AUC, and leave the method at it.
-
-    Resumes from the last whole epoch in the folder's ``scratch``.
+    """Train a method as it stands, and write its checkpoint of the best validation AUC.
 
     Returns:
         Whether this is the process that goes on: of several devices' processes only one.
     """
+    (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
     module = PairTraining(method, data, lr=lr, weight_decay=weight_decay, halve_every=halve_every, augment=augment)
     train_pairs = data.pairs_of["train"]
     val_rows = data.rows("val")
-    train_set = Rows(features, data.rows("train"), data.targets("train", train_pairs))
-    val_set = Rows(features, val_rows, np.arange(len(val_rows)))
-    keep = KeepBest(folder / SCRATCH / CHECKPOINT)
+    train_set = ImageRows(inputs, data.rows("train"), data.targets("train", train_pairs))
+    val_set = ImageRows(inputs, val_rows, np.arange(len(val_rows)))
     trainer = fit(
         module,
         Data(train_set, val_set, batch_size=batch_size, seed=seed),
@@ -175,48 +219,10 @@ def train(
         epochs=epochs,
         seed=seed,
         accumulate=accumulate,
-        callbacks=[keep, *callbacks],
+        callbacks=[BestEpoch(folder / SCRATCH / CHECKPOINT), *callbacks],
     )
     if not trainer.is_global_zero:
         return False
     # copied: a process killed from here on finds it in scratch again
     write_atomically(folder / CHECKPOINT, lambda path: shutil.copyfile(folder / SCRATCH / CHECKPOINT, path))
-    restore(method, folder / CHECKPOINT)
     return True
-
-
-def restore(method: PairMethod, checkpoint: Path) -> None:
-    """Bring a method to where a checkpoint left one like it.
-
-    Raises:
-        ValueError: the checkpoint is of another method, or of other settings.
-    """
-    prefix = "method."  # beside it stands what else is trained with, such as augmentation
-    tensors = load_file(checkpoint).items()
-    state = {name.removeprefix(prefix): tensor for name, tensor in tensors if name.startswith(prefix)}
-    known = method.state_dict()
-    resized = {name for name, tensor in state.items() if name in known and known[name].shape != tensor.shape}
-    if resized:
-        raise ValueError(f"{checkpoint} is of other settings: {', '.join(sorted(resized))} have other sizes")
-    found = method.load_state_dict(state, strict=False)
-    frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
-    wrong = sorted({*found.unexpected_keys, *(set(found.missing_keys) - frozen), *(frozen & state.keys())})
-    if wrong:
-        raise ValueError(f"{checkpoint} is of other settings: {', '.join(wrong)} do not fit")
-
-
-def scorer_of(method: PairMethod, data: PairData, features: np.ndarray, device: torch.device) -> Scorer:
-    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``: what it knows of a world is computed once."""
-    method.eval().to(device)
-
-    @torch.no_grad()
-    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Tensor]]:
-        known = method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
-
-        @torch.no_grad()
-        def scores(rows: np.ndarray) -> Iterator[Tensor]:
-            yield from method.scores(torch.from_numpy(features[rows]).to(device), known)
-
-        return scores
-
-    return scorer

@@ -26,10 +26,8 @@ THREE_PATHS: dict[str, Any] = {  # without dropout
     "disentangler_layers": 1,
     "disentangler_dropout": 0.0,
     "loss_weights": [1.0, 0.5, 0.25],
-    "fusion": "probabilities",
-    "closed": [0.1, 0.9],
-    "open": [0.3, 0.7],
 }
+SCORING: dict[str, Any] = {"fusion": "probabilities", "closed": [0.1, 0.9], "open": [0.3, 0.7]}
 OWN: dict[str, dict[str, Any]] = {  # method -> what it adds to them
     "c-s-o": {},
     "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1},
@@ -54,6 +52,13 @@ UNEVEN = {  # a tower of each width, so that none can stand for another
 def settings_of(method: str, **changed: Any) -> dict[str, Any]:
     """The settings of a method of three paths, some of them changed."""
     return THREE_PATHS | OWN[method] | changed
+
+
+def new_method(kind: Any, backbone: Backbone, states: list[str], objects: list[str], settings: dict[str, Any]) -> Any:
+    """A method of three paths with its own settings, and with those of its scores, which may stand among them."""
+    own = {name: value for name, value in settings.items() if name not in SCORING}
+    scoring = {name: settings.get(name, value) for name, value in SCORING.items()}
+    return kind(backbone, states, objects, **own).scored_with(**scoring)
 
 
 def small_backbone(architecture: str, folder: Path) -> Backbone:

@@ -18,15 +18,17 @@ from recompose.nn.lora import BlockLoRA
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.duplex import Duplex
-from recompose.tracks.czsl.methods.parts.pair_method import Known
+from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
-from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, restore, train
-from recompose.training.loop import Hardware
+from recompose.tracks.czsl.scoring import restore
+from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from recompose.training.hardware import Hardware
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     STATES,
     THREE_PATHS,
     drawn_images,
+    new_method,
     plain_disentangled,
     plain_joint,
     plain_pixels,
@@ -79,15 +81,15 @@ def images() -> Tensor:
     return drawn_images(4)
 
 
-def known(backbone: Backbone, pairs: list[Pair] = CLOSED) -> Known:
+def known(backbone: Backbone, pairs: list[Pair] = CLOSED) -> TrainingPrior:
     embeddings = torch.randn(len(KNOWN), backbone.width, generator=torch.Generator().manual_seed(2))
-    return Known(torch.tensor(pairs), embeddings, torch.tensor(KNOWN))
+    return TrainingPrior(torch.tensor(pairs), embeddings, torch.tensor(KNOWN))
 
 
 def made(backbone: Backbone, *, new: bool = False, seed: int = 5, pairs: list[Pair] = CLOSED, **changed: Any) -> Duplex:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(seed)
-    method = Duplex(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method: Duplex = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
     method.prepare(known(backbone, pairs))
     if not new:
         unsettle(method)
@@ -247,7 +249,7 @@ def test_the_order_of_the_target_does_not_matter(backbone: Backbone, images: Ten
 
 def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: Backbone) -> None:
     torch.manual_seed(5)
-    method = Duplex(backbone, STATES, OBJECTS, **SETTINGS)
+    method = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS)
     drawn = method.codebook.prototypes.clone()
     method.prepare(known(backbone))
     assert torch.equal(method.codebook.prototypes, drawn)
@@ -806,7 +808,7 @@ def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: 
 def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
     own = ("target", "initial", "momentum", "edges", "differentiable")
     plain = {name: value for name, value in SETTINGS.items() if name not in own}
-    method = ThreePath(backbone, STATES, OBJECTS, **plain)
+    method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
     save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)
     lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight do not fit"
     with pytest.raises(ValueError, match=lacking):
@@ -853,14 +855,14 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def test_training_writes_the_codebook_that_it_ends_with(backbone: Backbone, data: PairData, folder: Path) -> None:
     torch.manual_seed(0)
-    method = Duplex(backbone, data.states, data.objects, **SETTINGS)
-    method.prepare(Known(torch.from_numpy(data.indices(data.pairs)), torch.empty(0), torch.empty(0)))
+    method = new_method(Duplex, backbone, data.states, data.objects, SETTINGS)
+    method.prepare(TrainingPrior(torch.from_numpy(data.indices(data.pairs)), torch.empty(0), torch.empty(0)))
     before = method.codebook.prototypes.clone()
     pixels: np.ndarray = drawn_images(len(data.samples)).numpy()
     settings: dict[str, Any] = {"lr": 1e-3, "weight_decay": 0.0, "batch_size": 4, "accumulate": 1, "epochs": 1}
-    assert train(method, data, pixels, folder, CPU, title="t", seed=0, **settings)
+    assert fit_method(method, data, pixels, folder, CPU, title="t", seed=0, **settings)
     stored = load_file(folder / CHECKPOINT)["method.codebook.prototypes"]
-    assert torch.equal(stored, method.codebook.prototypes)
+    assert torch.equal(stored, method.codebook.prototypes)  # of the only epoch
     seen = {tuple(pair) for pair in data.indices(data.pairs_of["train"]).tolist()}
     moved = {(m, n) for m, n in EVERYTHING if not torch.equal(stored[m, n], before[m, n])}
     assert seen < moved <= {tuple(pair) for pair in data.indices(data.pairs).tolist()}

@@ -10,7 +10,7 @@ from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.gipcol import GIPCOL
-from recompose.tracks.czsl.methods.parts.pair_method import Known
+from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
@@ -52,8 +52,8 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
     return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
 
 
-def known(backbone: Backbone, pairs: list[list[int]]) -> Known:
-    return Known(torch.tensor(pairs), torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long))
+def known(backbone: Backbone, pairs: list[list[int]]) -> TrainingPrior:
+    return TrainingPrior(torch.tensor(pairs), torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long))
 
 
 def made(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: bool = False, **changed: Any) -> Any:

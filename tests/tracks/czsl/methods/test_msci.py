@@ -16,6 +16,7 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     drawn_images,
+    new_method,
     plain_fused,
     plain_interaction,
     plain_layers,
@@ -65,7 +66,7 @@ def images() -> Tensor:
 
 def made(backbone: Backbone, **changed: Any) -> MSCI:
     torch.manual_seed(5)
-    method = MSCI(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method: MSCI = new_method(MSCI, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
     unsettle(method)
     return method
 
@@ -139,7 +140,7 @@ def test_an_aggregator_drops_what_it_returns_in_training_alone() -> None:
 @pytest.mark.parametrize("stages", ["both", "low", "high"])
 @pytest.mark.parametrize("aggregation", ["learned", "ends", "mean"])
 @pytest.mark.parametrize("aggregated", [1, 2, 3, 4])
-def test_texts_look_at_the_first_and_the_last_blocks(
+def test_texts_attend_to_the_first_and_the_last_blocks(
     backbone: Backbone, images: Tensor, aggregated: int, aggregation: str, stages: str
 ) -> None:
     settings = SETTINGS | {"aggregated": aggregated, "aggregation": aggregation, "stages": stages}
@@ -187,7 +188,7 @@ def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbon
     method = made(backbone)
     low, high = method.encode_images(images).tokens
     text = method.encode_world(BLOCKS, "closed")[0].pairs[1]
-    found = method.look(text.unsqueeze(0), (low, high))
+    found = method.cross_attend(text.unsqueeze(0), (low, high))
     for number in range(3):
         first = plain_interaction(method.interactions["low"], text, low[number])
         second = plain_interaction(method.interactions["high"], first, high[number])
@@ -198,7 +199,7 @@ def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbon
 
 
 def test_shares_are_learned_vectors_that_begin_at_their_setting(backbone: Backbone) -> None:
-    method = MSCI(backbone, STATES, OBJECTS, **(SETTINGS | {"share": 0.25}))
+    method = new_method(MSCI, backbone, STATES, OBJECTS, SETTINGS | {"share": 0.25})
     assert set(method.shares) == {"low", "high"}
     for share in method.shares.values():
         assert share.requires_grad

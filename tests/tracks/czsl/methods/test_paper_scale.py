@@ -7,11 +7,12 @@ import pytest
 
 from recompose.backbones.clip import Backbone, outline
 from recompose.params import load_params
+from recompose.tracks.czsl.building import own_settings
 from recompose.tracks.czsl.catalogue import METHODS
-from recompose.tracks.czsl.run import own
-from recompose.training.cost import at_paper_scale, trainable
+from recompose.training.cost import at_paper_scale
+from recompose.training.resources import trainable
 
-PARAMS = load_params(Path(__file__).parents[2] / "params.yaml")
+PARAMS = load_params(Path(__file__).parents[4] / "params.yaml")
 SIZES = {"mit-states": (115, 245), "ut-zappos": (16, 12), "cgqa": (413, 674)}
 TRAINED = [name for name, entry in METHODS.items() if entry.needs_backbone and entry.needs_seed]
 WIDTH, IMAGE, TOKENS = 768, 1024, 257
@@ -68,7 +69,7 @@ def expected(method: str, states: int, objects: int) -> int:
 @pytest.mark.parametrize("method", TRAINED)
 def test_parameters_are_those_of_the_parts(method: str) -> None:
     states, objects = SIZES["ut-zappos"]
-    settings = own(PARAMS.settings(method, "ut-zappos"))
+    settings = own_settings(PARAMS.settings(method, "ut-zappos"))
     entry = METHODS[method]
     made = getattr(importlib.import_module(entry.module), entry.class_name)
     counted = at_paper_scale(made, settings, names(states, "state"), names(objects, "object"))
@@ -85,6 +86,8 @@ def test_every_setting_of_every_data_set_makes_a_model(backbone: Backbone, metho
     states, objects = SIZES[dataset]
     entry = METHODS[method]
     made = getattr(importlib.import_module(entry.module), entry.class_name)
-    model = made(backbone, names(states, "state"), names(objects, "object"), **own(PARAMS.settings(method, dataset)))
+    model = made(
+        backbone, names(states, "state"), names(objects, "object"), **own_settings(PARAMS.settings(method, dataset))
+    )
     assert trainable(model) > 0
     assert model.training

@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
+from recompose.nn import blocks
 from recompose.nn.attention import Interaction
 from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
-from recompose.tracks.czsl.methods.parts import blocks, slots, three_path
+from recompose.tracks.czsl.methods.parts import slots, three_path
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath
 from recompose.tracks.czsl.methods.troika import Troika
@@ -24,6 +26,7 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     drawn_images,
+    new_method,
     plain_disentangled,
     plain_fused,
     plain_loss,
@@ -59,7 +62,7 @@ def images() -> Tensor:
 def made(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **changed: Any) -> ThreePath:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(5)
-    method = METHODS[name](backbone, STATES, OBJECTS, **settings_of(name, **changed)).eval()
+    method: ThreePath = new_method(METHODS[name], backbone, STATES, OBJECTS, settings_of(name, **changed)).eval()
     if not new:
         unsettle(method)
     return method
@@ -301,13 +304,43 @@ def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, nam
 
 
 @pytest.mark.parametrize("fusion", ["probabilities", "logits"])
-def test_in_a_world_of_one_block_texts_look_at_images_once(backbone: Backbone, images: Tensor, fusion: str) -> None:
+def test_in_a_world_of_one_block_cross_attention_is_computed_once(
+    backbone: Backbone, images: Tensor, fusion: str
+) -> None:
     method = made(backbone, "troika", fusion=fusion)
     looks: list[int] = []
     hook = method.interactions[0].register_forward_hook(lambda _module, _inputs, out: looks.append(out.shape[1]))
     dense(method, images, [torch.tensor(PAIRS)], "closed")
     hook.remove()
     assert sorted(looks) == [2, 3, 5]  # objects, states, pairs
+
+
+# settings of scores
+
+
+def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbone: Backbone, images: Tensor) -> None:
+    method = CSO(backbone, STATES, OBJECTS, **settings_of("c-s-o")).eval()
+    before = method.state_dict()
+    with pytest.raises(ValueError, match="CSO has no settings of scoring yet"):
+        dense(method, images, BLOCKS, "closed")
+    method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))  # training needs none
+    for weights in ([0.2, 0.8], [0.7, 0.3]):
+        assert method.scored_with(fusion="probabilities", closed=weights) is method
+        expected = plain_fused(plain_paths(method, images, PAIRS), PAIRS, "probabilities", (weights[0], weights[1]))
+        torch.testing.assert_close(dense(method, images, BLOCKS, "closed"), expected, atol=1e-3, rtol=5e-3)
+    assert method.state_dict().keys() == before.keys()
+
+
+def test_settings_of_scores_that_there_are_not_are_refused(backbone: Backbone) -> None:
+    method = made(backbone)
+    with pytest.raises(ValueError, match="fusion is sum, not one of probabilities, logits"):
+        method.scored_with(fusion="sum", closed=[1.0, 1.0])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there are weights for opened"):
+        method.scored_with(fusion="logits", opened=[1.0, 1.0])
+    csp = CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0)
+    assert csp.scored_with() is csp
+    with pytest.raises(TypeError, match="CSP has no settings of scoring, such as fusion"):
+        csp.scored_with(fusion="logits")
 
 
 # evaluation

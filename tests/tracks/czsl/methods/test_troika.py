@@ -15,6 +15,7 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     drawn_images,
+    new_method,
     plain_fused,
     plain_interaction,
     plain_norm,
@@ -39,7 +40,7 @@ def images() -> Tensor:
 
 def made(backbone: Backbone, **changed: Any) -> Troika:
     torch.manual_seed(5)
-    method = Troika(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method: Troika = new_method(Troika, backbone, STATES, OBJECTS, SETTINGS | changed).eval()
     unsettle(method)
     return method
 
@@ -83,7 +84,7 @@ def test_scores_add_logits_and_the_product_of_probabilities(backbone: Backbone, 
 
 
 def test_lambda_is_a_learned_vector_that_begins_at_its_setting(backbone: Backbone) -> None:
-    method = Troika(backbone, STATES, OBJECTS, **(SETTINGS | {"traction": 0.25}))
+    method = new_method(Troika, backbone, STATES, OBJECTS, SETTINGS | {"traction": 0.25})
     assert dict(method.named_parameters())["traction"].requires_grad
     assert torch.equal(method.traction, torch.full((backbone.width,), 0.25))
 
@@ -92,7 +93,7 @@ def test_lambda_is_a_learned_vector_that_begins_at_its_setting(backbone: Backbon
 def test_a_lambda_of_zero_leaves_the_plain_three_paths(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
     method.traction.zero_()
-    plain = CSO(backbone, STATES, OBJECTS, **settings_of("c-s-o", fusion="logits")).eval()
+    plain = new_method(CSO, backbone, STATES, OBJECTS, settings_of("c-s-o", fusion="logits")).eval()
     plain.load_state_dict(method.state_dict(), strict=False)
     found, expected = (list(m.scores(images, m.encode_world(BLOCKS, "closed"))) for m in (method, plain))
     for one, other in zip(found, expected, strict=True):
@@ -103,10 +104,10 @@ def test_a_lambda_of_zero_leaves_the_plain_three_paths(backbone: Backbone, image
 def test_each_image_pulls_texts_its_own_way(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
     texts = method.encode_world(BLOCKS, "closed")[0].pairs
-    looked = method.look(texts, method.encode_images(images).tokens)
+    looked = method.cross_attend(texts, method.encode_images(images).tokens)
     assert looked.shape == (3, 2, backbone.width)
     assert not torch.allclose(looked[0], looked[1], atol=1e-3)
-    turned = method.look(texts, method.encode_images(images.flip(0)).tokens)
+    turned = method.cross_attend(texts, method.encode_images(images.flip(0)).tokens)
     torch.testing.assert_close(turned.flip(0), looked, atol=1e-5, rtol=1e-4)
 
 

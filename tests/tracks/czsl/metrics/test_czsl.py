@@ -145,7 +145,7 @@ def test_best_pairs_are_the_first_best_of_their_kind(problem: Problem) -> None:
 def test_answers_at_a_bias_are_the_first_best_with_the_bias_added_to_unseen_pairs(problem: Problem) -> None:
     best = best_of(problem)
     for bias in probes(problem):
-        assert best.answers(float(bias)).tolist() == answers(problem, bias)
+        assert best.predicted(float(bias)).tolist() == answers(problem, bias)
 
 
 @settings(deadline=None)
@@ -271,14 +271,14 @@ def test_what_depends_on_images_that_are_missing_is_nan(sweep: czsl.Sweep, kind:
 
 def test_without_unseen_candidates_no_bias_changes_an_answer() -> None:
     best = best_of(Problem([[1, 9], [1, 2]], [0, 0], [True, False], [True, False]))
-    assert best.turn.tolist() == [math.inf, math.inf]
-    assert best.answers(1e300).tolist() == [0, 0]
+    assert best.switch_bias.tolist() == [math.inf, math.inf]
+    assert best.predicted(1e300).tolist() == [0, 0]
 
 
 def test_without_seen_candidates_no_bias_is_low_enough() -> None:
     best = best_of(Problem([[9, 1], [9, 1]], [1, 1], [True, False], [False, True]))
-    assert best.turn.tolist() == [-math.inf, -math.inf]
-    assert best.answers(-1e300).tolist() == [1, 1]
+    assert best.switch_bias.tolist() == [-math.inf, -math.inf]
+    assert best.predicted(-1e300).tolist() == [1, 1]
     assert report_of(best).curve.unseen.tolist() == [1]
 
 
@@ -294,7 +294,7 @@ def test_images_without_any_score_are_named() -> None:
     evaluator.update(np.ones((2, 2)), images=np.array([0, 3]))
     best = evaluator.best()
     assert best.seen_pair.tolist() == [0, -1, -1, 0, -1]
-    for ask in (lambda: report_of(best), lambda: report_of(best, "field"), lambda: best.answers(0)):
+    for ask in (lambda: report_of(best), lambda: report_of(best, "field"), lambda: best.predicted(0)):
         with pytest.raises(ValueError, match="image 1 is the first of 3 without any score"):
             ask()
 
@@ -427,7 +427,7 @@ def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns(
             evaluator.update(make([[7.0] * 4, [7.0] * 4]), pairs=np.array(order))
             best = evaluator.best()
             assert (best.seen_pair.tolist(), best.unseen_pair.tolist()) == ([1, 1], [0, 0])
-            assert best.answers(0).tolist() == [1, 1]
+            assert best.predicted(0).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("kind", ["torch-float32", "torch-bfloat16"])
@@ -547,9 +547,9 @@ def test_a_wrong_score_is_found_beside_one_that_does_not_matter() -> None:
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ([0, 2, 1, 3], "image 1 is the first of 1 whose true pair cannot be answered: 2 is no candidate"),
-        ([0, 1, 4, 2], "image 2 is the first of 2 whose true pair cannot be answered: 4 is none of the 4 pairs"),
-        ([-1, 1, 2, 9], "image 0 is the first of 3 whose true pair cannot be answered: -1 is none of the 4 pairs"),
+        ([0, 2, 1, 3], "image 1 is the first of 1 whose true pair cannot be predicted: 2 is no candidate"),
+        ([0, 1, 4, 2], "image 2 is the first of 2 whose true pair cannot be predicted: 4 is none of the 4 pairs"),
+        ([-1, 1, 2, 9], "image 0 is the first of 3 whose true pair cannot be predicted: -1 is none of the 4 pairs"),
     ],
 )
 def test_the_first_image_whose_true_pair_cannot_be_answered_is_named(targets: list[int], message: str) -> None:

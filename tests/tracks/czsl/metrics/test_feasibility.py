@@ -12,17 +12,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.tracks.czsl.metrics import feasibility as module
-from recompose.tracks.czsl.metrics.czsl import SWEEPS, Running, report_of
-from recompose.tracks.czsl.metrics.feasibility import (
-    Ladder,
-    LadderBuilder,
-    as_released,
-    aucs,
-    best_threshold,
-    feasibility,
-    released_threshold,
-)
+from recompose.tracks.czsl.metrics import thresholds as module
+from recompose.tracks.czsl.metrics.best import Running
+from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
+from recompose.tracks.czsl.metrics.feasibility import Ladder, LadderBuilder, feasibility
+from recompose.tracks.czsl.metrics.thresholds import as_released, aucs, best_threshold, released_threshold
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
     assert_best,
@@ -456,7 +450,7 @@ def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> No
 def test_defects_of_released_calibration_worked_out_by_hand(threshold: float, turn: float, answer: int) -> None:
     problem = Problem([[-4, -3, -5]], [1], [True, False, False], [True] * 3)
     best = as_released(ladder_of(Calibrated(problem, [0.9, 0.2, -0.3])), threshold)
-    assert best.turn.tolist() == [turn]
+    assert best.switch_bias.tolist() == [turn]
     assert best.unseen_pair.tolist() == [answer]
 
 

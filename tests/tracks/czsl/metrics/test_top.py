@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.top import Top
-from recompose.tracks.czsl.metrics.worlds import TOP, Scores, evaluate
+from recompose.tracks.czsl.metrics.worlds import TOP, Scores, score_worlds
 
 Make = Callable[[np.ndarray], Any]
 MAKERS: dict[str, Make] = {
@@ -173,7 +173,7 @@ def expected_top(data: PairData, table: np.ndarray, lists: dict[str, list[tuple[
 @pytest.mark.parametrize("maker", ["numpy-float32", "torch-float32"])
 @pytest.mark.parametrize("calibrates", [False, True])
 @pytest.mark.parametrize(("images", "pairs"), [(1, 1), (5, 2), (1000, 1000)])
-def test_a_test_keeps_the_best_pairs_of_the_closed_world_of_each_test_image(
+def test_an_evaluation_keeps_the_best_pairs_of_the_closed_world_of_each_test_image(
     data: PairData,
     table: np.ndarray,
     monkeypatch: pytest.MonkeyPatch,
@@ -185,22 +185,22 @@ def test_a_test_keeps_the_best_pairs_of_the_closed_world_of_each_test_image(
     monkeypatch.setattr(worlds, "IMAGE_BLOCK", images)
     monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
     feasibility = np.linspace(-1, 1, 9).reshape(3, 3) if calibrates else None
-    scores = evaluate(data, scorer_of(table, MAKERS[maker]), feasibility)
+    scores = score_worlds(data, scorer_of(table, MAKERS[maker]), feasibility)
     assert scores.top.tolist() == expected_top(data, table, PAIRS)
 
 
-def test_its_first_pair_is_the_answer_without_a_bias(data: PairData, table: np.ndarray) -> None:
-    """Where the best seen and the best unseen pair do not tie: then the seen one is answered."""
+def test_its_first_pair_is_the_predicted_one_without_a_bias(data: PairData, table: np.ndarray) -> None:
+    """Where the best seen and the best unseen pair do not tie: then the seen one is predicted."""
     table = table + np.arange(9, dtype=np.float32) / 16
-    scores = evaluate(data, scorer_of(table, MAKERS["numpy-float32"]))
-    assert scores.top[:, 0].tolist() == scores.best("test", "closed").answers(0.0).tolist()
+    scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]))
+    assert scores.top[:, 0].tolist() == scores.bests["test", "closed"].predicted(0.0).tolist()
 
 
 def test_a_small_closed_world_leaves_places_empty() -> None:
     pairs = {"train": EVERYTHING[:2], "val": EVERYTHING[1:3], "test": EVERYTHING[1:2] + EVERYTHING[4:5]}
     data = data_of(pairs)
     table = np.random.default_rng(4).normal(size=(len(data.samples), 9)).astype(np.float32)
-    top = evaluate(data, scorer_of(table, MAKERS["torch-float32"])).top
+    top = score_worlds(data, scorer_of(table, MAKERS["torch-float32"])).top
     assert top.tolist() == expected_top(data, table, pairs)
     assert (top[:, :3] >= 0).all()
     assert (top[:, 3:] == -1).all()
@@ -209,6 +209,6 @@ def test_a_small_closed_world_leaves_places_empty() -> None:
 @pytest.mark.parametrize("calibrates", [False, True])
 def test_it_is_written_and_read_back(data: PairData, table: np.ndarray, tmp_path: Path, calibrates: bool) -> None:
     feasibility = np.linspace(-1, 1, 9).reshape(3, 3) if calibrates else None
-    scores = evaluate(data, scorer_of(table, MAKERS["numpy-float32"]), feasibility)
+    scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]), feasibility)
     scores.write(tmp_path / worlds.FILE)
     np.testing.assert_array_equal(Scores.read(tmp_path / worlds.FILE).top, scores.top, strict=True)

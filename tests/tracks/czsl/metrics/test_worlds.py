@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain
@@ -13,8 +15,9 @@ import pytest
 import torch
 
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
+from recompose.tracks.czsl.measures import WORLDS, CalibratedScores, measured, read_measures
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import Scores, World, evaluate, measured
+from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
     Problem,
@@ -196,8 +199,8 @@ class Derived:
             means[bias] = harmonic(accuracy(problem, given, True), accuracy(problem, given, False))
         balanced = max(means, key=lambda bias: (means[bias], -bias))  # the lowest of the best
         numbers = {
-            "dense": close(dense_numbers(problem)),
-            "field": close(field_sweep(problem).numbers),
+            "dense": dense_numbers(problem),
+            "field": field_sweep(problem).numbers,
             "state": state,
             "object": name,
             "groups": {
@@ -206,6 +209,17 @@ class Derived:
             },
         }
         return numbers if world in ("closed", "open") else {**numbers, "threshold": self.threshold(world)}
+
+
+def flat(numbers: dict[str, Any], prefix: str) -> dict[str, float]:
+    """Nested numbers under flat names; those that do not exist are left out."""
+    entries: dict[str, float] = {}
+    for name, value in numbers.items():
+        if isinstance(value, dict):
+            entries |= flat(value, f"{prefix}/{name}")
+        elif math.isfinite(value):
+            entries[f"{prefix}/{name}"] = float(value)
+    return entries
 
 
 # worlds
@@ -261,7 +275,7 @@ def test_blocks_of_any_size_equal_one_dense_pass(
     monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
     dense = DenseScores(larger, library)
     derived = Derived(larger, dense, feasibility)
-    scores = evaluate(larger, dense, feasibility if calibrates else None)
+    scores = score_worlds(larger, dense, feasibility if calibrates else None)
     assert set(scores.bests) == {(split, world) for split in ("val", "test") for world in ("closed", "open")}
     for (split, world), best in scores.bests.items():
         assert_best(best, derived.plain(split, world))
@@ -285,7 +299,7 @@ def test_texts_of_a_world_are_asked_for_once_for_the_images_of_both_splits(
     monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
     dense = DenseScores(larger)
     derived = Derived(larger, dense)
-    evaluate(larger, dense, feasibility if calibrates else None)
+    score_worlds(larger, dense, feasibility if calibrates else None)
     assert dense.worlds == ["closed", "open"]
     asked = [pair for block, _ in dense.asked for pair in block]
     assert sorted(asked) == sorted(derived.pairs("closed") + derived.pairs("open"))
@@ -304,38 +318,42 @@ def test_numbers_of_all_worlds_are_those_of_plain_loops(
     larger: PairData, feasibility: np.ndarray, high: int, low: int
 ) -> None:
     dense = DenseScores(larger, high=high, low=low)
-    found = measured(larger, evaluate(larger, dense, feasibility))
+    found = measured(larger, score_worlds(larger, dense, feasibility))
     derived = Derived(larger, dense, feasibility)
-    names = [f"{split}/{world}" for split in ("val", "test") for world in worlds.WORLDS]
-    assert list(found) == names
+    names = [f"{split}/{world}" for split in ("val", "test") for world in WORLDS]
+    expected: dict[str, float] = {}
     for name in names:
-        assert found[name] == derived.numbers(*name.split("/")), name
+        expected |= flat(derived.numbers(*name.split("/")), name)
+    assert set(found) == set(expected)
+    assert found == close(expected)
 
 
 def test_thresholds_are_chosen_on_validation_alone(larger: PairData, feasibility: np.ndarray) -> None:
     dense = DenseScores(larger)
-    scores, derived = evaluate(larger, dense, feasibility), Derived(larger, dense, feasibility)
+    scores = CalibratedScores(score_worlds(larger, dense, feasibility))
+    derived = Derived(larger, dense, feasibility)
     assert scores.thresholds == {name: derived.threshold(name) for name in ("feasible", "feasible-released")}
     tested = [row for row, sample in enumerate(larger.samples) if sample.split == "test"]
     dense.scores[tested] = dense.scores[tested[::-1]]
-    again = evaluate(larger, dense, feasibility)
+    again = CalibratedScores(score_worlds(larger, dense, feasibility))
     assert again.thresholds == scores.thresholds
-    for world in worlds.WORLDS:
+    for world in WORLDS:
         assert_best(again.best("test", world), derived.problem("test", world))
 
 
 def test_without_feasibility_there_are_the_closed_and_the_open_world_only(larger: PairData) -> None:
-    scores = evaluate(larger, DenseScores(larger))
-    assert scores.worlds == ("closed", "open")
-    assert scores.thresholds == {}
-    assert list(measured(larger, scores)) == ["val/closed", "val/open", "test/closed", "test/open"]
+    scores = score_worlds(larger, DenseScores(larger))
+    assert CalibratedScores(scores).worlds == ("closed", "open")
+    assert CalibratedScores(scores).thresholds == {}
+    found = ["/".join(name.split("/")[:2]) for name in measured(larger, scores)]
+    assert list(dict.fromkeys(found)) == ["val/closed", "val/open", "test/closed", "test/open"]
 
 
 def test_feasibility_changes_nothing_in_the_closed_and_the_open_world(
     larger: PairData, feasibility: np.ndarray
 ) -> None:
-    without, with_ = (evaluate(larger, DenseScores(larger), given) for given in (None, feasibility))
-    assert with_.worlds == worlds.WORLDS
+    without, with_ = (score_worlds(larger, DenseScores(larger), given) for given in (None, feasibility))
+    assert CalibratedScores(with_).worlds == WORLDS
     for key, best in without.bests.items():
         assert_same(best, with_.bests[key])
     numbers = measured(larger, with_)
@@ -343,16 +361,17 @@ def test_feasibility_changes_nothing_in_the_closed_and_the_open_world(
 
 
 def test_a_method_that_is_always_right_measures_ones(data: PairData) -> None:
-    found = measured(data, evaluate(data, always_the_label(data)))
-    for numbers in found.values():
-        assert numbers["dense"] == dict.fromkeys(NUMBERS, 1.0)
-        assert numbers["groups"]["balanced"]["unseen"] == 1.0
-        assert (numbers["state"], numbers["object"]) == (1.0, 1.0)
+    found = measured(data, score_worlds(data, always_the_label(data)))
+    for world in ("val/closed", "val/open", "test/closed", "test/open"):
+        assert {name: found[f"{world}/dense/{name}"] for name in NUMBERS} == dict.fromkeys(NUMBERS, 1.0)
+        assert found[f"{world}/groups/balanced/unseen"] == 1.0
+        assert (found[f"{world}/state"], found[f"{world}/object"]) == (1.0, 1.0)
 
 
 def test_a_pair_of_the_other_split_distracts_in_the_open_world_only(data: PairData) -> None:
-    scores = evaluate(data, always_the_label(data, liked=(BLUE_CAT, GREEN_DOG)))
-    unseen = {name: numbers["dense"]["unseen"] for name, numbers in measured(data, scores).items()}
+    scores = score_worlds(data, always_the_label(data, liked=(BLUE_CAT, GREEN_DOG)))
+    found, ending = measured(data, scores), "/dense/unseen"
+    unseen = {name.removesuffix(ending): value for name, value in found.items() if name.endswith(ending)}
     # in the open world the first of the two equally liked pairs wins: val's own, which distracts in test
     assert unseen == {"val/closed": 1, "test/closed": 1, "val/open": 1, "test/open": 0}
 
@@ -360,16 +379,34 @@ def test_a_pair_of_the_other_split_distracts_in_the_open_world_only(data: PairDa
 def test_an_infeasible_pair_distracts_where_nothing_is_excluded_only(data: PairData) -> None:
     # of unseen pairs green cats, which are liked best, are less feasible than the true ones, blue cats and green dogs
     feasibility = np.array([[0.5, 0.9], [-0.8, 0.5], [0.9, 0.9]])
-    scores = evaluate(data, always_the_label(data, liked=(GREEN_CAT,)), feasibility)
+    scores = score_worlds(data, always_the_label(data, liked=(GREEN_CAT,)), feasibility)
     found = measured(data, scores)
-    assert [found[f"val/{world}"]["dense"]["unseen"] for world in ("closed", "open", "feasible")] == [1, 0, 1]
-    assert found["test/feasible"]["dense"]["unseen"] == 1
-    assert found["test/feasible"]["threshold"] == 0.5
+    assert [found[f"val/{world}/dense/unseen"] for world in ("closed", "open", "feasible")] == [1, 0, 1]
+    assert found["test/feasible/dense/unseen"] == 1
+    assert found["test/feasible/threshold"] == 0.5
 
 
 def test_numbers_are_plain_ones_that_json_holds(larger: PairData, feasibility: np.ndarray) -> None:
-    found = measured(larger, evaluate(larger, DenseScores(larger), feasibility))
+    found = measured(larger, score_worlds(larger, DenseScores(larger), feasibility))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert {type(value) for value in found.values()} == {float}
+
+
+def test_numbers_that_do_not_exist_are_left_out(data: PairData) -> None:
+    """Without images of unseen pairs there is no AUC, and without unseen pairs there is no threshold."""
+    shown = [sample for sample in data.samples if (sample.state, sample.object) in data.pairs_of["train"]]
+    some = PairData(data.pairs_of, shown)
+    found = measured(some, score_worlds(some, always_the_label(some), np.zeros((3, 2))))
+    assert found["test/closed/dense/seen"] == found["test/closed/groups/unbiased/medium"] == 1.0
+    assert not {
+        name for name in found if name.endswith(("/auc", "/dense/unseen", "/harmonic_mean", "groups/unbiased/unseen"))
+    }
+    whole = PairData({split: [RED_CAT] for split in ("train", "val", "test")}, [Sample("0.png", *RED_CAT, "train")])
+    assert not [
+        name
+        for name in measured(whole, score_worlds(whole, always_the_label(whole), np.zeros((1, 1))))
+        if "threshold" in name
+    ]
 
 
 # files
@@ -379,7 +416,7 @@ def test_numbers_are_plain_ones_that_json_holds(larger: PairData, feasibility: n
 def test_what_is_written_is_read_back_bit_by_bit(
     larger: PairData, feasibility: np.ndarray, tmp_path: Path, calibrates: bool
 ) -> None:
-    scores = evaluate(larger, DenseScores(larger), feasibility if calibrates else None)
+    scores = score_worlds(larger, DenseScores(larger), feasibility if calibrates else None)
     path = tmp_path / worlds.FILE
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
@@ -396,10 +433,32 @@ def test_what_is_written_is_read_back_bit_by_bit(
 
 
 def test_numbers_need_nothing_but_the_written_file(larger: PairData, feasibility: np.ndarray, tmp_path: Path) -> None:
-    scores = evaluate(larger, DenseScores(larger, "torch"), feasibility)
+    scores = score_worlds(larger, DenseScores(larger, "torch"), feasibility)
     scores.write(tmp_path / "one")
     again = Scores.read(tmp_path / "one")
-    assert again.thresholds == scores.thresholds
+    assert CalibratedScores(again).thresholds == CalibratedScores(scores).thresholds
     assert measured(larger, again) == measured(larger, scores)
     again.write(tmp_path / "other")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_measures_are_read_from_two_folders_without_torch(
+    larger: PairData, feasibility: np.ndarray, tmp_path: Path
+) -> None:
+    larger.write(tmp_path / "index")
+    scores = score_worlds(larger, DenseScores(larger), feasibility)
+    (tmp_path / "evaluation").mkdir()
+    scores.write(tmp_path / "evaluation" / worlds.FILE)
+    code = f"""
+import json, sys
+from pathlib import Path
+from recompose.tracks.czsl.measures import read_measures
+print(json.dumps(read_measures(Path({str(tmp_path / "index")!r}), Path({str(tmp_path / "evaluation")!r}))))
+sys.exit("torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert (
+        json.loads(done.stdout)
+        == measured(larger, scores)
+        == read_measures(tmp_path / "index", tmp_path / "evaluation")
+    )

@@ -89,7 +89,7 @@ class PairData:
         return matrix
 
     def closed_world(self, split: str) -> np.ndarray:
-        """Which of ``pairs`` [pairs] can be an answer in a split: its own and those of training."""
+        """Which of ``pairs`` [pairs] can be predicted in a split: its own and those of training."""
         candidates = {*self.pairs_of["train"], *self.pairs_of[split]}
         return np.array([pair in candidates for pair in self.pairs])
 

@@ -1,4 +1,4 @@
-"""shapes-pairs: a drawn data set of state-object pairs, as long-tailed and as incomplete as UT-Zappos."""
+"""shapes-pairs: a synthetic data set of state-object pairs, as long-tailed and as incomplete as UT-Zappos."""
 
 from pathlib import Path
 from random import Random
@@ -66,7 +66,7 @@ def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
 
 
 def expected(images: dict[str, int]) -> Statistics:
-    """The counts that a drawn data set has."""
+    """The counts that a synthetic data set has."""
     return Statistics(
         states=len(STATE_LABELS),
         objects=len(OBJECT_LABELS),
@@ -82,5 +82,5 @@ def expected(images: dict[str, int]) -> Statistics:
 
 
 def read(root: Path, images: dict[str, int]) -> PairData:
-    """Read and check a drawn data set."""
+    """Read and check a synthetic data set."""
     return compositional.read(root, expected(images))

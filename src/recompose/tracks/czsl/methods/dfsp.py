@@ -19,7 +19,7 @@ CLASS, END = 0, -1  # the tokens that stand for an image, and for a text
 
 
 class AttentionBlock(nn.Module):
-    """A pre-norm block: queries look at themselves, or at what is given them, and go through a feed-forward network."""
+    """A pre-norm block: self-attention, or cross-attention to what is given, and a feed-forward network."""
 
     def __init__(self, width: int, *, cross: bool, dropout: float) -> None:
         super().__init__()
@@ -35,14 +35,14 @@ class AttentionBlock(nn.Module):
         )
 
     def forward(self, x: Tensor, other: Tensor | None = None) -> Tensor:
-        """What [n, tokens, width] becomes, looking at itself or at the other [n, tokens, width]."""
+        """Tokens [n, tokens, width] after attention to themselves, or to the other [n, tokens, width]."""
         query = self.norm(x)
         seen = query if other is None or self.norm_other is None else self.norm_other(other)
         x = x + self.attention(query, seen, seen, need_weights=False)[0]
         return x + self.feed_forward(x)
 
     def one(self, x: Tensor, place: int) -> Tensor:
-        """What a single token [n, width] of [n, tokens, width] becomes, looking at all of them: the others need not be computed."""
+        """A single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be computed."""
         seen = self.norm(x)
         query, token = seen[:, place, None], x[:, place, None]
         token = token + self.attention(query, seen, seen, need_weights=False)[0]
@@ -90,7 +90,7 @@ class DFSP(PairMethod):
     Args:
         prompt: the template of prompts; its words are where the context begins.
         dropout: of the elements of the vectors of states and objects.
-        fusion: ``t2i``, images look at texts; ``i2t``, texts at images; ``BiF``, both.
+        fusion: ``t2i``, images attend to texts; ``i2t``, texts to images; ``BiF``, both.
         fusion_dropout: of what the other modality gives, and in the blocks of self-attention.
         share: of what is fused, in both modalities.
         primitive_weight: in the loss, of states and objects, whose logits are means over their pairs.
@@ -145,7 +145,7 @@ class DFSP(PairMethod):
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
         """The texts of each block of pairs [pairs, 2], decomposed over all of them."""
         words = self.dropout(self.words)
-        found = []
+        encoded = []
         sums, counts = torch.zeros((), device=self.words.device), torch.zeros((), device=self.words.device)
         for index in blocks:
             tokens = in_blocks(
@@ -158,9 +158,9 @@ class DFSP(PairMethod):
             plain, fused = self.backbone.project_text(tokens[:, END]), None
             if self.fusion == "t2i":
                 fused = self.backbone.project_text(self.text_attention.one(tokens, END))
-            found.append((index, plain, fused))
+            encoded.append((index, plain, fused))
         decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name that no pair has stays zero
-        return [Block(index, plain, fused, decomposed) for index, plain, fused in found]
+        return [Block(index, plain, fused, decomposed) for index, plain, fused in encoded]
 
     def _tokens(self, states: Tensor, objects: Tensor) -> Tensor:
         return self.backbone.prompt_tokens(self.prompt(self.context, states, objects))
@@ -176,7 +176,7 @@ class DFSP(PairMethod):
         primitives = None
         if self.fusion != "t2i":
             size = max(1, LOOKS // self._names)
-            primitives = in_blocks(lambda block: self._look_at(block, decomposed), tokens, size=size)
+            primitives = in_blocks(lambda block: self._cross_attend(block, decomposed), tokens, size=size)
         if self.fusion != "i2t":
             tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
         fused = self.backbone.project_image(self.image_attention.one(tokens, CLASS))
@@ -188,8 +188,8 @@ class DFSP(PairMethod):
         rows = widen(decomposed).transpose(0, 1).flatten(0, 1)
         return self.fusion_dropout(fold(rows.T).T)
 
-    def _look_at(self, tokens: Tensor, decomposed: Tensor) -> Tensor:
-        """States and objects [images, S + O, D], at the end of text, after their texts looked at each image."""
+    def _cross_attend(self, tokens: Tensor, decomposed: Tensor) -> Tensor:
+        """States and objects [images, S + O, D], at the end of text, after cross-attention of their texts to each image."""
         narrow, unfold = self.image_to_text
         given = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
         given = given.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy, normalize
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial
 from recompose.tracks.czsl.methods.parts.local_graph import Compose, Edges, Factors, aggregate, candidates
-from recompose.tracks.czsl.methods.parts.pair_method import Known, cosine_logits
+from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior, cosine_logits
 from recompose.tracks.czsl.methods.parts.three_path import Block, ThreePath, Views
 
 NAMES = ("state", "object")  # the paths of what a pair is named by
@@ -35,7 +35,8 @@ class Duplex(ThreePath):
         edges: of states and objects in the graph, see ``aggregate``.
         differentiable: whether the loss of Eq. 19 reaches, through refined prototypes, what they were made of.
         loss_weights: of the losses of pairs by text, states, objects, and pairs by prototype (Eq. 20).
-        closed, open: the weights of p(c t), p(c h) and p(s) p(o) in a score (Eq. 21).
+
+    A score's weights are those of p(c t), p(c h) and p(s) p(o) (Eq. 21).
     """
 
     target: Tensor
@@ -70,17 +71,17 @@ class Duplex(ThreePath):
         self.register_buffer("target", pairs, persistent=False)
         self.register_buffer("place", place, persistent=False)
 
-    def prepare(self, known: Known) -> None:
+    def prepare(self, prior: TrainingPrior) -> None:
         """Aim at the closed world's pairs where these are the target, and begin the codebook at means where it begins there."""
         if self._world == "closed":
-            self._aim_at(known.pairs)
+            self._aim_at(prior.pairs)
         if self.initial == "means":
-            self.codebook.begin_at_means(known.embeddings, known.labels)
+            self.codebook.begin_at_means(prior.embeddings, prior.labels)
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
         """As in the plain three paths, with each pair's prototype."""
-        found = super().encode_world(blocks, world)
-        return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in found]
+        encoded = super().encode_world(blocks, world)
+        return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in encoded]
 
     def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
         """Logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
@@ -146,8 +147,10 @@ class Duplex(ThreePath):
             Factors(states, normalize(images.state.float(), dim=-1), of_states),
             Factors(objects, normalize(images.object.float(), dim=-1), of_objects),
         )
-        found = aggregate(pairs, *factors, self._couples(*factors), self.edges)
-        updated = self.codebook.updated(pairs, found if self.differentiable else found.detach(), self.momentum)
+        aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)
+        updated = self.codebook.updated(
+            pairs, aggregated if self.differentiable else aggregated.detach(), self.momentum
+        )
         if self.training:
             self.codebook.write(pairs, updated.detach())
         return prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), updated)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.parts.pair_method import Known, TextMethod, mean_token_embeddings
+from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, TrainingPrior, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 
@@ -47,9 +47,9 @@ class GIPCOL(TextMethod):
         self.convolutions = nn.ModuleList([nn.Linear(width, hidden), nn.Linear(hidden, width)])
         self.graph_dropout, self.dropout = nn.Dropout(graph_dropout), nn.Dropout(dropout)
 
-    def prepare(self, known: Known) -> None:
+    def prepare(self, prior: TrainingPrior) -> None:
         """The pairs of the graph."""
-        self.pairs = known.pairs
+        self.pairs = prior.pairs
 
     def _mean_of_neighbours(self) -> Tensor:
         """The sparse matrix [nodes, nodes] that takes the mean over each node's neighbours; states first, then objects, then pairs."""

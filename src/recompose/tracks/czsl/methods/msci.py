@@ -1,4 +1,4 @@
-"""MSCI: texts look at local and at global features of the image, stage by stage (Wang et al., 2025)."""
+"""MSCI: texts cross-attend to local and to global features of the image, stage by stage (Wang et al., 2025)."""
 
 from typing import Any, Literal
 
@@ -94,7 +94,7 @@ class MSCI(ThreePath):
         views = super().encode_images(inputs)
         return Views(self.of_pair(views.pair), views.state, views.object, views.tokens)
 
-    def look(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
         """t + lambda 1 * t 1 + lambda 2 * t 2 (Eqs. 5 to 9), [images, P, E]; the second stage takes up where the first one ended."""
         stage, final = texts.expand(len(tokens[0]), *texts.shape), texts
         for (name, interaction), features in zip(self.interactions.items(), tokens, strict=True):

@@ -47,7 +47,7 @@ class Troika(ThreePath):
         """Its tokens, normed once (the released code norms them once more for each path)."""
         return (self.norm(groups[0][0]),)
 
-    def look(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
         """Texts [images, P, E] pulled towards each image."""
         pulled = texts.expand(len(tokens[0]), *texts.shape)
         for interaction in self.interactions:

@@ -1,96 +1,38 @@
-"""Seen and unseen accuracy of compositional zero-shot learning over calibration biases, exactly and in little memory.
+"""The numbers of compositional zero-shot learning: best seen and unseen accuracy, harmonic mean and AUC over calibration biases.
 
-A bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
-image's at one bias of its own: the difference of the two scores, taken in double precision. So the best seen and the best unseen pair of each image, with
-their scores, give every number of the field, and they can be gathered block by block, however many pairs there are.
-
-Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the lowest index
-wins, and between the best seen and the best unseen pair the seen one does.
-
-Scores are torch tensors, on any device, or NumPy arrays: they are reduced where they are, through the array API standard, and only
-a few numbers per image leave the device. Nothing here imports torch.
+They follow from each image's best seen and best unseen pair (``best``), by a sweep over calibration biases: the exact one (``curves``), or
+that of the evaluator that the field shares.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from array_api_compat import array_namespace, device
+
+from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
+from recompose.tracks.czsl.metrics.curves import Curve, area, dense_curve, share
+
+__all__ = [
+    "SWEEPS",
+    "Best",
+    "Curve",
+    "Evaluator",
+    "Report",
+    "Sweep",
+    "czsl_report",
+    "dense_curve",
+    "field_curve",
+    "harmonic_means",
+    "report_of",
+]
 
 Sweep = Literal["dense", "field"]
-NONE = -1  # the index of a pair where there is none
 
 # of the evaluator that the field shares (CSP, DFSP, Troika and MSCI carry copies of it)
-FIELD_LARGEST = 1e3  # the bias at which everything counts as answered by unseen pairs
-FIELD_OFFSET = 1e-4  # how far below an image's turn its bias is put
-FIELD_STEPS = 20  # about how many of the turns are visited
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best seen and the best unseen pair of each image [images], as NumPy arrays."""
-
-    seen_score: np.ndarray  # float64, -inf where no seen pair is a candidate
-    seen_pair: np.ndarray  # int64, -1 where there is none
-    unseen_score: np.ndarray
-    unseen_pair: np.ndarray
-    target: np.ndarray  # int64, the true pair
-    is_seen: np.ndarray  # bool, whether that is a seen one
-
-    @property
-    def seen_right(self) -> np.ndarray:
-        """Whether [images] the best seen pair is the true one."""
-        return self.seen_pair == self.target
-
-    @property
-    def unseen_right(self) -> np.ndarray:
-        """Whether [images] the best unseen pair is the true one."""
-        return self.unseen_pair == self.target
-
-    @property
-    def turn(self) -> np.ndarray:
-        """The bias [images] above which the unseen pair is answered; +inf where there is none, -inf where there is no seen one.
-
-        Raises:
-            ValueError: an image has neither.
-        """
-        empty = (self.seen_pair == NONE) & (self.unseen_pair == NONE)
-        if empty.any():
-            raise ValueError(f"image {int(empty.argmax())} is the first of {int(empty.sum())} without any score")
-        return self.seen_score - self.unseen_score
-
-    def answers(self, bias: float) -> np.ndarray:
-        """The pair [images] that is answered at a bias."""
-        return np.where(self.turn < bias, self.unseen_pair, self.seen_pair)
-
-    def without_unseen(self) -> "Best":
-        """The same with no unseen pair admitted."""
-        nothing = np.full(len(self.target), -np.inf), np.full(len(self.target), NONE)
-        return replace(self, unseen_score=nothing[0], unseen_pair=nothing[1])
-
-    def merge(self, other: "Best") -> "Best":
-        """The best of two sets of blocks, for the same images."""
-        better: dict[str, np.ndarray] = {}
-        for kind in ("seen", "unseen"):
-            mine, theirs = getattr(self, f"{kind}_score"), getattr(other, f"{kind}_score")
-            my_pair, their_pair = getattr(self, f"{kind}_pair"), getattr(other, f"{kind}_pair")
-            take = (theirs > mine) | ((theirs == mine) & (their_pair < my_pair))
-            better[f"{kind}_score"] = np.where(take, theirs, mine)
-            better[f"{kind}_pair"] = np.where(take, their_pair, my_pair)
-        return replace(self, **better)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Accuracies [points], as fractions, by rising bias; NaN where there is no image to count.
-
-    In the dense sweep each point holds from just above its bias to the next point's; the first one's bias is -inf.
-    """
-
-    bias: np.ndarray
-    seen: np.ndarray
-    unseen: np.ndarray
+FIELD_LARGEST = 1e3  # the bias at which everything counts as predicted unseen
+FIELD_OFFSET = 1e-4  # how far below an image's switching bias a visited one is put
+FIELD_STEPS = 20  # about how many of them are visited
 
 
 @dataclass(frozen=True)
@@ -102,239 +44,46 @@ class Report:
     harmonic_mean: float  # H, the best over the biases of the sweep
     auc: float  # area under the curve of seen over unseen accuracy
     curve: Curve
-    state: float | None = None  # share of images whose state is answered right at bias 0
+    state: float | None = None  # share of images whose state is predicted right at bias 0
     object: float | None = None  # the same of objects
-
-
-class Running:
-    """The best pair of each image among those fed so far; its arrays lie where the scores do.
-
-    Args:
-        images: how many there are.
-        like: scores, or anything else of their array library on their device.
-    """
-
-    def __init__(self, images: int, like: Any) -> None:
-        xp = array_namespace(like)
-        self.score = xp.full((images,), -np.inf, dtype=xp.float64, device=device(like))
-        self.pair = xp.full((images,), NONE, dtype=xp.int64, device=device(like))
-
-    def take(self, scores: Any, images: Any, pairs: Any) -> None:
-        """Take the better of what is known and of these scores [images, pairs]; all on one device."""
-        self._keep(*self._contenders(scores, images), pairs)
-
-    def climb(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take scores, and give all entries that beat what was known before: their images, pairs and scores [entries]."""
-        xp = array_namespace(scores)
-        scores, images, top = self._contenders(scores, images)
-        known, known_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
-        row, column = xp.nonzero((scores > known) | ((scores == known) & (pairs[None, :] < known_pair)))
-        found = xp.take(images, row), xp.take(pairs, column), xp.astype(scores[row, column], xp.float64)
-        self._keep(scores, images, top, pairs)
-        return to_host(found[0]), to_host(found[1]), to_host(found[2])
-
-    def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
-        """The rows whose best score reaches what is known, their images and these scores: of most blocks they are few."""
-        xp = array_namespace(scores)
-        top = xp.max(scores, axis=1)
-        rows = xp.nonzero(top >= xp.take(self.score, images))[0]
-        return xp.take(scores, rows, axis=0), xp.take(images, rows), xp.take(top, rows)
-
-    def _keep(self, scores: Any, images: Any, top: Any, pairs: Any) -> None:
-        """Keep the best of contenders' scores, and of equal ones the pair with the lowest index."""
-        if not images.shape[0]:
-            return
-        xp = array_namespace(scores)
-        winner = xp.min(xp.where(scores == top[:, None], pairs[None, :], np.iinfo(np.int64).max), axis=1)
-        top, old_pair = xp.astype(top, xp.float64), xp.take(self.pair, images)
-        better = (top > xp.take(self.score, images)) | (winner < old_pair)
-        self.score[images] = top
-        self.pair[images] = xp.where(better, winner, old_pair)
-
-
-class Evaluator:
-    """Gathers each image's best pairs from blocks of scores, in any order, without ever holding a matrix of scores.
-
-    Args:
-        targets: [images], the index of each image's true pair.
-        seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be answered; all where not given.
-
-    Raises:
-        ValueError: a target is no pair, or no candidate; the message names the first such image.
-
-    Example:
-        >>> evaluator = Evaluator(targets=np.array([0, 2]), seen=np.array([True, True, False]))
-        >>> evaluator.update(np.array([[0.9], [0.3]]), pairs=np.array([2]))
-        >>> evaluator.update(np.array([[1.0, 0.2], [0.4, 0.1]]), pairs=np.array([0, 1]))
-        >>> evaluator.best().turn.round(2).tolist()
-        [0.1, 0.1]
-    """
-
-    def __init__(self, targets: Any, seen: Any, candidates: Any | None = None) -> None:
-        self._seen = to_host(seen).astype(bool)
-        self._candidates = np.ones_like(self._seen) if candidates is None else to_host(candidates).astype(bool)
-        self._targets = integers(targets)
-        if self._candidates.shape != self._seen.shape or self._seen.ndim != 1:
-            shapes = f"{self._seen.shape} and {self._candidates.shape}"
-            raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
-        _check_targets(self._targets, self._candidates)
-        self._found: dict[bool, Running] = {}  # of seen and of unseen pairs, once there are scores
-
-    def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
-        """Take a block of scores [block's images, block's pairs], higher is likelier.
-
-        Args:
-            scores: floating point of any width; those of pairs that are no candidates do not matter.
-            images: [block's images], their positions, each once; all in order where not given.
-            pairs: [block's pairs], their indices; all in order where not given.
-
-        Raises:
-            ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first such image.
-        """
-        images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets))
-        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
-        if tuple(scores.shape) != (len(images), len(pairs)):
-            expected = (len(images), len(pairs))
-            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs say")
-        if not len(images):
-            return
-        scores = scores.detach() if hasattr(scores, "detach") else scores
-        _check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
-        xp, where = array_namespace(scores), device(scores)
-        self._found = self._found or {kind: Running(len(self._targets), scores) for kind in (True, False)}
-        rows = xp.asarray(images, device=where)
-        for kind in (True, False):
-            columns = np.flatnonzero(self._candidates[pairs] & (self._seen[pairs] == kind))
-            if len(columns):
-                self._take(kind, _columns(scores, columns), rows, xp.asarray(pairs[columns], device=where))
-
-    def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
-        """Take the scores [images, pairs] of one kind of pairs."""
-        self._found[kind].take(scores, images, pairs)
-
-    def best(self) -> Best:
-        """What was found so far; an image without scores has none."""
-        found: dict[str, np.ndarray] = {}
-        for name, kind in (("seen", True), ("unseen", False)):
-            running = self._found.get(kind) or Running(len(self._targets), np.empty(0))
-            found[f"{name}_score"] = to_host(running.score).copy()
-            found[f"{name}_pair"] = to_host(running.pair).copy()
-        return Best(**found, target=self._targets, is_seen=self._seen[self._targets])
-
-
-def to_host(array: Any) -> np.ndarray:
-    """A NumPy array of a tensor on any device, or of anything like an array."""
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
-
-
-def integers(array: Any) -> np.ndarray:
-    """Integers of any width as int64.
-
-    Raises:
-        ValueError: they are no integers.
-    """
-    array = to_host(array)
-    if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"positions and indices are integers, not {array.dtype}")
-    return array.astype(np.int64)
-
-
-def positions(array: Any, length: int) -> np.ndarray:
-    """Positions among so many things.
-
-    Raises:
-        ValueError: they are no integers, or one is outside.
-    """
-    found = integers(array)
-    outside = found[(found < 0) | (found >= length)]
-    if len(outside):
-        raise ValueError(f"{int(outside[0])} is no position among {length}")
-    return found
-
-
-def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
-    inside = (targets >= 0) & (targets < len(candidates))
-    fine = inside & candidates[np.where(inside, targets, 0)] if len(candidates) else inside
-    if not fine.all():
-        image = int((~fine).argmax())
-        why = "is no candidate" if inside[image] else f"is none of the {len(candidates)} pairs"
-        raise ValueError(
-            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be answered: {targets[image]} {why}"
-        )
-
-
-def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
-    """Make sure that the scores [images, pairs] at these columns are finite.
-
-    Raises:
-        ValueError: some are NaN or infinite; the message names the first such image.
-    """
-    xp = array_namespace(scores)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if bool(xp.all(xp.isfinite(xp.sum(scores, axis=1)))):
-            return  # a sum with NaN or infinity in it is never finite, and this is the fastest look
-    wrong = to_host(~xp.all(xp.isfinite(_columns(scores, columns)), axis=1))
-    if wrong.any():
-        first = int(images[wrong].min())
-        raise ValueError(f"image {first} is the first of {int(wrong.sum())} with scores that are NaN or infinite")
-
-
-def _columns(scores: Any, columns: np.ndarray) -> Any:
-    """These columns of scores: without a copy where they stand side by side."""
-    if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
-        return scores[:, int(columns[0]) : int(columns[-1]) + 1]
-    xp = array_namespace(scores)
-    return xp.take(scores, xp.asarray(columns, device=device(scores)), axis=1)
-
-
-def dense_curve(best: Best) -> Curve:
-    """The accuracies at every bias at which a prediction changes, and below the first of them."""
-    turn = best.turn
-    lost, won = best.is_seen & best.seen_right, ~best.is_seen & best.unseen_right
-    finite = np.isfinite(turn)
-    steps, place = np.unique(turn[finite], return_inverse=True)
-    lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
-    won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
-    # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
-    seen = lost.sum() - np.append(0, np.cumsum(lost_at))
-    unseen = won[np.isneginf(turn)].sum() + np.append(0, np.cumsum(won_at))
-    return Curve(np.append(-np.inf, steps), _share(seen, best.is_seen.sum()), _share(unseen, (~best.is_seen).sum()))
 
 
 def field_curve(best: Best) -> Curve:
     """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
-    These are the turns, less 1e-4, of every n-th image that an unseen pair answers rightly at a bias of 1000, n such that there are about 20, and
+    These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is rightly predicted at a bias of 1000, n such that there are about 20, and
     1000 itself. It therefore understates AUC and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its
     biases mean little, while nothing is lost here to rounding, since the bias is never added to a score.
+
+    Example:
+        >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
+        >>> evaluator.update(np.array([[3.0, 1.0], [1.0, 0.0]]))
+        >>> curve = field_curve(evaluator.best())
+        >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
+        ([0.9999, 1000.0], [1.0, 0.0], [0.0, 1.0])
     """
-    turn = best.turn
-    right = ~best.is_seen & best.unseen_right & (turn < FIELD_LARGEST)
-    biases = np.sort(turn[right] - FIELD_OFFSET)
+    switch = best.switch_bias
+    right = ~best.is_seen & best.unseen_right & (switch < FIELD_LARGEST)
+    biases = np.sort(switch[right] - FIELD_OFFSET)
     biases = np.append(biases[:: max(len(biases) // FIELD_STEPS, 1)], FIELD_LARGEST)
-    answered = turn[:, None] < biases  # [images, points]: by the unseen pair
-    seen = (~answered & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
-    unseen = (answered & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
-    return Curve(biases, _share(seen, best.is_seen.sum()), _share(unseen, (~best.is_seen).sum()))
+    predicted_unseen = switch[:, None] < biases  # [images, points]: the unseen pair is predicted
+    seen = (~predicted_unseen & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
+    unseen = (predicted_unseen & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
+    return Curve(biases, share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
 
 
 SWEEPS: dict[Sweep, Callable[[Best], Curve]] = {"dense": dense_curve, "field": field_curve}
 
 
-def _share(counts: np.ndarray, of: int) -> np.ndarray:
-    return counts / of if of else np.full(len(counts), np.nan)
-
-
 def harmonic_means(curve: Curve) -> np.ndarray:
-    """The harmonic mean [points] of both accuracies; 0 where both are."""
+    """The harmonic mean [points] of both accuracies; 0 where both are.
+
+    Example:
+        >>> harmonic_means(Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5, 0.0]))).round(3).tolist()
+        [0.667, 0.0]
+    """
     total = curve.seen + curve.unseen
     return np.divide(2 * curve.seen * curve.unseen, total, out=np.zeros_like(total), where=total != 0)
-
-
-def _area(curve: Curve) -> float:
-    undefined = np.isnan(curve.seen + curve.unseen).any()
-    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))
 
 
 def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> Report:
@@ -345,16 +94,23 @@ def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None 
         sweep: ``dense`` visits every bias at which a prediction changes; ``field`` those of the field's shared evaluator, for numbers
             to be put beside printed ones.
         primitives: [pairs, 2], each pair's state and object; where given, their accuracies are reported, too.
+
+    Example:
+        >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
+        >>> evaluator.update(np.array([[3.0, 1.0], [1.0, 0.0]]))
+        >>> report = report_of(evaluator.best(), primitives=np.array([[0, 0], [1, 0]]))
+        >>> report.harmonic_mean, report.state, report.object
+        (1.0, 0.5, 1.0)
     """
     curve = SWEEPS[sweep](best)
     right = (None, None)
     if primitives is not None:
-        right = tuple((primitives[best.answers(0.0)] == primitives[best.target]).mean(axis=0).tolist())
+        right = tuple((primitives[best.predicted(0.0)] == primitives[best.target]).mean(axis=0).tolist())
     return Report(
         seen=float(curve.seen.max()),
         unseen=float(curve.unseen.max()),
         harmonic_mean=float(harmonic_means(curve).max()),
-        auc=_area(curve),
+        auc=area(curve),
         curve=curve,
         state=right[0],
         object=right[1],
@@ -375,7 +131,7 @@ def czsl_report(
         scores: [images, pairs], floating point, higher is likelier.
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be answered; all where not given.
+        candidates: [pairs] bool, pairs that may be predicted; all where not given.
         sweep: ``dense``, exact, or ``field``, as the field's shared evaluator samples.
         primitives: [pairs, 2], each pair's state and object: asks for their accuracies at bias 0.
 

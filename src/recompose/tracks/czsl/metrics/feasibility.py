@@ -1,4 +1,4 @@
-"""Feasibility calibration of the open world: which pairs may be answered, and the threshold that decides it.
+"""Feasibility calibration of the open world: how feasible each pair is, and what is kept for every threshold.
 
 Of all states with all objects most make no sense. A pair's feasibility says how near its state and its object are to ones that
 training showed together; unseen pairs below a threshold are excluded, and the threshold is the one with the best AUC
@@ -13,11 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sortedcontainers import SortedList
 
-from recompose.tracks.czsl.metrics.czsl import Best, Evaluator, report_of, to_host
-
-RELEASED_THRESHOLDS = 50
+from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
 
 
 def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -32,6 +29,11 @@ def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np
         states: vectors [states, D], of words or of texts.
         objects: vectors [objects, D].
         seen: [states, objects] bool, the pairs of training.
+
+    Example:
+        >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0]])
+        >>> feasibility(vectors, vectors, seen=np.array([[True, False], [False, True]])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
     """
     of_objects = _nearest(_cosines(objects), seen)
     of_states = _nearest(_cosines(states), seen.T).T
@@ -86,6 +88,15 @@ class LadderBuilder(Evaluator):
 
     Raises:
         ValueError: an unseen pair's feasibility is NaN, or a target is no pair.
+
+    Example:
+        >>> builder = LadderBuilder(np.array([1]), seen=np.array([True, False, False]), feasibility=np.array([0.0, 0.2, 0.8]))
+        >>> builder.update(np.array([[0.5, 0.6, 0.9]]), pairs=np.array([0, 2, 1]))
+        >>> ladder = builder.ladder()
+        >>> ladder.thresholds.tolist()
+        [0.2, 0.8]
+        >>> [ladder.at(threshold).unseen_pair.tolist() for threshold in (0.9, 0.8, 0.2)]
+        [[-1], [2], [1]]
     """
 
     def __init__(self, targets: Any, seen: np.ndarray, feasibility: np.ndarray) -> None:
@@ -115,7 +126,7 @@ class LadderBuilder(Evaluator):
         start = 0
         while start < len(falling):
             stop = start + max(1, start, int(self._fed[rows].min()))
-            self._climbs.append(self._found[kind].climb(scores[:, start:stop], images, pairs[start:stop]))
+            self._climbs.append(self._running[kind].climb(scores[:, start:stop], images, pairs[start:stop]))
             start = stop
         self._lowest[rows] = falling[-1]
         self._fed[rows] += len(falling)
@@ -136,86 +147,3 @@ def _rising(image: np.ndarray, score: np.ndarray, pair: np.ndarray) -> np.ndarra
     rank += image * len(image)  # each image begins above the one before
     highest = np.maximum.accumulate(rank)
     return np.append(True, rank[1:] > highest[:-1])[: len(rank)]
-
-
-def aucs(ladder: Ladder) -> np.ndarray:
-    """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
-
-    AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one bias: the
-    first one's best seen pair is right, the second one's best unseen pair is, and the first one turns later; half where both turn
-    at once. A rung changes the couples of its own image alone, which two sorted lists count.
-    """
-    ground = ladder.ground
-    counts = _couples_after_rungs(ladder)
-    size = int(ground.is_seen.sum()) * int((~ground.is_seen).sum())
-    thresholds = ladder.thresholds
-    rungs = np.searchsorted(-ladder.feasibility[ladder.pair], -thresholds, side="right")
-    return np.append(0.0, counts)[rungs] / size if size else np.full(len(thresholds), np.nan)
-
-
-def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
-    """How many couples [rungs] are right after each rung."""
-    ground = ladder.ground
-    seen_right = ground.is_seen & ground.seen_right
-    turns = ground.seen_score[ladder.image] - ladder.score
-    hits = ~ground.is_seen[ladder.image] & (ladder.pair == ground.target[ladder.image])
-    turn = np.full(len(ground.target), np.inf)  # of images with seen pairs; of others while they are right
-    lost, won = SortedList(turn[seen_right].tolist()), SortedList()
-    right = np.zeros(len(turn), dtype=bool)
-    count, counts = 0.0, np.empty(len(turns))
-    for rung, (image, new, hit) in enumerate(zip(ladder.image.tolist(), turns.tolist(), hits.tolist(), strict=True)):
-        old = turn[image]
-        if seen_right[image]:
-            count += _below(won, new) - _below(won, old)
-            lost.remove(old)
-            lost.add(new)
-            turn[image] = new
-        elif hit or right[image]:
-            if right[image]:
-                won.remove(old)
-                count -= len(lost) - _below(lost, old)
-            if hit:
-                won.add(new)
-                count += len(lost) - _below(lost, new)
-            turn[image], right[image] = new, hit
-        counts[rung] = count
-    return counts
-
-
-def _below(values: Any, value: float) -> float:
-    """How many values of a sorted list are below a value; equal ones count half."""
-    return (values.bisect_left(value) + values.bisect_right(value)) / 2
-
-
-def best_threshold(ladder: Ladder) -> float:
-    """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to choose from."""
-    found = aucs(ladder)
-    return float(ladder.thresholds[found.argmax()]) if len(found) else -np.inf
-
-
-def as_released(ladder: Ladder, threshold: float) -> Best:
-    """Each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects included.
-
-    Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is not
-    above 0, since the feasibility of seen pairs is stored as 0. So
-
-    - a threshold of 0 or less doubles the scores of seen pairs,
-    - an infeasible pair has the score 0, which beats every negative one, where it should have none.
-    """
-    best = ladder.at(threshold)
-    excluded = np.flatnonzero(ladder.feasibility < threshold)
-    score, pair = best.unseen_score.copy(), best.unseen_pair.copy()
-    if len(excluded):
-        zero = (score < 0) | ((score == 0) & (excluded[0] < pair))
-        score[zero], pair[zero] = 0.0, excluded[0]
-    factor = 2 if threshold <= 0 else 1
-    return replace(best, seen_score=factor * best.seen_score, unseen_score=score, unseen_pair=pair)
-
-
-def released_threshold(ladder: Ladder) -> float:
-    """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal steps."""
-    if not len(ladder.thresholds):
-        return -np.inf
-    tried = np.linspace(ladder.thresholds[0], ladder.thresholds[-1], RELEASED_THRESHOLDS)
-    found = [report_of(as_released(ladder, threshold), "field").auc for threshold in tried]
-    return float(tried[int(np.argmax(found))])

@@ -15,6 +15,11 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
     Args:
         shown: [pairs], images of training.
         seen: [pairs] bool.
+
+    Example:
+        >>> groups = frequency_groups(np.array([9, 1, 0, 5, 2, 2]), np.array([True, True, False, True, True, True]))
+        >>> [GROUPS[group] for group in groups]
+        ['head', 'tail', 'unseen', 'medium', 'tail', 'tail']
     """
     falling = np.lexsort((np.arange(len(shown)), -shown, ~seen))
     count = int(seen.sum())
@@ -24,13 +29,17 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return groups
 
 
-def group_accuracies(answers: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
-    """The share of right answers among the images of each group; groups without images are left out.
+def group_accuracies(predicted: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
+    """The share of right predictions among the images of each group; groups without images are left out.
 
     Args:
-        answers: [images], the pairs that were answered.
+        predicted: [images], the predicted pairs.
         targets: [images], the true ones.
         groups: [pairs], indices in ``GROUPS``.
+
+    Example:
+        >>> group_accuracies(np.array([0, 0, 1]), np.array([0, 1, 1]), groups=np.array([0, 3]))
+        {'head': 1.0, 'unseen': 0.5}
     """
-    right, group = answers == targets, groups[targets]
+    right, group = predicted == targets, groups[targets]
     return {name: float(right[group == index].mean()) for index, name in enumerate(GROUPS) if (group == index).any()}

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from recompose.tracks.czsl.metrics.czsl import NONE, to_host
+from recompose.tracks.czsl.metrics.best import NONE, to_host
 
 
 class Top:
@@ -12,8 +12,14 @@ class Top:
 
     Args:
         images: how many there are.
-        candidates: [pairs] bool, what may be answered.
+        candidates: [pairs] bool, what may be predicted.
         count: how many pairs are kept of each.
+
+    Example:
+        >>> top = Top(images=1, candidates=np.array([True, False, True]), count=2)
+        >>> top.update(np.array([[0.1, 0.9, 0.4]]), images=np.array([0]), pairs=np.arange(3))
+        >>> top.pairs.tolist()
+        [[2, 0]]
     """
 
     def __init__(self, images: int, candidates: np.ndarray, count: int) -> None:
@@ -24,10 +30,10 @@ class Top:
     def update(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
         """Take scores [block's images, block's pairs]."""
         allowed = self._candidates[pairs]
-        found = np.concatenate([self.scores[images], to_host(scores)[:, allowed].astype(np.float64)], axis=1)
-        known = self.pairs[images]
+        values = np.concatenate([self.scores[images], to_host(scores)[:, allowed].astype(np.float64)], axis=1)
+        held = self.pairs[images]
         fresh = np.broadcast_to(pairs[allowed], (len(images), int(allowed.sum())))
-        named = np.concatenate([known, fresh], axis=1)
-        order = np.lexsort((named, -found), axis=1)[:, : known.shape[1]]
-        self.pairs[images] = np.take_along_axis(named, order, axis=1)
-        self.scores[images] = np.take_along_axis(found, order, axis=1)
+        candidates = np.concatenate([held, fresh], axis=1)
+        order = np.lexsort((candidates, -values), axis=1)[:, : held.shape[1]]
+        self.pairs[images] = np.take_along_axis(candidates, order, axis=1)
+        self.scores[images] = np.take_along_axis(values, order, axis=1)

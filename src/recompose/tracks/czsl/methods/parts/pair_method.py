@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from recompose.nn.words import readable
 
 
 @dataclass(frozen=True)
-class Known:
+class TrainingPrior:
     """What a method may know of a data set before it is trained. Pairs are indices of state and object."""
 
     pairs: Tensor  # [pairs, 2], of all splits: their names, not their images
@@ -41,8 +41,18 @@ class PairMethod(nn.Module, ABC):
         self.backbone.eval()
         return self
 
-    def prepare(self, known: Known) -> None:
+    def prepare(self, prior: TrainingPrior) -> None:
         """Take in what is known of the data set, once, before training."""
+
+    def scored_with(self, *args: Any, **scoring: Any) -> Self:
+        """The same method, with these settings of its scores, which training does not depend on; here there are none.
+
+        Raises:
+            TypeError: the method has no such setting.
+        """
+        if args or scoring:
+            raise TypeError(f"{type(self).__name__} has no settings of scoring, such as {', '.join(scoring)}")
+        return self
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:

@@ -3,9 +3,9 @@
 Symbols: E is the width of the joint space, D of the text tower; P, S and O are the numbers of pairs, states and objects.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,29 @@ from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_l
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 PATHS = ("pair", "state", "object")
+Fusion = Literal["probabilities", "logits"]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a score is made of what the paths predict.
+
+    Args:
+        fusion: whether it takes the pair's probability, as the papers say, or its logit, as released code does.
+        weights: in each world, of each way to tell a pair as a whole, and last of its state and object apart.
+
+    Raises:
+        ValueError: there is no such fusion or world.
+    """
+
+    fusion: Fusion
+    weights: Mapping[str, Sequence[float]]
+
+    def __post_init__(self) -> None:
+        if self.fusion not in get_args(Fusion):
+            raise ValueError(f"fusion is {self.fusion}, not one of {', '.join(get_args(Fusion))}")
+        if unknown := self.weights.keys() - {"closed", "open"}:
+            raise ValueError(f"there are weights for {', '.join(sorted(unknown))}: worlds are closed and open")
 
 
 @dataclass(frozen=True)
@@ -29,15 +52,15 @@ class Block:
     pairs: Tensor
     states: Tensor
     objects: Tensor
-    weights: Sequence[float]  # in a score, of each way to tell a pair as a whole, and of its state and object apart
+    world: str  # closed or open
 
 
 @dataclass(frozen=True)
 class Views:
-    """What the paths know of images: an embedding [images, E] for each, and what texts look at.
+    """What the paths know of images: an embedding [images, E] for each, and what texts attend to.
 
     A survey adds the probabilities of states [images, S] and objects [images, O], and for each way to tell a pair as a whole the logarithm [images]
-    of the sum over all pairs of a world; of a world in one block also the logits [images, P], so that texts need not look at images twice.
+    of the sum over all pairs of a world; of a world in one block also the logits [images, P], so that cross-attention is computed once.
     """
 
     pair: Tensor
@@ -86,8 +109,8 @@ class ThreePath(PairMethod):
         image_tower: what is tuned in it, see ``tuned``; adapter: bottleneck and dropout of that.
         disentangler: layers and dropout.
         loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
-        fusion: whether a score takes the pair's probability, as the papers say, or its logit, as released code does.
-        closed, open: the weights of the parts of a score in each world, states and objects last.
+
+    How scores are fused is no setting of the model: ``scored_with`` sets it, for validation and for an evaluation.
     """
 
     sees = "pixels"
@@ -107,9 +130,6 @@ class ThreePath(PairMethod):
         disentangler_layers: int,
         disentangler_dropout: float,
         loss_weights: Sequence[float],
-        fusion: Literal["probabilities", "logits"],
-        closed: Sequence[float],
-        open: Sequence[float],  # noqa: A002
     ) -> None:
         super().__init__(backbone)
         soft = prompts == "soft"
@@ -119,32 +139,48 @@ class ThreePath(PairMethod):
         heads = (Disentangler(backbone.width, disentangler_layers, disentangler_dropout) for _ in range(2))
         self.of_state, self.of_object = heads
         self.loss_weights = loss_weights
-        self.fusion, self.weights = fusion, {"closed": closed, "open": open}
+        self._scoring: Scoring | None = None
+
+    @property
+    def scoring(self) -> Scoring:
+        """How scores are made of what the paths predict.
+
+        Raises:
+            ValueError: nobody has set it.
+        """
+        if self._scoring is None:
+            raise ValueError(f"{type(self).__name__} has no settings of scoring yet: give it some with scored_with")
+        return self._scoring
+
+    def scored_with(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> Self:
+        """The same method with a fusion, and the weights of the parts of a score in the ``closed`` or the ``open`` world, or in both."""
+        self._scoring = Scoring(fusion, weights)
+        return self
 
     def layers(self) -> list[list[int]]:
-        """The blocks of the image tower whose tokens texts look at, in groups; none in the plain three paths."""
+        """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
         return []
 
-    def look(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """Texts [P, E] as they are after they looked at each image's tokens: [images, P, E], or [P, E] where they do not look."""
+    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+        """Texts [P, E] after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
         return texts
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """What texts look at, made of the tokens of each group of layers."""
+        """What texts attend to, made of the tokens of each group of layers."""
         return ()
 
     def encode_images(self, inputs: Tensor) -> Views:
-        """The embedding of each path, and what texts look at, of images as bytes [images, 3, height, width]."""
+        """The embedding of each path, and what texts attend to, of images as bytes [images, 3, height, width]."""
         groups = self.layers()
         with self.adapters.attached(self.backbone.image_blocks):
-            embedding, found = self._tower(
+            embedding, layer_tokens = self._tower(
                 self.backbone.from_bytes(inputs), {layer for group in groups for layer in group}
             )
         return Views(
             pair=embedding,
             state=self.of_state(embedding),
             object=self.of_object(embedding),
-            tokens=self.gather([[found[layer] for layer in group] for group in groups]),
+            tokens=self.gather([[layer_tokens[layer] for layer in group] for group in groups]),
         )
 
     def _tower(self, pixels: Tensor, wanted: set[int]) -> tuple[Tensor, dict[int, Tensor]]:
@@ -152,15 +188,15 @@ class ThreePath(PairMethod):
         if not wanted:
             return self.backbone.encode_image(pixels), {}
         layers = sorted({*wanted, self.backbone.depth - 1})
-        found = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
-        return found[layers[-1]][:, 0], found
+        layer_tokens = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
+        return layer_tokens[layers[-1]][:, 0], layer_tokens
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
         """The texts of each block of pairs [pairs, 2], and of all states and objects."""
         states, objects = self.prompts.words()
         alone = self._encode("state", states), self._encode("object", objects)
         return [
-            Block(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, self.weights[world])
+            Block(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, world)
             for index in blocks
         ]
 
@@ -171,7 +207,7 @@ class ThreePath(PairMethod):
         """Logits [images, texts] of a path, in blocks of texts [texts, E]."""
         view: Tensor = getattr(images, path)
         return in_blocks(
-            lambda block: cosine_logits(self.backbone.logit_scale, view, self.look(block, images.tokens)),
+            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, images.tokens)),
             texts,
             size=max(1, LOOKS // len(view)),
             dim=1,
@@ -196,7 +232,7 @@ class ThreePath(PairMethod):
         images = replace(images, states=states, objects=objects)
         if len(world) == 1:
             images = replace(images, wholes=self.wholes(images, world[0]))
-        if self.fusion == "logits":
+        if self.scoring.fusion == "logits":
             return images
         of_blocks = ([logits.logsumexp(dim=-1) for logits in self._wholes(images, block)] for block in world)
         totals = (torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
@@ -211,7 +247,7 @@ class ThreePath(PairMethod):
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14, Troika at 1f3c546) takes logits.
         """
         assert images.states is not None and images.objects is not None
-        *shares, apart = block.weights
+        *shares, apart = self.scoring.weights[block.world]
         score = apart * images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
         for place, (share, logits) in enumerate(zip(shares, self._wholes(images, block), strict=True)):
             score = score + share * ((logits - images.totals[place][:, None]).exp() if images.totals else logits)

@@ -1,5 +1,6 @@
-"""A run: how its method is built, restored and shown, and which pairs it may answer, by the backbone's texts or by word vectors."""
+"""How a method is restored, scored and shown, and which pairs are feasible, by the backbone's texts or by word vectors."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +10,27 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build
+from recompose.backbones.clip import Backbone, build, load_backbone
 from recompose.nn.words import text_vectors
-from recompose.tracks.czsl import run
-from recompose.tracks.czsl.data.glove import MEMBER
+from recompose.tracks.czsl import scoring
+from recompose.tracks.czsl.building import build_method
+from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.coop import CoOp
 from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.parts.pair_method import Known, PairMethod
-from recompose.tracks.czsl.run import built, feasibility_by_glove, feasibility_by_text, own, trained, write_embeddings
-from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, restore, scorer_of
-from recompose.training.loop import Hardware
-from tests.tracks.czsl.methods.derivations import drawn_images, settings_of, unsettle
+from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.scoring import (
+    feasibility_by_glove,
+    feasibility_by_text,
+    read_feasibility,
+    restore,
+    scorer_of,
+    write_embeddings,
+)
+from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
+from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, new_method, settings_of, unsettle
+from tests.tracks.czsl.tiny import CPU, write_world
 
 DATA = PairData(
     {
@@ -77,12 +86,29 @@ def test_feasibility_by_glove_is_that_of_plain_loops(tmp_path: Path) -> None:
     found = feasibility_by_glove(DATA, tmp_path / MEMBER)
     assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-9)
     assert found[DATA.states.index("old"), 0] < found[DATA.states.index("Wet.Fur"), 0]
+    # as an evaluation reads it: from a file, or from the folder that it or its archive is in
+    DATA.write(tmp_path / "index")
+    for words in (tmp_path / MEMBER, tmp_path):
+        needs = {"data": tmp_path / "index", "words": words}
+        np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), found)
+    (tmp_path / "archived").mkdir()
+    with zipfile.ZipFile(tmp_path / "archived" / ARCHIVE, "w") as archive:
+        archive.write(tmp_path / MEMBER, MEMBER)
+    needs = {"data": tmp_path / "index", "words": tmp_path / "archived"}
+    np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), found)
 
 
-# a method, built, trained and brought to a checkpoint
+def test_feasibility_by_text_is_read_with_pristine_towers(backbone: Backbone, tmp_path: Path) -> None:
+    needs = write_world(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
+    expected = feasibility_by_text(DATA, load_backbone(needs["backbone"]), "a photo of {name}", CPU.device)
+    section = {"vectors": "backbone", "prompt": "a photo of {name}"}
+    np.testing.assert_array_equal(read_feasibility(section, needs, CPU.device), expected)
+    assert read_feasibility(None, needs, CPU.device) is None
 
 
-CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+# a method, trained and brought to a checkpoint
+
+
 PAIRS = {
     "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
     "val": [("wet", "dog"), ("dry", "dog")],
@@ -105,76 +131,20 @@ def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
     return np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
 
 
-class Noted:
-    """A method that notes what it is given, and draws a number."""
-
-    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], **settings: Any) -> None:
-        self.given = (backbone, states, objects, settings)
-        self.drawn = float(torch.rand(())), float(np.random.rand())
-        self.known: list[Known] = []
-
-    def prepare(self, known: Known) -> None:
-        self.known.append(known)
-
-
-def noted(backbone: Backbone, data: PairData, embeddings: np.ndarray, seed: int = 3) -> Any:
-    settings = TRAINED | {"halve_every": 2, "augment": True, "prompt": "p", "share": 0.5}
-    return built(Noted, settings, backbone, data, embeddings, seed=seed)
-
-
-def test_a_method_is_built_of_its_own_settings(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
-    found = noted(backbone, data, embeddings)
-    assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], {"prompt": "p", "share": 0.5})
-    assert own(TRAINED) == {}
-
-
-def test_a_method_may_know_pairs_and_images_of_training(
-    backbone: Backbone, data: PairData, embeddings: np.ndarray
-) -> None:
-    rows = [row for row, sample in enumerate(data.samples) if sample.split == "train"]
-    hidden = embeddings.copy()
-    hidden[[row for row in range(len(hidden)) if row not in rows]] = np.nan
-    (known,) = noted(backbone, data, hidden).known
-    # dry cats and dogs, old cats, wet cats and dogs
-    assert known.pairs.tolist() == [[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]]
-    assert known.embeddings.tolist() == [embeddings[row].tolist() for row in rows]
-    labels = [(data.samples[row].state, data.samples[row].object) for row in rows]
-    assert known.labels.tolist() == [[["dry", "old", "wet"].index(s), ["cat", "dog"].index(o)] for s, o in labels]
-
-
-def test_the_seed_determines_what_a_method_begins_with(
-    backbone: Backbone, data: PairData, embeddings: np.ndarray
-) -> None:
-    torch.manual_seed(0)
-    first = noted(backbone, data, embeddings).drawn
-    torch.manual_seed(1)
-    assert noted(backbone, data, embeddings).drawn == first
-    other = noted(backbone, data, embeddings, seed=4).drawn
-    assert other[0] != first[0]
-    assert other[1] != first[1]
-
-
-def test_a_method_without_settings_of_training_is_not_trained(
-    backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path
-) -> None:
-    method = CSP(backbone, data.states, data.objects, **OF_CSP)
-    assert trained(method, OF_CSP, data, embeddings, tmp_path, CPU, seed=0, title="t")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.fixture(scope="module")
 def pixels(data: PairData) -> np.ndarray:
     return drawn_images(len(data.samples)).numpy()
 
 
 @pytest.mark.parametrize("augment", [False, True])
-def test_a_method_ends_at_its_checkpoint_and_another_is_brought_there(
+def test_a_method_is_brought_to_the_checkpoint_of_another(
     backbone: Backbone, data: PairData, pixels: np.ndarray, embeddings: np.ndarray, tmp_path: Path, augment: bool
 ) -> None:
-    (tmp_path / "scratch").mkdir()
-    settings = settings_of("c-s-o") | TRAINED | {"augment": augment}
-    method, other = (built(CSO, settings, backbone, data, embeddings, seed=seed) for seed in (0, 1))
-    assert trained(method, settings, data, pixels, tmp_path, CPU, seed=0, title="t")
+    settings = settings_of("c-s-o")
+    method, other = (
+        build_method(CSO, settings, backbone, data, embeddings, seed=seed).scored_with(**SCORING) for seed in (0, 1)
+    )
+    assert fit_method(method, data, pixels, tmp_path, CPU, title="t", seed=0, augment=augment, **TRAINED)
     stored = load_file(tmp_path / CHECKPOINT)
     of_method = {name.removeprefix("method."): tensor for name, tensor in stored.items() if name.startswith("method.")}
     changed = {name for name, p in method.named_parameters() if p.requires_grad}
@@ -203,7 +173,7 @@ def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
     backbone: Backbone, data: PairData, pixels: np.ndarray, tmp_path: Path
 ) -> None:
     whole, states = (
-        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", closed=closed))
+        new_method(CSO, backbone, data.states, data.objects, settings_of("c-s-o", closed=closed))
         for closed in ([0.5, 0.5], [0.0, 1.0])
     )
     unsettle(whole)
@@ -255,7 +225,7 @@ def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairDa
 # embeddings
 
 
-class Shown(CSP):
+class EmbeddingCSP(CSP):
     """Shows some of what it sees, and notes how it was asked."""
 
     def __init__(self, *given: Any, **settings: Any) -> None:
@@ -279,8 +249,8 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     monkeypatch: pytest.MonkeyPatch,
     size: int,
 ) -> None:
-    monkeypatch.setattr(run, "IMAGE_BLOCK", size)
-    method = Shown(backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
+    monkeypatch.setattr(scoring, "IMAGE_BLOCK", size)
+    method = EmbeddingCSP(backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
     method.train()
     write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
     found = load_file(tmp_path / "e")

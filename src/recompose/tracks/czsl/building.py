@@ -1,0 +1,123 @@
+"""How a method is built: what a run and an evaluation of it have in common. Torch is imported by those that need it, when they do.
+
+What runs and evaluations of one process share is read once: the index, the memory-mapped features and the pristine backbone, of which each method
+gets a copy of its own, so that one that changes its towers leaves nothing behind.
+"""
+
+import copy
+import importlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from recompose.tracks.czsl.data.pairs import PairData
+
+if TYPE_CHECKING:
+    from recompose.backbones.clip import Backbone
+    from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+
+CHECKPOINT = "checkpoint.safetensors"
+COSTS = "costs.json"
+SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
+
+
+class PreparedMethod(NamedTuple):
+    """A method as it is before training, and what it is trained and evaluated on."""
+
+    method: "PairMethod"
+    data: PairData
+    inputs: (
+        np.ndarray
+    )  # what the method sees of all images: embeddings [images, E], or bytes [images, 3, height, width]
+
+
+def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
+    """Build the method that a document names, from its own settings and seed, on verified folders.
+
+    Args:
+        document: ``class``, ``settings`` and ``seed``.
+        needs: the folders ``data``, ``features`` and ``backbone``.
+    """
+    data, embeddings = read_index(needs["data"]), read_inputs(needs["features"], "embeddings")
+    backbone = backbone_copy(needs["backbone"])
+    method = build_method(
+        method_class(document), document["settings"], backbone, data, embeddings, seed=document["seed"]
+    )
+    return PreparedMethod(method, data, read_inputs(needs["features"], method.sees))
+
+
+def build_method(
+    method: type,
+    settings: Mapping[str, Any],
+    backbone: "Backbone",
+    data: PairData,
+    embeddings: np.ndarray,
+    *,
+    seed: int,
+) -> "PairMethod":
+    """A method before training: its own settings, and what it may know of the data set.
+
+    Args:
+        embeddings: [images, E], as the frozen tower gives them.
+    """
+    import pytorch_lightning as pl
+    import torch
+
+    from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+
+    pl.seed_everything(seed, verbose=False)
+    built: PairMethod = method(backbone, data.states, data.objects, **own_settings(settings))
+    rows, pairs = data.rows("train"), data.indices(data.pairs)
+    labels = pairs[data.targets("train", data.pairs)]
+    built.prepare(TrainingPrior(*(torch.from_numpy(array) for array in (pairs, embeddings[rows], labels))))
+    return built
+
+
+def method_class(document: Mapping[str, Any]) -> Any:
+    """The class that a document names as ``module:class``.
+
+    Example:
+        >>> method_class({"class": "recompose.tracks.czsl.methods.chance:Chance"}).__name__
+        'Chance'
+    """
+    module, name = document["class"].split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a method's class takes.
+
+    Example:
+        >>> own_settings({"prompt": "a photo of {state} {object}", "training": {"lr": 0.1}})
+        {'prompt': 'a photo of {state} {object}'}
+    """
+    return {name: value for name, value in settings.items() if name not in SECTIONS}
+
+
+@lru_cache(maxsize=4)
+def read_index(folder: Path) -> PairData:
+    """A data set's index."""
+    return PairData.read(folder)
+
+
+@lru_cache(maxsize=8)
+def read_inputs(folder: Path, kind: Literal["embeddings", "pixels"]) -> np.ndarray:
+    """The embeddings or the pixels of all images, memory-mapped."""
+    from recompose.backbones.features import EMBEDDINGS, PIXELS, read_features
+
+    return read_features(folder / {"embeddings": EMBEDDINGS, "pixels": PIXELS}[kind])
+
+
+def backbone_copy(folder: Path) -> "Backbone":
+    """A backbone that nobody else holds, as it was pretrained."""
+    return copy.deepcopy(_pristine_backbone(folder))
+
+
+@lru_cache(maxsize=2)
+def _pristine_backbone(folder: Path) -> "Backbone":
+    from recompose.backbones.clip import load_backbone
+
+    return load_backbone(folder)

@@ -1,0 +1,254 @@
+"""Each image's best seen and best unseen pair, gathered from blocks of scores.
+
+They are all that accuracies under any calibration bias need, and they can be gathered block by block, however many pairs there are.
+
+Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the lowest index
+wins, and between the best seen and the best unseen pair the seen one does.
+
+Scores are torch tensors, on any device, or NumPy arrays: they are reduced where they are, through the array API standard, and only
+a few numbers per image leave the device. Nothing here imports torch.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+NONE = -1  # the index of a pair where there is none
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best seen and the best unseen pair of each image [images], as NumPy arrays."""
+
+    seen_score: np.ndarray  # float64, -inf where no seen pair is a candidate
+    seen_pair: np.ndarray  # int64, -1 where there is none
+    unseen_score: np.ndarray
+    unseen_pair: np.ndarray
+    target: np.ndarray  # int64, the true pair
+    is_seen: np.ndarray  # bool, whether that is a seen one
+
+    @property
+    def seen_right(self) -> np.ndarray:
+        """Whether [images] the best seen pair is the true one."""
+        return self.seen_pair == self.target
+
+    @property
+    def unseen_right(self) -> np.ndarray:
+        """Whether [images] the best unseen pair is the true one."""
+        return self.unseen_pair == self.target
+
+    @property
+    def switch_bias(self) -> np.ndarray:
+        """The calibration bias [images] above which the unseen pair is predicted; +inf where there is none, -inf where there is no seen one.
+
+        Raises:
+            ValueError: an image has neither.
+        """
+        empty = (self.seen_pair == NONE) & (self.unseen_pair == NONE)
+        if empty.any():
+            raise ValueError(f"image {int(empty.argmax())} is the first of {int(empty.sum())} without any score")
+        return self.seen_score - self.unseen_score
+
+    def predicted(self, bias: float) -> np.ndarray:
+        """The predicted pair [images] at a calibration bias."""
+        return np.where(self.switch_bias < bias, self.unseen_pair, self.seen_pair)
+
+    def without_unseen(self) -> "Best":
+        """The same with no unseen pair admitted."""
+        nothing = np.full(len(self.target), -np.inf), np.full(len(self.target), NONE)
+        return replace(self, unseen_score=nothing[0], unseen_pair=nothing[1])
+
+    def merge(self, other: "Best") -> "Best":
+        """The best of two sets of blocks, for the same images."""
+        better: dict[str, np.ndarray] = {}
+        for kind in ("seen", "unseen"):
+            mine, theirs = getattr(self, f"{kind}_score"), getattr(other, f"{kind}_score")
+            my_pair, their_pair = getattr(self, f"{kind}_pair"), getattr(other, f"{kind}_pair")
+            take = (theirs > mine) | ((theirs == mine) & (their_pair < my_pair))
+            better[f"{kind}_score"] = np.where(take, theirs, mine)
+            better[f"{kind}_pair"] = np.where(take, their_pair, my_pair)
+        return replace(self, **better)
+
+
+class Running:
+    """The best pair of each image among those fed so far; its arrays lie where the scores do.
+
+    Args:
+        images: how many there are.
+        like: scores, or anything else of their array library on their device.
+    """
+
+    def __init__(self, images: int, like: Any) -> None:
+        xp = array_namespace(like)
+        self.score = xp.full((images,), -np.inf, dtype=xp.float64, device=device(like))
+        self.pair = xp.full((images,), NONE, dtype=xp.int64, device=device(like))
+
+    def take(self, scores: Any, images: Any, pairs: Any) -> None:
+        """Take the better of what is held and of these scores [images, pairs]; all on one device."""
+        self._keep(*self._contenders(scores, images), pairs)
+
+    def climb(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take scores, and give all entries that beat what was held before: their images, pairs and scores [entries]."""
+        xp = array_namespace(scores)
+        scores, images, top = self._contenders(scores, images)
+        held, held_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
+        row, column = xp.nonzero((scores > held) | ((scores == held) & (pairs[None, :] < held_pair)))
+        entries = xp.take(images, row), xp.take(pairs, column), xp.astype(scores[row, column], xp.float64)
+        self._keep(scores, images, top, pairs)
+        return to_host(entries[0]), to_host(entries[1]), to_host(entries[2])
+
+    def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
+        """The rows whose best score reaches what is held, their images and these scores: of most blocks they are few."""
+        xp = array_namespace(scores)
+        top = xp.max(scores, axis=1)
+        rows = xp.nonzero(top >= xp.take(self.score, images))[0]
+        return xp.take(scores, rows, axis=0), xp.take(images, rows), xp.take(top, rows)
+
+    def _keep(self, scores: Any, images: Any, top: Any, pairs: Any) -> None:
+        """Keep the best of contenders' scores, and of equal ones the pair with the lowest index."""
+        if not images.shape[0]:
+            return
+        xp = array_namespace(scores)
+        winner = xp.min(xp.where(scores == top[:, None], pairs[None, :], np.iinfo(np.int64).max), axis=1)
+        top, old_pair = xp.astype(top, xp.float64), xp.take(self.pair, images)
+        better = (top > xp.take(self.score, images)) | (winner < old_pair)
+        self.score[images] = top
+        self.pair[images] = xp.where(better, winner, old_pair)
+
+
+class Evaluator:
+    """Gathers each image's best pairs from blocks of scores, in any order, without ever holding a matrix of scores.
+
+    Args:
+        targets: [images], the index of each image's true pair.
+        seen: [pairs] bool, the pairs of training.
+        candidates: [pairs] bool, pairs that may be predicted; all where not given.
+
+    Raises:
+        ValueError: a target is no pair, or no candidate; the message names the first such image.
+
+    Example:
+        >>> evaluator = Evaluator(targets=np.array([0, 2]), seen=np.array([True, True, False]))
+        >>> evaluator.update(np.array([[0.9], [0.3]]), pairs=np.array([2]))
+        >>> evaluator.update(np.array([[1.0, 0.2], [0.4, 0.1]]), pairs=np.array([0, 1]))
+        >>> evaluator.best().switch_bias.round(2).tolist()
+        [0.1, 0.1]
+    """
+
+    def __init__(self, targets: Any, seen: Any, candidates: Any | None = None) -> None:
+        self._seen = to_host(seen).astype(bool)
+        self._candidates = np.ones_like(self._seen) if candidates is None else to_host(candidates).astype(bool)
+        self._targets = integers(targets)
+        if self._candidates.shape != self._seen.shape or self._seen.ndim != 1:
+            shapes = f"{self._seen.shape} and {self._candidates.shape}"
+            raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
+        _check_targets(self._targets, self._candidates)
+        self._running: dict[bool, Running] = {}  # of seen and of unseen pairs, once there are scores
+
+    def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
+        """Take a block of scores [block's images, block's pairs], higher is likelier.
+
+        Args:
+            scores: floating point of any width; those of pairs that are no candidates do not matter.
+            images: [block's images], their positions, each once; all in order where not given.
+            pairs: [block's pairs], their indices; all in order where not given.
+
+        Raises:
+            ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first such image.
+        """
+        images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets))
+        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
+        if tuple(scores.shape) != (len(images), len(pairs)):
+            expected = (len(images), len(pairs))
+            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs say")
+        if not len(images):
+            return
+        scores = scores.detach() if hasattr(scores, "detach") else scores
+        _check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
+        xp, where = array_namespace(scores), device(scores)
+        self._running = self._running or {kind: Running(len(self._targets), scores) for kind in (True, False)}
+        rows = xp.asarray(images, device=where)
+        for kind in (True, False):
+            columns = np.flatnonzero(self._candidates[pairs] & (self._seen[pairs] == kind))
+            if len(columns):
+                self._take(kind, _columns(scores, columns), rows, xp.asarray(pairs[columns], device=where))
+
+    def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
+        """Take the scores [images, pairs] of one kind of pairs."""
+        self._running[kind].take(scores, images, pairs)
+
+    def best(self) -> Best:
+        """The best pairs so far; an image without scores has none."""
+        bests: dict[str, np.ndarray] = {}
+        for name, kind in (("seen", True), ("unseen", False)):
+            running = self._running.get(kind) or Running(len(self._targets), np.empty(0))
+            bests[f"{name}_score"] = to_host(running.score).copy()
+            bests[f"{name}_pair"] = to_host(running.pair).copy()
+        return Best(**bests, target=self._targets, is_seen=self._seen[self._targets])
+
+
+def to_host(array: Any) -> np.ndarray:
+    """A NumPy array of a tensor on any device, or of anything like an array."""
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def integers(array: Any) -> np.ndarray:
+    """Integers of any width as int64.
+
+    Raises:
+        ValueError: they are no integers.
+    """
+    array = to_host(array)
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"positions and indices are integers, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def positions(array: Any, length: int) -> np.ndarray:
+    """Positions among so many things.
+
+    Raises:
+        ValueError: they are no integers, or one is outside.
+    """
+    indices = integers(array)
+    outside = indices[(indices < 0) | (indices >= length)]
+    if len(outside):
+        raise ValueError(f"{int(outside[0])} is no position among {length}")
+    return indices
+
+
+def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
+    inside = (targets >= 0) & (targets < len(candidates))
+    fine = inside & candidates[np.where(inside, targets, 0)] if len(candidates) else inside
+    if not fine.all():
+        image = int((~fine).argmax())
+        why = "is no candidate" if inside[image] else f"is none of the {len(candidates)} pairs"
+        raise ValueError(
+            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be predicted: {targets[image]} {why}"
+        )
+
+
+def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
+    """Make sure that the scores [images, pairs] at these columns are finite.
+
+    Raises:
+        ValueError: some are NaN or infinite; the message names the first such image.
+    """
+    xp = array_namespace(scores)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if bool(xp.all(xp.isfinite(xp.sum(scores, axis=1)))):
+            return  # a sum with NaN or infinity in it is never finite, and this is the fastest test
+    wrong = to_host(~xp.all(xp.isfinite(_columns(scores, columns)), axis=1))
+    if wrong.any():
+        first = int(images[wrong].min())
+        raise ValueError(f"image {first} is the first of {int(wrong.sum())} with scores that are NaN or infinite")
+
+
+def _columns(scores: Any, columns: np.ndarray) -> Any:
+    """These columns of scores: without a copy where they stand side by side."""
+    if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
+        return scores[:, int(columns[0]) : int(columns[-1]) + 1]
+    xp = array_namespace(scores)
+    return xp.take(scores, xp.asarray(columns, device=device(scores)), axis=1)

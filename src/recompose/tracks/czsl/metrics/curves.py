@@ -1,0 +1,69 @@
+"""Seen and unseen accuracy over calibration biases, exactly, and the area under their curve: what training selects an epoch by.
+
+A calibration bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
+image's at one bias of its own: the difference of the two scores, taken in double precision.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recompose.tracks.czsl.metrics.best import Best
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Accuracies [points], as fractions, by rising bias; NaN where there is no image to count.
+
+    In the dense sweep each point holds from just above its bias to the next point's; the first one's bias is -inf.
+    """
+
+    bias: np.ndarray
+    seen: np.ndarray
+    unseen: np.ndarray
+
+
+def dense_curve(best: Best) -> Curve:
+    """The accuracies at every bias at which a prediction changes, and below the first of them.
+
+    Example:
+        >>> nothing = np.array([0, 0])
+        >>> best = Best(
+        ...     seen_score=np.array([3.0, 1.0]), seen_pair=nothing, unseen_score=np.array([1.0, 0.0]), unseen_pair=nothing + 1,
+        ...     target=np.array([0, 1]), is_seen=np.array([True, False]),
+        ... )
+        >>> curve = dense_curve(best)
+        >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
+        ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
+    """
+    switch = best.switch_bias
+    lost, won = best.is_seen & best.seen_right, ~best.is_seen & best.unseen_right
+    finite = np.isfinite(switch)
+    steps, place = np.unique(switch[finite], return_inverse=True)
+    lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
+    won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
+    # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
+    seen = lost.sum() - np.append(0, np.cumsum(lost_at))
+    unseen = won[np.isneginf(switch)].sum() + np.append(0, np.cumsum(won_at))
+    return Curve(np.append(-np.inf, steps), share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
+
+
+def share(counts: np.ndarray, of: int) -> np.ndarray:
+    """Counts as fractions of so many images; NaN where there are none.
+
+    Example:
+        >>> share(np.array([1, 2]), 4).tolist()
+        [0.25, 0.5]
+    """
+    return counts / of if of else np.full(len(counts), np.nan)
+
+
+def area(curve: Curve) -> float:
+    """The area under seen over unseen accuracy, AUC; NaN without images of seen or of unseen pairs.
+
+    Example:
+        >>> area(Curve(bias=np.array([-np.inf, 0.0]), seen=np.array([1.0, 0.5]), unseen=np.array([0.0, 1.0])))
+        0.75
+    """
+    undefined = np.isnan(curve.seen + curve.unseen).any()
+    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))

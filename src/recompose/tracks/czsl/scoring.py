@@ -1,0 +1,114 @@
+"""How a method on a backbone scores: brought to a run's checkpoint, block by block, and which unseen pairs are feasible."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.words import text_vectors
+from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
+from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
+from recompose.tracks.czsl.data.pairs import Pair, PairData
+from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.metrics.feasibility import feasibility
+from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Scorer
+
+
+def restore_run(method: PairMethod, run: Path) -> None:
+    """Bring a method to the checkpoint that a run left in its folder."""
+    restore(method, run / CHECKPOINT)
+
+
+def restore(method: PairMethod, checkpoint: Path) -> None:
+    """Bring a method to where a checkpoint left one like it.
+
+    Raises:
+        ValueError: the checkpoint is of another method, or of other settings.
+    """
+    prefix = "method."  # beside it stands what else is trained with, such as augmentation
+    tensors = load_file(checkpoint).items()
+    state = {name.removeprefix(prefix): tensor for name, tensor in tensors if name.startswith(prefix)}
+    own = method.state_dict()
+    resized = {name for name, tensor in state.items() if name in own and own[name].shape != tensor.shape}
+    if resized:
+        raise ValueError(f"{checkpoint} is of other settings: {', '.join(sorted(resized))} have other sizes")
+    loaded = method.load_state_dict(state, strict=False)
+    frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
+    wrong = sorted({*loaded.unexpected_keys, *(set(loaded.missing_keys) - frozen), *(frozen & state.keys())})
+    if wrong:
+        raise ValueError(f"{checkpoint} is of other settings: {', '.join(wrong)} do not fit")
+
+
+def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray, device: torch.device) -> Scorer:
+    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``: a world's texts are encoded once."""
+    method.eval().to(device)
+
+    @torch.no_grad()
+    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Tensor]]:
+        encoded = method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
+
+        @torch.no_grad()
+        def scores(rows: np.ndarray) -> Iterator[Tensor]:
+            yield from method.scores(torch.from_numpy(inputs[rows]).to(device), encoded)
+
+        return scores
+
+    return scorer
+
+
+def write_embeddings(method: PairMethod, data: PairData, inputs: np.ndarray, device: torch.device, path: Path) -> None:
+    """Write what figures show of a method: of test images, and of the closed world's pairs, as safetensors."""
+    method.eval().to(device)
+    pairs = torch.from_numpy(data.indices(data.pairs)).to(device)
+    rows = data.rows("test")
+    blocks = [rows[start : start + IMAGE_BLOCK] for start in range(0, len(rows), IMAGE_BLOCK)]
+    with torch.no_grad():
+        parts = [method.image_embeddings(torch.from_numpy(inputs[block]).to(device)) for block in blocks]
+        images = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        embeddings = images | method.pair_embeddings(pairs)
+    save_file({name: tensor.float().cpu().contiguous() for name, tensor in embeddings.items()}, path)
+
+
+def read_feasibility(
+    section: Mapping[str, Any] | None, needs: Mapping[str, Path], device: torch.device
+) -> np.ndarray | None:
+    """The feasibility [states, objects] of every pair as an evaluation's document asks for it; None where it does not."""
+    if section is None:
+        return None
+    if section["vectors"] == "glove":
+        return _feasibility_by_glove(needs["data"], needs["words"])
+    return _feasibility_by_text(needs["data"], needs["backbone"], section["prompt"], device)
+
+
+@lru_cache(maxsize=4)
+def _feasibility_by_text(index: Path, backbone: Path, prompt: str, device: torch.device) -> np.ndarray:
+    return feasibility_by_text(read_index(index), backbone_copy(backbone), prompt, device)
+
+
+@lru_cache(maxsize=4)
+def _feasibility_by_glove(index: Path, words: Path) -> np.ndarray:
+    inside = [path for path in (words / MEMBER, words / ARCHIVE) if path.exists()]
+    return feasibility_by_glove(read_index(index), next(iter(inside), words))
+
+
+def feasibility_by_text(data: PairData, backbone: Backbone, prompt: str, device: torch.device) -> np.ndarray:
+    """The feasibility [states, objects] of every pair, by the backbone's texts of its state and of its object."""
+    backbone = backbone.to(device)
+    states, objects = (text_vectors(backbone, names, prompt) for names in (data.states, data.objects))
+    return feasibility(states, objects, data.seen_matrix)
+
+
+def feasibility_by_glove(data: PairData, archive: Path) -> np.ndarray:
+    """The feasibility [states, objects] of every pair, by GloVe's vectors of its words, as in the released code.
+
+    Raises:
+        WordVectorsError: the file is not GloVe, or knows no word of a name.
+    """
+    vectors = read_glove(archive, [*data.states, *data.objects])
+    return feasibility(vectors[: len(data.states)], vectors[len(data.states) :], data.seen_matrix)

@@ -1,0 +1,195 @@
+"""An evaluation: what it scores, what it leaves, and what it does not import."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+
+from recompose.backbones.clip import Backbone, build
+from recompose.fingerprint import fingerprint
+from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate
+from recompose.tracks.czsl.measures import read_measures
+from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.chance import Chance
+from recompose.tracks.czsl.methods.clip import CLIP
+from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.metrics.worlds import Scores, score_worlds
+from recompose.tracks.czsl.training import train
+from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, settings_of
+from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_world
+
+PAIRS = {
+    "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
+    "val": [("wet", "dog"), ("dry", "dog")],
+    "test": [("dry", "cat"), ("old", "cat")],
+}
+PROMPT = {"prompt": "a photo of {state} {object}"}
+TRAINING = {"lr": 1e-2, "weight_decay": 1e-5, "batch_size": 4, "accumulate": 1, "epochs": 1}
+BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
+OF_DUPLEX: dict[str, Any] = settings_of("c-s-o", loss_weights=[1.0] * 4) | {
+    "target": "closed",
+    "initial": "means",
+    "momentum": 0.9,
+    "edges": "posteriors",
+    "differentiable": True,
+}
+
+
+@pytest.fixture(scope="module")
+def data() -> PairData:
+    order = ["test", "train", "val", "train"] * 5
+    samples = [Sample(f"{n}.png", *PAIRS[split][n // 4 % len(PAIRS[split])], split) for n, split in enumerate(order)]
+    return PairData(PAIRS, samples)
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+@pytest.fixture(scope="module")
+def needs(backbone: Backbone, data: PairData, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    embeddings = np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
+    pixels = drawn_images(len(data.samples)).numpy()
+    return write_world(tmp_path_factory.mktemp("world"), backbone, data, embeddings, pixels)
+
+
+def evaluated(document: dict[str, Any], needs: dict[str, Path], folder: Path) -> dict[str, np.ndarray]:
+    folder.mkdir()
+    evaluate(document, needs, folder, CPU, "t")
+    tensors: dict[str, np.ndarray] = load_file(folder / FILE)
+    return tensors
+
+
+def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        np.testing.assert_array_equal(tensor, other[name], err_msg=name, strict=True)
+
+
+# a method without a backbone
+
+
+def test_chance_is_evaluated_by_its_seed_and_imports_no_torch(
+    needs: dict[str, Path], data: PairData, tmp_path: Path
+) -> None:
+    document = evaluation_document(Chance, {}, seed=3)
+    (tmp_path / "evaluation").mkdir()
+    code = f"""
+import sys
+from pathlib import Path
+from recompose.tracks.czsl.evaluation import evaluate
+from recompose.training.hardware import Hardware
+hardware = Hardware(precision="32-true", accelerator="cpu", devices=1)
+evaluate({document!r}, {{"data": Path({str(needs["data"])!r})}}, Path({str(tmp_path / "evaluation")!r}), hardware, "t")
+sys.exit("torch" in sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert {path.name for path in (tmp_path / "evaluation").iterdir()} == {FILE, COSTS}
+    score_worlds(data, Chance(3).scorer).write(tmp_path / "expected")
+    assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "expected").read_bytes()
+    other = evaluated(evaluation_document(Chance, {}, seed=4), {"data": needs["data"]}, tmp_path / "other")
+    scores = Scores.read(tmp_path / "expected").bests["test", "open"].seen_score
+    assert not np.array_equal(other["test/open/seen_score"], scores)
+
+
+# a method that is not trained
+
+
+def test_an_untrained_method_is_scored_in_all_worlds(needs: dict[str, Path], tmp_path: Path) -> None:
+    scores = evaluated(evaluation_document(CLIP, PROMPT), needs, tmp_path / "plain")
+    assert "feasibility" not in scores
+    calibrated = evaluated(evaluation_document(CLIP, PROMPT, feasibility=BY_TEXT), needs, tmp_path / "calibrated")
+    assert {"feasibility", "val/ladder/pair", "test/ladder/score"} < calibrated.keys()
+    assert "test/feasible/threshold" in read_measures(needs["data"], tmp_path / "calibrated")
+    assert_same(scores, {name: calibrated[name] for name in scores})
+    costs = json.loads((tmp_path / "plain" / COSTS).read_text())
+    assert list(costs) == ["trainable_parameters", "test_seconds", "peak_memory_bytes"]
+    assert costs["trainable_parameters"] == 0
+    assert costs["test_seconds"] > 0
+    assert {path.name for path in (tmp_path / "plain").iterdir()} == {FILE, COSTS}
+
+
+# a run
+
+
+def test_one_run_is_evaluated_with_other_settings_of_scores(needs: dict[str, Path], tmp_path: Path) -> None:
+    own = settings_of("c-s-o")
+    training = TRAINING | {"selection": {"fusion": "probabilities", "weights": [0.5, 0.5]}}
+    assert train(run_document(CSO, own | {"training": training}), needs, tmp_path / "run", CPU, "t")
+    before = (tmp_path / "run" / "checkpoint.safetensors").read_bytes()
+
+    def of(name: str, **changed: Any) -> dict[str, np.ndarray]:
+        document = evaluation_document(CSO, own | {"scoring": SCORING | changed})
+        return evaluated(document, needs | {"run": tmp_path / "run"}, tmp_path / name)
+
+    plain, again, closed, logits = (
+        of("plain"),
+        of("again"),
+        of("closed", closed=[0.0, 1.0]),
+        of("logits", fusion="logits"),
+    )
+    assert_same(plain, again)
+    changed = {name for name in plain if not np.array_equal(plain[name], closed[name])}
+    assert "test/closed/seen_score" in changed
+    assert not {name for name in changed if "/open/" in name}
+    assert not np.array_equal(plain["test/open/seen_score"], logits["test/open/seen_score"])
+    assert (tmp_path / "run" / "checkpoint.safetensors").read_bytes() == before
+    untrained = evaluated(evaluation_document(CSO, own | {"scoring": SCORING}), needs, tmp_path / "untrained")
+    assert not np.array_equal(plain["test/open/seen_score"], untrained["test/open/seen_score"])
+
+
+def test_a_run_of_other_settings_is_refused(needs: dict[str, Path], tmp_path: Path) -> None:
+    own = PROMPT | {"dropout": 0.1}
+    assert train(run_document(CSP, own | {"training": TRAINING}), needs, tmp_path / "run", CPU, "t")
+    document = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING})
+    with pytest.raises(ValueError, match="is of other settings"):
+        evaluated(document, needs | {"run": tmp_path / "run"}, tmp_path / "evaluation")
+    assert not list((tmp_path / "evaluation").iterdir())
+
+
+def test_embeddings_are_kept_where_they_are_asked_for(
+    needs: dict[str, Path], data: PairData, backbone: Backbone, tmp_path: Path
+) -> None:
+    scoring = {"fusion": "probabilities", "closed": [1.0, 1.0, 1.0], "open": [1.0, 1.0, 1.0]}
+    document = evaluation_document(Duplex, OF_DUPLEX | {"scoring": scoring}, keeps=("embeddings",))
+    evaluated(document, needs, tmp_path / "evaluation")
+    found = load_file(tmp_path / "evaluation" / EMBEDDINGS)
+    assert found["images"].shape == (len(data.rows("test")), backbone.width)
+    assert found["visual"].shape == (len(data.pairs), backbone.width)
+
+
+# what makes runs and evaluations stale
+
+
+def reached(*modules: str) -> set[str]:
+    return {name.removeprefix("recompose.") for name in fingerprint(f"recompose.{module}" for module in modules)}
+
+
+def test_modules_that_only_measure_make_neither_runs_nor_evaluations_stale() -> None:
+    measuring = {"tracks.czsl.measures", *(f"tracks.czsl.metrics.{name}" for name in ("czsl", "groups", "thresholds"))}
+    assert not measuring & reached("tracks.czsl.training", "tracks.czsl.evaluation")
+    assert measuring <= reached("tracks.czsl.measures")
+
+
+def test_modules_that_only_score_make_no_run_stale() -> None:
+    scoring = {"tracks.czsl.evaluation", "tracks.czsl.scoring", "tracks.czsl.data.glove"}
+    scoring |= {f"tracks.czsl.metrics.{name}" for name in ("worlds", "feasibility", "top")}
+    assert not scoring & reached("tracks.czsl.training")
+    assert scoring <= reached("tracks.czsl.evaluation")
+    assert not reached("tracks.czsl.evaluation") & {"tracks.czsl.training", "training.loop", "training.augmentation"}
+
+
+def test_the_core_makes_neither_runs_nor_evaluations_stale() -> None:
+    core = {"plan", "store", "workspace", "phases", "params", "tracks.czsl.catalogue"}
+    everything = reached("tracks.czsl.training", "tracks.czsl.evaluation", "tracks.czsl.measures")
+    assert not {name for name in everything if name in core or name.startswith(("params.", "papers"))}

@@ -1,0 +1,71 @@
+"""A tiny world on disk, as trainings and evaluations read it: an index, features and a backbone."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.torch import save_file
+
+from recompose.backbones.clip import Backbone
+from recompose.files import write_json
+from recompose.tracks.czsl.data.pairs import PairData
+from recompose.tracks.czsl.methods.csp import CSP
+from recompose.training.hardware import Hardware
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+
+
+def write_world(
+    folder: Path, backbone: Backbone, data: PairData, embeddings: np.ndarray, pixels: np.ndarray | None = None
+) -> dict[str, Path]:
+    """Write the folders of a world, and give them by the names that documents need them under."""
+    needs = {name: folder / name for name in ("data", "features", "backbone")}
+    for path in needs.values():
+        path.mkdir(parents=True)
+    data.write(needs["data"])
+    np.save(needs["features"] / "embeddings.npy", embeddings)
+    if pixels is not None:
+        np.save(needs["features"] / "pixels.npy", pixels)
+    save_file(backbone.model.state_dict(), needs["backbone"] / "weights.safetensors")
+    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
+    write_json(needs["backbone"] / "backbone.json", description)
+    return needs
+
+
+def run_document(
+    method: type, settings: dict[str, Any], *, seed: int = 0, precision: str = "32-true"
+) -> dict[str, Any]:
+    """The document of a run: settings hold ``training``."""
+    return {
+        "class": f"{method.__module__}:{method.__name__}",
+        "settings": settings,
+        "seed": seed,
+        "trainer": {"precision": precision, "threads": 1},
+    }
+
+
+def evaluation_document(
+    method: type,
+    settings: dict[str, Any],
+    *,
+    seed: int = 0,
+    feasibility: dict[str, str] | None = None,
+    keeps: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The document of an evaluation: settings may hold ``scoring``."""
+    return {
+        "class": f"{method.__module__}:{method.__name__}",
+        "settings": settings,
+        "seed": seed,
+        "threads": 1,
+        "feasibility": feasibility,
+        "keeps": list(keeps),
+    }
+
+
+class TowerTuningCSP(CSP):
+    """CSP that tunes the projection of the text tower, too."""
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.backbone.model.text_projection.requires_grad_(True)
