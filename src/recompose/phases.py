@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from filelock import FileLock
 
@@ -21,6 +20,7 @@ from recompose.progress import say
 from recompose.store import ERROR
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
+from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
 BACKBONE = "backbone.json"  # of a backbone: what it takes to load it
@@ -139,18 +139,12 @@ def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Carry out a run."""
-    _limit_threads(recipe.document["trainer"]["threads"])
     track_of(recipe).train(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
 
 
 def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Carry out an evaluation."""
-    needs = _needs(work, recipe)
-    hardware = None
-    if "features" in needs:
-        _limit_threads(work.params.chosen.trainer.threads)
-        hardware = _hardware(work)
-    track_of(recipe).evaluate(recipe.document, needs, folder, hardware, recipe.name)
+    track_of(recipe).evaluate(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
 
 
 PHASES: Mapping[str, Phase] = MappingProxyType(
@@ -231,9 +225,7 @@ def _needs(work: Workspace, recipe: Recipe) -> dict[str, Path]:
     return {role: _verified(work, need) for role, need in recipe.needs.items()}
 
 
-def _hardware(work: Workspace) -> Any:
-    from recompose.training.loop import Hardware
-
+def _hardware(work: Workspace) -> Hardware:
     return Hardware(**work.params.chosen.trainer.model_dump(include={"precision", "accelerator", "devices"}))
 
 

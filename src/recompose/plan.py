@@ -31,10 +31,10 @@ class Recipe:
     kind: str
     name: str  # as people call it; two names may mean one recipe
     document: Mapping[str, Any]
-    needs: Mapping[str, "Recipe"] = NOTHING  # role -> recipe
-    code: Mapping[str, str] = NOTHING  # module -> digest, see fingerprint
+    needs: Mapping[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
+    code: Mapping[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
     track: str = ""  # whose it is; backbones are everybody's
-    labels: Mapping[str, Any] = NOTHING  # method, dataset, seed and so on, for people: no part of its identity
+    labels: Mapping[str, Any] = field(default_factory=dict)  # method, dataset, seed and so on, for people: no part of its identity
 
     @cached_property
     def digest(self) -> str:
@@ -73,7 +73,7 @@ class NamedRecipe(Recipe):
     known_digest: str = ""
 
     @property
-    def digest(self) -> str:  # type: ignore[override]
+    def digest(self) -> str:
         """The digest that it was named by."""
         return self.known_digest
 

@@ -11,7 +11,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
 from recompose.backbones.clip import Backbone
-from recompose.progress import Pace, say
+from recompose.progress import Pace
 
 EMBEDDINGS = "embeddings.npy"  # [images, E], what the frozen tower gives
 PIXELS = "pixels.npy"  # [images, 3, height, width], bytes, resized and cropped: for towers that are adapted
@@ -53,14 +53,14 @@ def write_features(backbone: Backbone, paths: Sequence[Path], folder: Path, devi
     create = np.lib.format.open_memmap
     embeddings = create(folder / EMBEDDINGS, mode="w+", dtype=np.float32, shape=(len(paths), backbone.width))
     images = create(folder / PIXELS, mode="w+", dtype=np.uint8, shape=(len(paths), 3, *size))
-    pace = Pace(len(paths))
+    pace = Pace("features", "image", len(paths))
     loader: DataLoader[Any] = DataLoader(_Images(paths, backbone), batch_size=BLOCK, num_workers=_workers(device))
     for number, pixels in enumerate(loader):
         block = slice(number * BLOCK, number * BLOCK + len(pixels))
         embeddings[block] = backbone.encode_image(pixels.to(device)).float().cpu().numpy()
         images[block] = backbone.as_bytes(pixels).numpy()
         if number % SAY_EVERY == SAY_EVERY - 1:
-            say(f"features: {pace.at(block.stop)}")
+            pace.at(block.stop)
     embeddings.flush()
     images.flush()
 

@@ -102,7 +102,8 @@ class _Graph:
         self.tools: dict[str, dict[str, Entity]] = {}  # step -> its tools
         self.actions: dict[str, list[Entity]] = {}  # step -> what was done in it
         made = sorted(published.made.values(), key=ended)
-        self.first, self.last = (made[0], made[-1]) if made else (None, None)
+        self.first: Record | None = made[0] if made else None
+        self.last: Record | None = made[-1] if made else None
         self.version = (self.last or {}).get("commit") or str(citation["version"])
         self._add_files(root, files)
         self._describe(citation)

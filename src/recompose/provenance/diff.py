@@ -160,9 +160,9 @@ def _distance(old: Record, new: Record) -> tuple[bool, int]:
 def _pair(old: str, then: dict[str, Record], new: str, now: dict[str, Record]) -> Pair:
     before, after = then[old], now[new]
     lines = [*changes(chain(before, then), chain(after, now))]
-    for role in sorted(before["inputs"].keys() & after["inputs"].keys()):
-        if before["inputs"][role] != after["inputs"][role] and before["needs"].get(role) == after["needs"].get(role):
-            lines.append(f"the same {role} came out otherwise")
+    roles = sorted(before["inputs"].keys() & after["inputs"].keys())
+    otherwise = [role for role in roles if before["inputs"][role] != after["inputs"][role]]
+    lines += [f"the same {role} came out otherwise" for role in otherwise if before["needs"][role] == after["needs"][role]]
     if before["digest"] == after["digest"]:
         files = {
             name

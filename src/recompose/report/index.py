@@ -93,7 +93,7 @@ def metrics_json(results: Results) -> str:
             for method in plan.methods:
                 measured = [results.measures(each) for each in results.complete(name, method, benchmark)]
                 if measured:
-                    of = dict(_means(measured, track.compared, lambda measure, t=track: t.measure(measure).factor))  # type: ignore[misc]
+                    of = dict(_means(measured, track.compared, lambda measure, t=track: t.measure(measure).factor))
                     numbers.setdefault(name, {}).setdefault(benchmark, {})[method] = of
     return json.dumps(numbers, indent=2) + "\n"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
 from statistics import mean, stdev
 from typing import Any
 
@@ -49,7 +48,9 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 def _setting(evaluation: Recipe, setting: str) -> Any:
     """A setting, by its dotted name, of an evaluation or of the run that it scores."""
     for recipe in (evaluation, *([evaluation.needs["run"]] if "run" in evaluation.needs else [])):
-        value = reduce(lambda part, key: (part or {}).get(key), setting.split("."), dict(recipe.document["settings"]))
+        value: Any = recipe.document["settings"]
+        for key in setting.split("."):
+            value = (value or {}).get(key)
         if value is not None:
             return value
     raise KeyError(f"{evaluation.name} has no setting {setting}")

@@ -12,7 +12,7 @@ from recompose.plan import Planner, Recipe, TrackPlan
 
 if TYPE_CHECKING:
     from recompose.papers.declaration import Variant
-    from recompose.training.loop import Hardware
+    from recompose.training.hardware import Hardware
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class _Epochs(Callback):
         self._pace: Pace | None = None
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._pace = self._pace or Pace(trainer.max_epochs or 0, trainer.current_epoch)
+        self._pace = self._pace or Pace(self._title, "epoch", trainer.max_epochs or 0, trainer.current_epoch)
 
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
@@ -108,7 +108,7 @@ class _Epochs(Callback):
         if trainer.is_global_zero and self._pace:
             partial.replace(self._scratch / LAST)
             metrics = ", ".join(f"{name} {float(value):.4g}" for name, value in trainer.callback_metrics.items())
-            say(f"{self._title}: epoch {self._pace.at(trainer.current_epoch + 1)}, {metrics}")
+            self._pace.at(trainer.current_epoch + 1, metrics)
 
 
 class Training(pl.LightningModule):

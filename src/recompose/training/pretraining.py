@@ -17,6 +17,7 @@ from recompose.drawing.scenes import read_corpus
 from recompose.files import SCRATCH
 from recompose.training.loop import Data, Hardware, Training, fit
 
+WEIGHTS = "weights.safetensors"
 MAX_LOG_SCALE = float(np.log(100))  # the released models' limit on the factor of cosines
 WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
@@ -100,4 +101,4 @@ def pretrain(
     data = Data(_tensors(corpus, backbone), None, batch_size=batch_size, seed=seed)
     trainer = fit(module, data, folder / SCRATCH, hardware, title=f"backbone {architecture}", epochs=epochs, seed=seed)
     if trainer.is_global_zero:
-        save_file(backbone.model.state_dict(), folder / "weights.safetensors")
+        save_file(backbone.model.state_dict(), folder / WEIGHTS)

@@ -121,9 +121,9 @@ class ArtifactCheck:
                 self.why[key] = list(verdict.why)
             if reasons := self.judge.stale(self._place, cell):
                 stale.setdefault(tuple(reasons), []).append(cell["row"])
-        for reasons, rows in stale.items():
+        for grouped, rows in stale.items():
             counted = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
-            self._find("stale", f"{self._place} · {counted}", "; ".join(reasons), AGAIN)
+            self._find("stale", f"{self._place} · {counted}", "; ".join(grouped), AGAIN)
 
     def _check_asked(self) -> None:
         """Whether the plan asks for rows or benchmarks that it does not show."""

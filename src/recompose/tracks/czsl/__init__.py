@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from recompose.errors import ParamsError, PlanError
 from recompose.files import read_json
@@ -36,11 +36,11 @@ class CZSL(Track):
     name = "czsl"
     form = FORM
     headline = "test/closed/dense/auc"
-    compared = {
+    compared: ClassVar = {
         f"{world} {column}": f"test/{world}/dense/{number}" for world in WORLDS for column, number in NUMBERS.items()
     }
-    tables = {kind: f"{TABLES}:{kind}" for kind in ("frequencies", "groups")}  # noqa: RUF012
-    figures = {  # noqa: RUF012
+    tables: ClassVar = {kind: f"{TABLES}:{kind}" for kind in ("frequencies", "groups")}
+    figures: ClassVar = {
         "curves": f"{FIGURES}.curves:draw_curves",
         "prototypes": f"{FIGURES}.maps:draw_prototypes",
         "samples": f"{FIGURES}.maps:draw_samples",
@@ -49,7 +49,7 @@ class CZSL(Track):
         "retrieval": f"{FIGURES}.galleries:draw_retrieval",
         "swapping": f"{FIGURES}.galleries:draw_swapping",
     }
-    plots = {"curves.csv": f"{FIGURES}.curves:mean_curves"}  # noqa: RUF012
+    plots: ClassVar = {"curves.csv": f"{FIGURES}.curves:mean_curves"}
     measuring = ("recompose.tracks.czsl.measures",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:

@@ -18,8 +18,8 @@ def read_scores(results: Results, evaluation: Recipe) -> Scores:
 
 
 def read_curve(results: Results, evaluation: Recipe, world: str) -> Curve:
-    """Seen and unseen accuracy on test images over all calibration biases."""
-    return dense_curve(read_scores(results, evaluation).best("test", world))
+    """Seen and unseen accuracy on test images over all calibration biases, in a world that was scored."""
+    return dense_curve(read_scores(results, evaluation).bests["test", world])
 
 
 def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from recompose.errors import WordVectorsError
 
+ARCHIVE = "glove.6B.zip"
 MEMBER = "glove.6B.300d.txt"
 WIDTH = 300
 LONGEST_LINE = 1 << 16  # bytes; the real ones have fewer than 4,000

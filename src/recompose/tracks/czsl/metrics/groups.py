@@ -30,7 +30,7 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def group_accuracies(predicted: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
-    """The share of right predictions among the images of each group; groups without images are left out.
+    """The share of right predictions among the images of each group, and of all ``seen`` ones together; groups without images are left out.
 
     Args:
         predicted: [images], the predicted pairs.
@@ -39,7 +39,8 @@ def group_accuracies(predicted: np.ndarray, targets: np.ndarray, groups: np.ndar
 
     Example:
         >>> group_accuracies(np.array([0, 0, 1]), np.array([0, 1, 1]), groups=np.array([0, 3]))
-        {'head': 1.0, 'unseen': 0.5}
+        {'head': 1.0, 'unseen': 0.5, 'seen': 1.0}
     """
     right, group = predicted == targets, groups[targets]
-    return {name: float(right[group == index].mean()) for index, name in enumerate(GROUPS) if (group == index).any()}
+    members = {name: group == index for index, name in enumerate(GROUPS)} | {"seen": group != GROUPS.index("unseen")}
+    return {name: float(right[of_group].mean()) for name, of_group in members.items() if of_group.any()}
