@@ -25,13 +25,14 @@ SECTIONS = ("training", "scoring")  # of a method's settings: all others are its
 
 
 class PreparedMethod(NamedTuple):
-    """A method as it is before training, and what it is trained and evaluated on."""
+    """A method as it is before training, and what it is trained and evaluated on.
+
+    ``inputs`` are what it sees of all images: embeddings [images, E], or bytes [images, 3, height, width].
+    """
 
     method: "PairMethod"
     data: PairData
-    inputs: (
-        np.ndarray
-    )  # what the method sees of all images: embeddings [images, E], or bytes [images, 3, height, width]
+    inputs: np.ndarray
 
 
 def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:

@@ -45,9 +45,8 @@ def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
     seen_right = ground.is_seen & ground.seen_right
     new_switches = ground.seen_score[ladder.image] - ladder.score
     hits = ~ground.is_seen[ladder.image] & (ladder.pair == ground.target[ladder.image])
-    switch = np.full(
-        len(ground.target), np.inf
-    )  # the switching bias of images with seen pairs; of others while they are right
+    # the switching bias of images with seen pairs; of others while they are right
+    switch = np.full(len(ground.target), np.inf)
     lost, won = SortedList(switch[seen_right].tolist()), SortedList()
     right = np.zeros(len(switch), dtype=bool)
     count, counts = 0.0, np.empty(len(new_switches))
