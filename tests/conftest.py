@@ -5,9 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -62,8 +64,9 @@ class Project:
         return Project(target)
 
     def runs(self) -> dict[str, bytes]:
-        """The record of every complete run."""
-        return {path.parent.name: path.read_bytes() for path in self.root.glob("results/runs/*/run.json")}
+        """The record of every complete run and evaluation, by key."""
+        records = [path for kind in ("runs", "evaluations") for path in self.root.glob(f"results/{kind}/*/record.json")]
+        return {f"{path.parent.parent.name}/{path.parent.name}": path.read_bytes() for path in records}
 
     def table(self, name: str = "msci/table-2.csv") -> str:
         """A table as it stands."""
@@ -108,20 +111,35 @@ def new_project(root: Path) -> Project:
     return project
 
 
-@pytest.fixture(scope="session")
-def chance_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The smoke profile with the one method that needs no backbone, carried out once: copy it before changing it."""
-    project = new_project(tmp_path_factory.mktemp("chance") / "project")
-    text = (project.root / "params.yaml").read_text()
-    head, smoke = text.split("  smoke:\n")
-    alone, count = re.subn(r"methods: \[chance, .*\]", "methods: [chance]", smoke, count=1)
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first of all workers that wants it makes; the others wait for it."""
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if os.environ.get("PYTEST_XDIST_WORKER") else shared
+    folder, done = shared / name, shared / f"{name}.done"
+    with FileLock(shared / f"{name}.lock"):
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
+def _with_chance_alone(root: Path) -> None:
+    project = new_project(root)
+    text = (root / "params.yaml").read_text()
+    head, smoke = text.split("  smoke:\n", 1)
+    smoke, count = re.subn(r"    czsl:\n", "    czsl:\n      methods: [chance]\n", smoke, count=1)
     assert count == 1
-    (project.root / "params.yaml").write_text(head + "  smoke:\n" + alone)
+    (root / "params.yaml").write_text(f"{head}  smoke:\n{smoke}")
     project.commit("The project with chance alone")
     project.snakemake()
     project.call("dvc", "commit", "--force", "--quiet")
     project.commit("Its results")
-    return project
+
+
+@pytest.fixture(scope="session")
+def chance_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The smoke profile with the one method that needs no backbone, carried out once for all workers: copy it before changing it."""
+    return Project(made_once(tmp_path_factory, "chance", _with_chance_alone))
 
 
 @pytest.fixture

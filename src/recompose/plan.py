@@ -34,7 +34,9 @@ class Recipe:
     needs: Mapping[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
     code: Mapping[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
     track: str = ""  # whose it is; backbones are everybody's
-    labels: Mapping[str, Any] = field(default_factory=dict)  # method, dataset, seed and so on, for people: no part of its identity
+    labels: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # method, dataset, seed and so on, for people: no part of its identity
 
     @cached_property
     def digest(self) -> str:

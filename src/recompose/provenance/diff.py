@@ -162,7 +162,9 @@ def _pair(old: str, then: dict[str, Record], new: str, now: dict[str, Record]) -
     lines = [*changes(chain(before, then), chain(after, now))]
     roles = sorted(before["inputs"].keys() & after["inputs"].keys())
     otherwise = [role for role in roles if before["inputs"][role] != after["inputs"][role]]
-    lines += [f"the same {role} came out otherwise" for role in otherwise if before["needs"][role] == after["needs"][role]]
+    lines += [
+        f"the same {role} came out otherwise" for role in otherwise if before["needs"][role] == after["needs"][role]
+    ]
     if before["digest"] == after["digest"]:
         files = {
             name
