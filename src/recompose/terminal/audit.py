@@ -36,8 +36,8 @@ def show_audit(console: Console, audit: Audit, published: Published) -> None:
 
 def _say(console: Console, *parts: str | tuple[str, str]) -> None:
     """Print a line as it is: what stands in files and names is no markup, and commands nothing to a terminal."""
-    plain = (plain(part) if isinstance(part, str) else (plain(part[0]), part[1]) for part in parts)
-    console.print(Text.assemble(*plain), soft_wrap=True)
+    printable = (plain(part) if isinstance(part, str) else (plain(part[0]), part[1]) for part in parts)
+    console.print(Text.assemble(*printable), soft_wrap=True)
 
 
 def _place(published: Published, found: Finding) -> tuple[str, str]:
