@@ -22,8 +22,7 @@ from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper, all_papers
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
-from recompose.report.index import index_recipe
-from recompose.report.kinds import artifact_files, artifact_recipe
+from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.report.lineage import lineage_path
 from recompose.store import content
 from recompose.workspace import Workspace

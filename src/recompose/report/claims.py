@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from math import isfinite, nan, sqrt
 from statistics import mean, stdev
 
-from scipy.stats import t as student
-
 from recompose.papers.declaration import Claim, Paper
 from recompose.report.cells import Cell
 from recompose.report.results import Results
@@ -55,6 +53,8 @@ def difference(higher: dict[int, float], lower: dict[int, float]) -> Difference:
 
 
 def _around(value: float, error: float, n: int) -> Difference:
+    from scipy.stats import t as student  # here: it takes a second to import, and planning imports this module
+
     reach = float(student.ppf((1 + LEVEL) / 2, n - 1)) * error
     return Difference(value, value - reach, value + reach, n)
 

@@ -6,14 +6,12 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from recompose.digest import digest, sha256_file
+from recompose.digest import sha256_file
 from recompose.files import write_json, write_text
-from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import FOLDER, Paper
 from recompose.params import json_schema, reference
-from recompose.plan import Recipe
 from recompose.report.formats import escape_markdown, measured_part
-from recompose.report.kinds import artifact_recipe, is_figure
+from recompose.report.kinds import is_figure
 from recompose.report.published import MADE, Published
 from recompose.report.results import Results
 from recompose.report.tables import build_table
@@ -23,25 +21,7 @@ from recompose.workspace import Workspace
 
 PAGE, README, METRICS, INDEX = "index.html", "README.md", "metrics.json", "index.json"
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
-SITE = ROOT / "site"  # the page's template, style and script
 NOT_SHOWN = ("settings", "statistics")  # kinds of tables whose measured part does not stand in the index
-
-
-def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
-    """What determines the index: all artifacts, notes of papers, the page's own files, and the code that writes it."""
-    artifacts = {
-        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name) for paper in papers for name in paper.artifacts
-    }
-    notes = {
-        paper.name: sha256_file(FOLDER / paper.name / "notes.md")
-        for paper in papers
-        if (FOLDER / paper.name / "notes.md").exists()
-    }
-    own = {path.name: sha256_file(path) for path in sorted(SITE.iterdir()) if path.suffix in (".html", ".css", ".js")}
-    modules = ["recompose.report.index", "recompose.site.build", "recompose.provenance.audit"]
-    modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
-    document = {"notes": notes, "page": own, "profile": work.params.profile, "parameters": digest(json_schema(FORMS))}
-    return Recipe("report", "index", document, artifacts, fingerprint(modules), labels={})
 
 
 def index_texts(results: Results, papers: list[Paper]) -> dict[str, str]:

@@ -4,12 +4,15 @@ from typing import Any
 
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
-from recompose.fingerprint import fingerprint
+from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import CLAIMS, FOLDER, Paper
+from recompose.params import json_schema
 from recompose.plan import Plan, Recipe
-from recompose.tracks import TRACKS
+from recompose.tracks import FORMS, TRACKS
+from recompose.workspace import Workspace
 
 TABLES = ("statistics", "settings", "measures", CLAIMS)
+SITE = ROOT / "site"  # the page's template, style and script
 FIGURES = {"sweep": "recompose.report.figures.sweep:draw_sweep"}
 
 
@@ -66,3 +69,20 @@ def declared(paper: Paper, name: str) -> str:
         section["claims"] = {row: claim.model_dump() for row, claim in paper.claims.items()}
     printed = FOLDER / paper.name / "reported" / f"{name}.csv"
     return digest(section | {"printed": sha256_file(printed) if printed.exists() else None})
+
+
+def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
+    """What determines the index: all artifacts, notes of papers, the page's own files, and the code that writes it."""
+    artifacts = {
+        f"{paper.name}/{name}": artifact_recipe(work.plan, paper, name) for paper in papers for name in paper.artifacts
+    }
+    notes = {
+        paper.name: sha256_file(FOLDER / paper.name / "notes.md")
+        for paper in papers
+        if (FOLDER / paper.name / "notes.md").exists()
+    }
+    own = {path.name: sha256_file(path) for path in sorted(SITE.iterdir()) if path.suffix in (".html", ".css", ".js")}
+    modules = ["recompose.report.index", "recompose.site.build", "recompose.provenance.audit"]
+    modules += [place.partition(":")[0] for track in TRACKS.values() for place in track.plots.values()]
+    document = {"notes": notes, "page": own, "profile": work.params.profile, "parameters": digest(json_schema(FORMS))}
+    return Recipe("report", "index", document, artifacts, fingerprint(modules), labels={})
