@@ -6,10 +6,14 @@ It is taken from the sources without importing them, so that planning stays ligh
 import ast
 import functools
 import hashlib
+import json
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import recompose
+from recompose.files import write_text
 
 PACKAGE = "recompose"
 # what can move no number: what is only said to people, and what only finds, names and keeps things, whose contents are compared by digests
@@ -97,10 +101,43 @@ def _is_inside(module: str) -> bool:
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
     """A module's digest, and the modules of the package that it imports."""
     path = path_of(module)
-    tree = ast.parse(path.read_bytes(), filename=str(path))
-    digest = hashlib.sha256("".join(_said(tree)).encode()).hexdigest()
-    inside = {name for name in _imports(tree) if _is_inside(name)}
-    return digest, tuple(sorted(inside))
+    source = path.read_bytes()
+    summary = _summaries().of(source, str(path))
+    return summary[0], tuple(sorted({name for name in summary[1:] if _is_inside(name)}))
+
+
+class _Summaries:
+    """The digest of each source's syntax and the names it imports, kept beside Python's own compiled files: parsing all takes longer than planning."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._grew = file, False
+        try:
+            self._kept: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._kept = {}
+
+    def of(self, source: bytes, filename: str) -> list[str]:
+        """The digest, then the names."""
+        key = hashlib.sha256(source).hexdigest()
+        if key not in self._kept:
+            tree = ast.parse(source, filename=filename)
+            digest = hashlib.sha256("".join(_said(tree)).encode()).hexdigest()
+            self._kept[key] = [digest, *sorted({name for name in _imports(tree) if name.split(".")[0] == PACKAGE})]
+            self._grew = True
+        return self._kept[key]
+
+    def keep(self) -> None:
+        """Write what is new; where that cannot be, it is only slower next time."""
+        if self._grew:
+            self._grew = False
+            with suppress(OSError):
+                write_text(self._file, json.dumps(self._kept))
+
+
+@functools.cache
+def _summaries() -> _Summaries:
+    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # other code may summarise otherwise
+    return _Summaries(Path(__file__).parent / "__pycache__" / f"fingerprints-{sys.implementation.cache_tag}-{own}.json")
 
 
 def fingerprint(modules: Iterable[str]) -> dict[str, str]:
@@ -111,10 +148,11 @@ def fingerprint(modules: Iterable[str]) -> dict[str, str]:
     Raises:
         ModuleNotFoundError: a name that is no module of this package.
     """
-    waiting, found = list(modules), {}
+    waiting, versions = list(modules), {}
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            found[module], imports = _read(module)
+        if module not in versions:
+            versions[module], imports = _read(module)
             waiting.extend(imports)
-    return dict(sorted(found.items()))
+    _summaries().keep()
+    return dict(sorted(versions.items()))

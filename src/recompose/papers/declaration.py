@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with it
 CLAIMS = "claims"  # the kind of table that puts a paper's claims to the test
 
 
@@ -149,7 +150,7 @@ class Paper(Section):
 def load_paper(name: str) -> Paper:
     """The declaration of a paper: its file is read once."""
     text = (FOLDER / name / "paper.yaml").read_text(encoding="utf-8")
-    return Paper(name=name, **yaml.safe_load(text))
+    return Paper(name=name, **yaml.load(text, LOADER))
 
 
 def all_papers() -> list[Paper]:
@@ -159,7 +160,7 @@ def all_papers() -> list[Paper]:
 
 def planned_papers() -> dict[str, str]:
     """The papers that are not covered yet: name -> title."""
-    titles: dict[str, str] = yaml.safe_load((FOLDER / "planned.yaml").read_text(encoding="utf-8")) or {}
+    titles: dict[str, str] = yaml.load((FOLDER / "planned.yaml").read_text(encoding="utf-8"), LOADER) or {}
     return titles
 
 
