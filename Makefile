@@ -1,27 +1,31 @@
-# reproduce: environment, data, training, tables, report. test: the tests. environment: .venv only.
+# reproduce: environment, data, training, tables, report. test: all tests. test-fast: those that take two minutes. environment: .venv only.
 PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
 STAMP := $(VENV)/.environment
 
-.PHONY: reproduce test lint environment lock benchmarks
+.PHONY: reproduce test test-fast lint environment lock benchmarks
 .DELETE_ON_ERROR:
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export DVC_NO_ANALYTICS := 1
 
+# says what it will do and about how long that takes, does it, and says in five lines what came of it; logs are in results/logs
 reproduce: environment
-	snakemake --cores all
-	dvc add --quiet data
-	dvc commit --force --quiet
+	@recompose plan
+	@began=$$(date +%s); snakemake --cores all --quiet rules && dvc add --quiet data && dvc commit --force --quiet && recompose summary --began $$began
 
 test: environment
 	pytest -n 2 --dist loadgroup
+
+test-fast: environment
+	HYPOTHESIS_PROFILE=fast pytest -n 2 --dist loadgroup -m "not engines and not browser and not slow"
 
 lint: environment
 	ruff check .
 	ruff format --check .
 	mypy
+	lint-imports
 
 benchmarks: environment
 	python -m benchmarks.evaluation

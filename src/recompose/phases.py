@@ -173,7 +173,7 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
         try:
             if lacking:
                 raise FailedError(f"it needs {lacking[0].name} ({lacking[0].key}), which failed")
-            _make_one(work, recipe, f"{recipe.kind} {number}/{len(recipes)} {recipe.folder}: {recipe.name}")
+            _make_one(work, recipe, f"{number}/{len(recipes)} {recipe.key}: {recipe.name}")
         except Exception as error:
             say(f"{recipe.key} ({recipe.name}) failed: {error}")
             trace = "" if lacking else f" see {work.store.folder(recipe) / ERROR};"
@@ -189,20 +189,20 @@ def _make_one(work: Workspace, recipe: Recipe, title: str) -> None:
             if recipe.kind == "data":
                 raw_folder(work, recipe)  # the raw files may have gone since
             return
-        say(title, detail=recipe.kind == "evaluations")
+        say(title, detail=recipe.kind in ("runs", "evaluations"))
         PHASES[recipe.kind].make(work, recipe, folder)
     if recipe.kind == "evaluations" and not is_helper():
-        _say_headline(work, recipe)
+        _say_headline(work, recipe, title.partition(" ")[0])
 
 
-def _say_headline(work: Workspace, recipe: Recipe) -> None:
+def _say_headline(work: Workspace, recipe: Recipe, place: str) -> None:
     from recompose.measures import Measures
 
     track = track_of(recipe)
     measure = track.measure(track.headline)
     value = Measures(work.store, work.results).of(recipe).get(track.headline)
     if value is not None:
-        say(f"{recipe.name}: {track.headline} {measure.factor * value:.{measure.digits}f} {measure.unit}")
+        say(f"{place} {recipe.name}: {track.headline} {measure.factor * value:.{measure.digits}f} {measure.unit}")
 
 
 def is_helper() -> bool:
