@@ -31,6 +31,7 @@ benchmarks: environment
 	python -m benchmarks.evaluation
 	python -m benchmarks.methods
 	python -m benchmarks.workflow
+	python -m benchmarks.schedule
 
 environment: $(STAMP)
 

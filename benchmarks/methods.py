@@ -3,7 +3,6 @@
 Weights are random: they do not matter for the time. Memory is that of a process of its own.
 """
 
-import importlib
 import resource
 import subprocess
 import sys
@@ -18,7 +17,8 @@ from torch import Tensor
 from benchmarks.machine import machine
 from recompose.backbones.clip import build, outline
 from recompose.params import load_params
-from recompose.tracks.czsl.building import own_settings
+from recompose.tracks import FORMS
+from recompose.tracks.czsl.building import method_class, own_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
@@ -35,11 +35,9 @@ LIMIT = 4.0  # GiB
 def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) -> PairMethod:
     """A method with the demo's settings, some of them changed."""
     entry = METHODS[method]
-    settings = load_params(ROOT / "params.yaml").settings(method, "shapes-pairs", changed)
+    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(method, "shapes-pairs", changed)  # type: ignore[attr-defined]
     names = [f"state {index}" for index in range(states)], [f"object {index}" for index in range(objects)]
-    built: PairMethod = getattr(importlib.import_module(entry.module), entry.class_name)(
-        backbone, *names, **own_settings(settings)
-    )
+    built: PairMethod = method_class({"class": entry.class_path})(backbone, *names, **own_settings(settings))
     return built.scored_with(**settings.get("scoring", {}))
 
 

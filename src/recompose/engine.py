@@ -69,6 +69,7 @@ class Engine:
         self.work, self.machine = work, machine or Machine.here()
         self.papers = all_papers()
         self._jobs: dict[str, list[Job]] = {}
+        self._estimates: dict[str, float] = {}  # digest -> seconds
 
     # scopes
 
@@ -111,10 +112,10 @@ class Engine:
         if phase == TRAINED[1]:
             return []
         if phase == TRAINED[0]:
-            return self._batches([recipe for recipe in missing if recipe.kind in TRAINED])
+            return self.batches([recipe for recipe in missing if recipe.kind in TRAINED])
         return [self._job(phase, [recipe]) for recipe in missing if recipe.kind == phase]
 
-    def _batches(self, missing: list[Recipe]) -> list[Job]:
+    def batches(self, missing: list[Recipe]) -> list[Job]:
         """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind it.
 
         Where runs take a GPU each has a process of its own: starting that is nothing beside them.
@@ -159,13 +160,17 @@ class Engine:
         return 1 if trainer.devices == "auto" else int(trainer.devices)
 
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
-        return sum(self._estimates[recipe.digest] for recipe in recipes)
+        return sum(self._estimate(recipe) for recipe in recipes)
+
+    def _estimate(self, recipe: Recipe) -> float:
+        if recipe.digest not in self._estimates:
+            estimate = self._costs.estimate(recipe)
+            self._estimates[recipe.digest] = estimate.seconds if estimate else UNKNOWN
+        return self._estimates[recipe.digest]
 
     @cached_property
-    def _estimates(self) -> dict[str, float]:
-        costs = Costs.of(self.work, self.work.plan)
-        estimates = {recipe.digest: costs.estimate(recipe) for recipe in self.work.missing(self.work.plan.recipes)}
-        return {name: each.seconds if each else UNKNOWN for name, each in estimates.items()}
+    def _costs(self) -> Costs:
+        return Costs.of(self.work, self.work.plan)
 
     def _job_path(self, name: str) -> Path:
         return self.work.results / "jobs" / f"{name}.json"
