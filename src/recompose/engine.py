@@ -332,6 +332,15 @@ def _share(receipts: list[Path]) -> None:
                 write_json(path, read_json(there[0]))
 
 
+def counted(count: int, kind: str) -> str:
+    """So many of a kind, which is called by its plural.
+
+    >>> counted(1, "runs"), counted(2, "runs")
+    ('1 run', '2 runs')
+    """
+    return f"{count} {kind if count > 1 else kind.removesuffix('s')}"
+
+
 def said(phase: str, recipes: list[Recipe]) -> str:
     """What a job does, in one line: methods, data sets and seeds."""
     if phase not in TRAINED:
@@ -341,5 +350,5 @@ def said(phase: str, recipes: list[Recipe]) -> str:
     methods = ", ".join(dict.fromkeys(str(recipe.labels["method"]) for recipe in of))
     datasets = ", ".join(dict.fromkeys(str(recipe.labels["dataset"]) for recipe in of))
     seeds = ", ".join(map(str, sorted({recipe.labels["seed"] for recipe in of})))
-    what = f"{len(runs)} runs and {len(scored)} evaluations" if runs else f"{len(scored)} evaluations"
+    what = " and ".join(counted(len(each), each[0].kind) for each in (runs, scored) if each)
     return f"{what} of {methods} on {datasets}, seeds {seeds}"
