@@ -19,7 +19,7 @@ from recompose.costs import Costs
 from recompose.digest import digest, sha256_file, short
 from recompose.errors import DamagedError, PlanError
 from recompose.files import read_json, write_json
-from recompose.papers.declaration import Paper, all_papers
+from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.report.index import index_recipe
@@ -68,7 +68,7 @@ class Engine:
 
     def __init__(self, work: Workspace, machine: Machine | None = None) -> None:
         self.work, self.machine = work, machine or Machine.here()
-        self.papers = all_papers()
+        self.papers = work.papers
         self._jobs: dict[str, list[Job]] = {}
 
     # scopes
@@ -81,13 +81,10 @@ class Engine:
 
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], Recipe]:
-        """The recipe of each artifact of the papers whose track the profile has."""
+        """The recipe of each artifact."""
         plan = self.work.plan
         return {
-            (paper.name, name): artifact_recipe(plan, paper, name)
-            for paper in self.papers
-            if paper.track in plan.tracks
-            for name in paper.artifacts
+            (paper.name, name): artifact_recipe(plan, paper, name) for paper in self.papers for name in paper.artifacts
         }
 
     def _wanted(self, scope: str) -> list[Recipe]:
@@ -213,17 +210,12 @@ class Engine:
         return self._relative(self._paper_receipt(scope, paper))
 
     def paper_receipts(self) -> list[str]:
-        """Those of all papers that the profile has the track of."""
-        return [self.paper_receipt(ALL, paper.name) for paper in self.planned_papers]
-
-    @property
-    def planned_papers(self) -> list[Paper]:
-        """The papers whose track the profile has."""
-        return [paper for paper in self.papers if paper.track in self.work.plan.tracks]
+        """Those of all papers."""
+        return [self.paper_receipt(ALL, paper.name) for paper in self.papers]
 
     @cached_property
     def _report_receipt(self) -> Path:
-        recipe = index_recipe(self.work, self.planned_papers)
+        recipe = index_recipe(self.work, self.papers)
         return self.work.results / "receipts" / "report" / f"{recipe.folder}.json"
 
     @property
@@ -249,7 +241,7 @@ class Engine:
         for (paper, artifact), recipe in self.artifacts.items():
             self._set_stamp(paper, artifact, recipe)
         of_papers = [
-            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.planned_papers
+            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers
         ]
         outdated = [
             path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
