@@ -365,7 +365,8 @@ def test_a_stamp_is_newer_than_an_artifact_exactly_where_that_is_due(engine: Eng
     due = {
         name
         for name in load_paper("msci").artifacts
-        if (work.root / engine.stamp("msci", name)).stat().st_mtime > (work.reports / "msci/table-1.csv").stat().st_mtime
+        if (work.root / engine.stamp("msci", name)).stat().st_mtime
+        > (work.reports / "msci/table-1.csv").stat().st_mtime
     }
     old = {
         name for name in load_paper("msci").artifacts if (work.root / engine.stamp("msci", name)).stat().st_mtime == 0

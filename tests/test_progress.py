@@ -21,7 +21,10 @@ def test_long_work_says_how_far_it_is_but_not_that_it_is_done(
     monkeypatch.setattr(progress, "SAY_EVERY", -1.0)
     assert list(bar([1, 2, 3], "open world", "blocks of pairs")) == [1, 2, 3]
     lines = capsys.readouterr().err.splitlines()
-    assert ["open world: blocks of pairs 1/3" in lines[0], "open world: blocks of pairs 2/3" in lines[1]] == [True, True]
+    assert ["open world: blocks of pairs 1/3" in lines[0], "open world: blocks of pairs 2/3" in lines[1]] == [
+        True,
+        True,
+    ]
     assert len(lines) == 2
     assert all(line.endswith(" left") for line in lines)
 

@@ -93,7 +93,9 @@ def test_a_file_is_given_only_where_it_is_one_of_the_record_s(store: Store) -> N
         store.file(RECIPE, "stray.txt")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "3", '{"kind": "features", "document": {"size": 4}, "files": {}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", "3", '{"kind": "features", "document": {"size": 4}, "files": {}}']
+)
 def test_a_record_that_is_none_is_damage(store: Store, text: str) -> None:
     folder = make(store, RECIPE)
     (folder / "record.json").write_text(text)

@@ -77,7 +77,10 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
     ("edits", "by_hand"),
     [
         (["czsl.methods.csp.dropout=0.4"], [("      dropout: 0.1\n", "      dropout: 0.4\n")]),
-        (["czsl.methods.msci.scoring.closed=[0.4, 0.6]"], [("        closed: [0.5, 0.5]", "        closed: [0.4, 0.6]")]),
+        (
+            ["czsl.methods.msci.scoring.closed=[0.4, 0.6]"],
+            [("        closed: [0.5, 0.5]", "        closed: [0.4, 0.6]")],
+        ),
         (["profiles.demo.czsl.seeds=[0, 1, 2, 7]"], [("seeds: [0, 1, 2]", "seeds: [0, 1, 2, 7]")]),
         (["profile=smoke"], [("profile: demo", "profile: smoke")]),
         (["czsl.datasets.shapes-pairs.seed=8"], [("seed: 7", "seed: 8")]),
@@ -115,7 +118,9 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
 
 
 def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
-    found = consequences(root, ("czsl.methods.csp.prompt=a photo of {state} {object}", "czsl.feasibility.prompt=a {name}"))
+    found = consequences(
+        root, ("czsl.methods.csp.prompt=a photo of {state} {object}", "czsl.feasibility.prompt=a {name}")
+    )
     assert methods(found) == {}
     assert {each.kind for each in found.to_make} == {"evaluations"}
     said = list(sentences(found))
@@ -132,7 +137,9 @@ def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -
 
 
 def test_what_was_run_before_is_not_run_again(root: Path) -> None:
-    first = edited(root, ("      dropout: 0.1\n", "      dropout: 0.4\n")).plan.evaluations("czsl", "csp", "shapes-pairs")[0]
+    first = edited(root, ("      dropout: 0.1\n", "      dropout: 0.4\n")).plan.evaluations(
+        "czsl", "csp", "shapes-pairs"
+    )[0]
     run = first.needs["run"]
     record_all(Workspace(root), [run])
     found = consequences(root, ("czsl.methods.csp.dropout=0.4",))
@@ -156,9 +163,15 @@ def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
     [
         ("czsl.methods.msci.layers=4", "czsl.methods.msci.layers: there is no key 'layers'"),
         ("czsl.methods.mcsi.lr=4", "czsl.methods.mcsi: there is no key 'mcsi'; the nearest is 'msci'"),
-        ("czsl.methods.csp.training.lr=fast", "czsl.methods.csp.training.lr: input should be a valid number, not 'fast'"),
+        (
+            "czsl.methods.csp.training.lr=fast",
+            "czsl.methods.csp.training.lr: input should be a valid number, not 'fast'",
+        ),
         ("profile=dmeo", "profile: 'dmeo' is not allowed; the nearest is 'demo'"),
-        ("profiles.demo.override.czsl.methods.csp.lrr=1", "override.czsl.methods.csp.lrr: there is no such key to override"),
+        (
+            "profiles.demo.override.czsl.methods.csp.lrr=1",
+            "override.czsl.methods.csp.lrr: there is no such key to override",
+        ),
         ("profile.x=1", "profile: "),
         ("methods.csp.lr", "an edit is written path=value"),
         ("=3", "an edit is written path=value"),
@@ -233,5 +246,7 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
 def test_a_wrong_edit_is_one_line_on_the_command_line(chance: Project) -> None:
     done = chance.recompose("cost", "--edit", "czsl.methods.msci.layers=4", check=False)
     assert done.returncode == 1
-    assert "with czsl.methods.msci.layers=4 is wrong:\n  czsl.methods.msci.layers: there is no key 'layers'" in done.stderr
+    assert (
+        "with czsl.methods.msci.layers=4 is wrong:\n  czsl.methods.msci.layers: there is no key 'layers'" in done.stderr
+    )
     assert "Traceback" not in done.stderr

@@ -250,7 +250,9 @@ def test_where_nothing_is_left_to_watch_it_ends_and_elsewhere_says_what_is_new(
     monkeypatch.setattr(terminal.time, "sleep", sleep)
     last = terminal.watch(Console(file=file, width=80), observer)
     assert states(last)[second.folder] == "done"
-    said = [line.split(":")[1].split(" of")[0].strip() for line in file.getvalue().splitlines() if "profile demo:" in line]
+    said = [
+        line.split(":")[1].split(" of")[0].strip() for line in file.getvalue().splitlines() if "profile demo:" in line
+    ]
     assert said == ["0", "1", "2"]
 
 

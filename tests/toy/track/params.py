@@ -55,9 +55,7 @@ class ToyChoice(Section):
     seeds: list[Seed] = Field(description="Of the runs.")
 
 
-def _problems(
-    section: ToySection, choice: ToyChoice | None, backbones: Collection[str]
-) -> Iterable[tuple[Place, str]]:
+def _problems(section: ToySection, choice: ToyChoice | None, backbones: Collection[str]) -> Iterable[tuple[Place, str]]:
     for number, name in enumerate(choice.datasets if choice else ()):
         yield from unknown_name(("datasets", number), name, section.datasets)
 
