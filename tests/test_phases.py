@@ -1,13 +1,17 @@
-"""A batch in which a run fails."""
+"""Recipes made one after another, of which some fail."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from recompose import phases
-from recompose.plan import Run
-from recompose.store import DamagedError
-from recompose.workspace import ChangedError, Workspace
+from recompose import cli, phases
+from recompose.errors import FailedError
+from recompose.phases import PHASES, Phase, make
+from recompose.plan import Plan, Recipe, closure
+from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
 
@@ -17,92 +21,159 @@ def work(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
-def test_a_run_that_fails_keeps_no_other_from_its_end(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = next(batch for batch in work.plan.batches if batch.backbone is None)
-    bad = batch.runs[1]
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys of what is made, in order: each writes a file and nothing else; measures are none."""
+    keys: list[str] = []
+    replace_makers(monkeypatch, lambda recipe: keys.append(recipe.key))
+    return keys
 
-    def execute(run, inputs, folder: Path) -> None:  # type: ignore[no-untyped-def]
-        if run == bad:
+
+def replace_makers(monkeypatch: pytest.MonkeyPatch, before: Callable[[Recipe], object]) -> None:
+    def write(_: Workspace, recipe: Recipe, folder: Path) -> None:
+        before(recipe)
+        (folder / "made.txt").write_text(recipe.key)
+
+    monkeypatch.setattr(phases, "PHASES", {kind: Phase("", write) for kind in PHASES})
+    monkeypatch.setattr(phases, "_say_headline", lambda work, recipe: None)
+    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
+
+
+def one_of(plan: Plan, kind: str) -> Recipe:
+    return plan.of(kind)[0]
+
+
+def test_what_is_complete_is_kept(work: Workspace, made: list[str]) -> None:
+    recipes = list(closure([one_of(work.plan, "evaluations")]))
+    make(work, recipes)
+    assert made == [recipe.key for recipe in recipes]
+    make(work, recipes)
+    assert made == [recipe.key for recipe in recipes]
+
+
+def test_the_raw_files_of_complete_data_are_brought_back(
+    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = one_of(work.plan, "data")
+    brought: list[str] = []
+    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: brought.append(recipe.key))
+    make(work, [data])
+    assert brought == []  # by what makes it, which is replaced here
+    make(work, [data])
+    assert (brought, made) == ([data.key], [data.key])
+
+
+def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad, good = work.plan.of("runs")[:2]
+
+    def fail(recipe: Recipe) -> None:
+        if recipe == bad:
             raise RuntimeError("out of memory")
-        (folder / "metrics.json").write_text("{}")
 
-    monkeypatch.setattr(phases, "_execute", execute)
-    with pytest.raises(phases.FailedRunsError) as error:
-        phases.carry_out(work, batch)
+    replace_makers(monkeypatch, fail)
+    scores = [each for each in work.plan.of("evaluations") if each.needs.get("run") in (bad, good)]
+    behind = [each for each in scores if each.needs["run"] is bad]
+    wanted = list(closure([bad, good, *scores]))
+    with pytest.raises(FailedError) as error:
+        make(work, wanted)
+    missing = work.missing(wanted)
+    assert missing == [each for each in wanted if each in (bad, *behind)]
+    assert behind
     said = str(error.value)
-    assert said.startswith(f"1 of {len(batch.runs)} runs failed:")
-    assert f"recompose train {bad.folder}" in said
-    assert [run for run in batch.runs if not work.runs.is_complete(run)] == [bad]
-    assert "out of memory" in (work.runs.folder(bad) / "error.txt").read_text()
+    assert said.startswith(f"{1 + len(behind)} of {len(wanted)} failed:")
+    assert f"{bad.name}: out of memory" in said
+    assert f"recompose make {bad.key}" in said
+    assert str(work.store.folder(bad) / "error.txt") in said
+    for each in behind:
+        assert f"{each.name}: it needs {bad.name} ({bad.key}), which failed" in said
+        assert not work.store.folder(each).exists()
+    assert "out of memory" in (work.store.folder(bad) / "error.txt").read_text()
 
 
-def test_a_helper_of_a_run_on_several_devices_takes_no_lock_and_leaves_no_record(
+def test_a_failure_reaches_through_what_lies_between(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    backbone = one_of(work.plan, "backbones")
+
+    def fail(recipe: Recipe) -> None:
+        if recipe == backbone:
+            raise OSError("no such file")
+
+    replace_makers(monkeypatch, fail)
+    run = next(run for run in work.plan.of("runs") if run.needs["backbone"] is backbone)
+    with pytest.raises(FailedError, match="3 of"):
+        make(work, closure([run]))
+    assert [each.kind for each in closure([run]) if work.store.is_complete(each)] == ["data", "data"]
+
+
+def test_what_failed_is_tried_again(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, fails = one_of(work.plan, "data"), [True]
+
+    def fail(_: Recipe) -> None:
+        if fails.pop():
+            raise OSError("no network")
+
+    replace_makers(monkeypatch, fail)
+    with pytest.raises(FailedError):
+        make(work, [data])
+    fails.append(False)
+    make(work, [data])
+    assert work.store.record(data)["made"]["attempts"] == 2
+    assert not (work.store.folder(data) / "error.txt").exists()
+
+
+def test_the_command_makes_first_what_is_needed(
+    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(work.root)
+    recipe = next(each for each in work.plan.of("evaluations") if "run" in each.needs)
+    done = CliRunner().invoke(cli.app, ["make", recipe.key], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert made == [each.key for each in closure([recipe])]
+    assert [key.split("/")[0] for key in made].index("runs") < len(made) - 1
+    assert made[-1] == recipe.key
+
+
+def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_record(
+    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = work.plan.of("data")[:2]
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    with work.store.making(first) as folder:  # by the process that it helps
+        assert folder
+        make(work, [first])
+    second_folder = work.store.folder(second)
+    second_folder.mkdir(parents=True)
+    make(work, [second])
+    assert made == [first.key, second.key]
+    assert not work.store.is_complete(second)
+    assert not (second_folder / "error.txt").exists()
+
+
+def test_data_that_was_changed_since_it_was_indexed_is_not_read(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LOCAL_RANK", "1")
-    monkeypatch.setattr(phases, "_execute", lambda run, inputs, folder: None)
-    batch = work.plan.batches[0]
-    with work.runs.making(batch.runs[0]):  # by the process that it helps
-        phases.carry_out(work, batch)
-    assert not list(work.runs.root.glob("*/error.txt"))
-    monkeypatch.delenv("LOCAL_RANK")
-    assert all(not work.runs.is_complete(run) for run in batch.runs[1:])
+    from recompose.data.content import write_content
+    from recompose.errors import DataError
 
-
-def made(work: Workspace, run: Run) -> Path:
-    """The checkpoint of a run that is made up."""
-    with work.runs.making(run) as folder:
+    data = next(each for each in work.plan.of("data") if each.track)
+    root = work.data / "raw"
+    root.mkdir(parents=True)
+    monkeypatch.setattr(type(TRACKS[data.track]), "bring", lambda *_: root)
+    (root / "images.bin").write_bytes(b"pixels")
+    with work.store.making(data) as folder:
         assert folder
-        (folder / "checkpoint.safetensors").write_bytes(b"trained")
-    return work.runs.folder(run) / "checkpoint.safetensors"
+        write_content(root, ["images.bin"], folder)
+    assert phases._unchanged_raw(work, data) == root
+    (root / "images.bin").write_bytes(b"pixelz")
+    with pytest.raises(DataError, match=r"raw was changed since it was indexed: images\.bin\. Put the files back"):
+        phases._unchanged_raw(work, data)
 
 
-@pytest.fixture
-def tests_another(work: Workspace) -> tuple[Run, Run]:
-    """A run, and one that tests its checkpoint."""
-    runs = {run.digest: run for run in work.plan.runs}
-    run = next(run for run in runs.values() if run.checkpoint_of)
-    return runs[str(run.checkpoint_of)], run
+def test_what_is_needed_is_given_verified(work: Workspace, made: list[str]) -> None:
+    from recompose.errors import DamagedError
 
-
-def test_alone_a_run_comes_with_the_one_whose_checkpoint_it_tests(
-    work: Workspace, tests_another: tuple[Run, Run]
-) -> None:
-    trained, run = tests_another
-    assert work.batch(run.folder).runs == (trained, run)
-    assert work.batch(trained.folder).runs == (trained,)
-    assert all(work.batch(batch.name) == batch for batch in work.plan.batches)
-    with pytest.raises(ChangedError, match="batch or run none is not in the plan"):
-        work.batch("none")
-
-
-def test_a_checkpoint_is_taken_from_a_complete_run_alone_and_its_bytes_are_checked(
-    work: Workspace, tests_another: tuple[Run, Run]
-) -> None:
-    trained, run = tests_another
-    inputs = phases._Inputs(work, work.batch(run.folder))
-    assert inputs.checkpoint_of(trained) is None
-    with pytest.raises(phases.FailedRunsError, match=f"{trained.folder} .* is not complete"):
-        inputs.checkpoint_of(run)
-    path = made(work, trained)
-    assert inputs.checkpoint_of(run) == path
-    path.write_bytes(b"changed")
+    run = work.plan.of("runs")[0]
+    make(work, closure([run]))
+    assert phases._needs(work, run) == {role: work.store.folder(need) for role, need in run.needs.items()}
+    (work.store.folder(run.needs["features"]) / "made.txt").write_text("changed")
     with pytest.raises(DamagedError):
-        inputs.checkpoint_of(run)
-
-
-def test_a_run_whose_checkpoint_failed_fails_behind_it_and_says_so(
-    work: Workspace, tests_another: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trained, run = tests_another
-
-    def execute(one: Run, inputs: phases._Inputs, folder: Path) -> None:
-        if one == trained:
-            raise RuntimeError("out of memory")
-        inputs.checkpoint_of(one)
-
-    monkeypatch.setattr(phases, "_execute", execute)
-    with pytest.raises(phases.FailedRunsError, match="2 of 2 runs failed"):
-        phases.carry_out(work, work.batch(run.folder))
-    said = (work.runs.folder(run) / "error.txt").read_text()
-    assert f"{trained.folder} ({trained.title}), is not complete" in said
+        phases._needs(work, run)

@@ -1,140 +1,250 @@
-"""The plan: which edit touches which runs."""
+"""The plan: what a recipe is, and which edit touches which runs and evaluations."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import groupby
-from math import ceil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from recompose.digest import digest
+from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
-from recompose.params import Params, ParamsError, parse_params
-from recompose.plan import Batch, Plan, Run, make_plan
+from recompose.params import parse_params
+from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, described_identity, recipe_of
+from recompose.tracks import FORMS, TRACKS
 
 TEXT = (Path(__file__).parent.parent / "params.yaml").read_text()
 TRAINED = ("coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci", "duplex")
 THREE_PATH = {"c-s-o", "troika", "msci", "duplex"}
-ON_BACKBONE = {"clip": 1, **dict.fromkeys(TRAINED, 3)}
-RUNS_PER_PROCESS = TEXT[TEXT.index("runs_per_process") :].split(" #")[0]
+ALL_TRAINED = dict.fromkeys(TRAINED, 3)
+ON_BACKBONE = {"clip": 1, **ALL_TRAINED}
+EVERYTHING = {"chance": 3, **ON_BACKBONE}
+OF_A_SEED = dict.fromkeys(TRAINED, 1)
+DATA = "shapes-pairs"
 
 
 def plan_of(text: str, variants: dict[str, Variant] | None = None) -> Plan:
-    return make_plan(parse_params(text), variants or {})
+    """The plan of the one track, with these variants and none that papers declare."""
+    params = parse_params(text, FORMS)
+    return Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), variants or {})})
 
 
-def changed(text: str, variants: dict[str, Variant] | None = None) -> dict[str, int]:
-    """How many runs of each method, or variant, an edit makes new."""
-    old = {run.digest for run in plan_of(TEXT, variants).runs}
-    return dict(Counter(run.name for run in plan_of(text, variants).runs if run.digest not in old))
+def evaluations_of(plan: Plan, name: str, benchmark: str = DATA) -> list[Recipe]:
+    return plan.evaluations("czsl", name, benchmark)
 
 
-def in_batches_of(size: int) -> str:
-    """The text with this many runs per process."""
-    return re.sub(r"runs_per_process: \d+", f"runs_per_process: {size}", TEXT)
+def runs_of(plan: Plan, name: str, benchmark: str = DATA) -> list[Recipe]:
+    return [each.needs["run"] for each in evaluations_of(plan, name, benchmark)]
+
+
+def digests(recipes: Iterable[Recipe]) -> list[str]:
+    return [recipe.digest for recipe in recipes]
+
+
+def changed(text: str, variants: dict[str, Variant] | None = None) -> tuple[dict[str, int], dict[str, int]]:
+    """How many runs, and how many evaluations, of each method or variant an edit makes new."""
+    old, new = plan_of(TEXT, variants), plan_of(text, variants)
+    had = set(digests(old.recipes))
+    runs, evaluations = (
+        Counter(str(recipe.labels["name"]) for recipe in new.of(kind) if recipe.digest not in had)
+        for kind in ("runs", "evaluations")
+    )
+    return dict(runs), dict(evaluations)
+
+
+# recipes
+
+LEAF = Recipe("data", "words", {"file": "words.txt"})
+OTHER_LEAF = Recipe("data", "words", {"file": "others.txt"})
+RECIPE = Recipe("runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.nn.words": "1"}, "czsl", {"seed": 0})
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "touched"),
+    "other",
     [
-        ("    dropout: 0.1", "    dropout: 0.4", {"csp": 3}),
-        ("    aggregated: 2", "    aggregated: 3", {"msci": 3}),
-        ("    traction: 0.1", "    traction: 0.2", {"troika": 3}),
-        ("  clip:\n    prompt: a photo of", "  clip:\n    prompt: a picture of", {"clip": 1}),
-        ("seed: 7", "seed: 8", {"chance": 3, **ON_BACKBONE}),
-        ("scenes: 24000", "scenes: 24001", ON_BACKBONE),
-        ("activation: gelu", "activation: quick_gelu", ON_BACKBONE),
+        {"kind": "evaluations"},
+        {"document": {"lr": 0.2}},
+        {"document": {"lr": 0.1, "epochs": 1}},
+        {"needs": {"data": OTHER_LEAF}},
+        {"needs": {"words": LEAF}},
+        {"needs": {}},
+        {"code": {"recompose.nn.words": "2"}},
+        {"code": {}},
+    ],
+)
+def test_what_determines_a_content_decides_its_digest(other: dict[str, Any]) -> None:
+    assert replace(RECIPE, **other).digest != RECIPE.digest
+
+
+@pytest.mark.parametrize("other", [{"name": "two"}, {"labels": {"seed": 7}}, {"track": "vlc"}, {"labels": {}}])
+def test_what_people_call_it_does_not(other: dict[str, Any]) -> None:
+    assert replace(RECIPE, **other).digest == RECIPE.digest
+
+
+def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
+    leaf = digest({"kind": "data", "document": {"file": "words.txt"}, "needs": {}, "code": {}})
+    whole = digest(
+        {"kind": "runs", "document": {"lr": 0.1}, "needs": {"data": leaf}, "code": {"recompose.nn.words": "1"}}
+    )
+    assert RECIPE.digest == whole
+    assert (RECIPE.folder, RECIPE.key) == (whole[:12], f"runs/{whole[:12]}")
+
+
+def test_a_description_gives_the_recipe_back_and_says_its_digest() -> None:
+    described = RECIPE.description()
+    assert described_identity(described) == described["digest"] == RECIPE.digest
+    alone = recipe_of(described)
+    assert isinstance(alone.needs["data"], NamedRecipe)
+    assert alone.description() == described
+    among_others = recipe_of(described, {LEAF.key: LEAF})
+    assert among_others.needs["data"] is LEAF
+    assert described_identity({**described, "document": {"lr": 0.2}}) != RECIPE.digest
+
+
+def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:
+    backbone = Recipe("backbones", "b", {})
+    features = Recipe("features", "f", {}, {"data": LEAF, "backbone": backbone})
+    run = Recipe("runs", "r", {}, {"features": features, "data": LEAF})
+    same = replace(run, name="the same under another name")
+    score = Recipe("evaluations", "e", {}, {"run": run, "data": OTHER_LEAF})
+    assert list(closure([score, same, run])) == [LEAF, backbone, features, run, OTHER_LEAF, score]
+    assert list(closure([])) == []
+
+
+def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
+    plan = plan_of(TEXT, declared_variants("czsl"))
+    given: set[str] = set()
+    for recipe in plan.recipes:
+        assert recipe.digest not in given
+        assert {need.digest for need in recipe.needs.values()} <= given
+        given.add(recipe.digest)
+    assert plan.by_key.keys() == {recipe.key for recipe in plan.recipes}
+
+
+# edits of params.yaml
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "trained", "scored"),
+    [
+        ("      dropout: 0.1\n", "      dropout: 0.4\n", {"csp": 3}, {"csp": 3}),
+        ("      aggregated: 2", "      aggregated: 3", {"msci": 3}, {"msci": 3}),
+        ("      traction: 0.1", "      traction: 0.2", {"troika": 3}, {"troika": 3}),
+        ("    clip:\n      prompt: a photo of", "    clip:\n      prompt: a picture of", {}, {"clip": 1}),
+        ("seed: 7", "seed: 8", ALL_TRAINED, EVERYTHING),
+        ("scenes: 24000", "scenes: 24001", ALL_TRAINED, ON_BACKBONE),
+        ("activation: gelu", "activation: quick_gelu", ALL_TRAINED, ON_BACKBONE),
+        ("      seeds: [0, 1, 2]\n", "      seeds: [0, 1, 9]\n", OF_A_SEED, {"chance": 1, **OF_A_SEED}),
+        ("      seeds: [0, 1, 2]\n", "      seeds: [5]\n", OF_A_SEED, {"chance": 1, **OF_A_SEED}),
+        ("precision: 32-true", "precision: bf16-mixed", ALL_TRAINED, ON_BACKBONE),
+        ("{precision: 32-true, threads: 1", "{precision: 32-true, threads: 2", ALL_TRAINED, ON_BACKBONE),
+        ("    threads: 2\n", "    threads: 1\n", ALL_TRAINED, ON_BACKBONE),
+        ("accelerator: cpu", "accelerator: auto", {}, {}),
+        ("other_backbone: shapes-resnet", "other_backbone: null", {}, {}),
+        ("      fusion: t2i", "      fusion: BiF", {"dfsp": 3}, {"dfsp": 3}),
+        ("      hidden: 512", "      hidden: 64", {"gipcol": 3}, {"gipcol": 3}),
+        ("      momentum: 0.9", "      momentum: 0.8", {"duplex": 3}, {"duplex": 3}),
+        ("      image_tower: adapters", "      image_tower: lora", {"c-s-o": 3}, {"c-s-o": 3}),
+        # how a trained model is scored trains nothing, and how an epoch is selected does
+        ("        closed: [0.5, 0.5]", "        closed: [0.4, 0.6]", {}, {"msci": 3}),
+        ("        open: [0.5, 0.5]", "        open: [0.4, 0.6]", {}, {"msci": 3}),
         (
-            "    seeds: [0, 1, 2]\n",
-            "    seeds: [0, 1, 9]\n",
-            dict.fromkeys(("chance", *TRAINED), 1),
+            "selection: {fusion: probabilities, weights: [0.5, 0.5]}",
+            "selection: {fusion: probabilities, weights: [0.4, 0.6]}",
+            {"msci": 3},
+            {"msci": 3},
         ),
+        ("    prompt: a photo of {name}", "    prompt: a picture of {name}", {}, ON_BACKBONE),
+        ("# Every knob", "# All knobs", {}, {}),
         (
-            "    seeds: [0, 1, 2]\n",
-            "    seeds: [5]\n",
-            dict.fromkeys(("chance", *TRAINED), 1),
-        ),
-        ("precision: 32-true", "precision: bf16-mixed", ON_BACKBONE),
-        ("    threads: 2\n", "    threads: 1\n", ON_BACKBONE),
-        (RUNS_PER_PROCESS, "runs_per_process: 3", {}),
-        ("other_backbone: shapes-resnet", "other_backbone: null", {}),
-        ("    fusion: t2i", "    fusion: BiF", {"dfsp": 3}),
-        ("    hidden: 512", "    hidden: 64", {"gipcol": 3}),
-        ("    momentum: 0.9", "    momentum: 0.8", {"duplex": 3}),
-        ("    image_tower: adapters", "    image_tower: lora", {"c-s-o": 3}),
-        ("# Every knob", "# All knobs", {}),
-        (
-            "{lr: 5e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
-            "{lr: 6e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}\n      ut",
+            "{lr: 5e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}}\n        ut",
+            "{lr: 6e-5, weight_decay: 1e-5, batch_size: 64, accumulate: 2, epochs: 20}}\n        ut",
+            {},
             {},
         ),
     ],
 )
-def test_an_edit_makes_exactly_the_runs_new_that_it_can_change(old: str, new: str, touched: dict[str, int]) -> None:
+def test_an_edit_makes_exactly_that_new_which_it_can_change(
+    old: str, new: str, trained: dict[str, int], scored: dict[str, int]
+) -> None:
     assert old in TEXT
-    assert changed(TEXT.replace(old, new, 1)) == touched
+    assert changed(TEXT.replace(old, new, 1)) == (trained, scored)
 
 
 def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
     text = TEXT.replace("profile: demo", "profile: paper")
     moved = text.replace("http://wednesday.csail.mit.edu", "https://mirror.example.org")
-    assert [run.digest for run in plan_of(text).runs] == [run.digest for run in plan_of(moved).runs]
+    assert moved != text
+    assert digests(plan_of(text).recipes) == digests(plan_of(moved).recipes)
 
 
-def test_a_method_without_randomness_is_run_once() -> None:
+def test_of_released_weights_the_precision_of_training_touches_what_trains_alone() -> None:
+    text = TEXT.replace("profile: demo", "profile: paper")
+    had = set(digests(plan_of(text).recipes))
+    new = [recipe for recipe in plan_of(text.replace("bf16-mixed", "32-true")).recipes if recipe.digest not in had]
+    assert {recipe.kind for recipe in new} == {"runs", "evaluations"}
+    assert {recipe.labels["method"] for recipe in new} == set(TRAINED)
+
+
+def test_a_method_without_randomness_is_scored_once_and_what_learns_nothing_is_not_trained() -> None:
     plan = plan_of(TEXT)
-    assert [len(plan.runs_of(method, "shapes-pairs")) for method in ("chance", "clip", *TRAINED)] == [3, 1, *[3] * 8]
+    names = ("chance", "clip", *TRAINED)
+    assert [len(evaluations_of(plan, method)) for method in names] == [3, 1, *[3] * 8]
+    assert Counter(recipe.labels["method"] for recipe in plan.of("runs")) == ALL_TRAINED
 
 
-def test_every_run_is_in_one_batch_of_its_data_set() -> None:
-    for size in (1, 2, 100):
-        plan = plan_of(in_batches_of(size))
-        batched = [run.digest for batch in plan.batches for run in batch.runs]
-        assert sorted(batched) == sorted(run.digest for run in plan.runs)
-        assert all(len(batch.runs) <= size for batch in plan.batches)
-        assert all(run.dataset == batch.dataset for batch in plan.batches for run in batch.runs)
-
-
-def test_no_two_runs_share_a_digest() -> None:
+def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
     plan = plan_of(TEXT.replace("profile: demo", "profile: paper"))
-    assert len({run.digest for run in plan.runs}) == len(plan.runs) == 3 * (5 + 1 + 8 * 5)
+    assert len(set(digests(plan.of("evaluations")))) == len(plan.of("evaluations")) == 3 * (5 + 1 + 8 * 5)
+    assert len(set(digests(plan.of("runs")))) == len(plan.of("runs")) == 3 * 8 * 5
 
 
 @pytest.mark.parametrize(
-    ("edited", "touched"),
+    ("edited", "trained", "scored"),
     [
-        ("recompose.tracks.czsl.methods.csp", {"csp"}),
-        ("recompose.tracks.czsl.methods.parts.slots", set(TRAINED)),
-        ("recompose.nn.adapters", THREE_PATH),
-        ("recompose.nn.attention", {"dfsp", "troika", "msci"}),
-        ("recompose.nn.lora", THREE_PATH),
-        ("recompose.tracks.czsl.methods.parts.codebook", {"duplex"}),
-        ("recompose.backbones.features", set(ON_BACKBONE)),
-        ("recompose.training.pretraining", set(ON_BACKBONE)),
-        ("recompose.tracks.czsl.run", set(ON_BACKBONE)),
-        ("recompose.tracks.czsl.metrics.czsl", {"chance", *ON_BACKBONE}),
-        ("recompose.drawing.objects", {"chance", *ON_BACKBONE}),
-        ("recompose.progress", set()),
-        ("recompose.store", set()),
+        ("recompose.tracks.czsl.methods.csp", {"csp"}, {"csp"}),
+        ("recompose.tracks.czsl.methods.parts.slots", set(TRAINED), set(TRAINED)),
+        ("recompose.nn.adapters", THREE_PATH, THREE_PATH),
+        ("recompose.nn.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
+        ("recompose.nn.lora", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.parts.codebook", {"duplex"}, {"duplex"}),
+        ("recompose.training.pretraining", set(TRAINED), set(ON_BACKBONE)),
+        ("recompose.tracks.czsl.training", set(TRAINED), set(TRAINED)),
+        ("recompose.tracks.czsl.evaluation", set(), set(EVERYTHING)),
+        ("recompose.tracks.czsl.scoring", set(), set(EVERYTHING)),
+        ("recompose.tracks.czsl.metrics.feasibility", set(), set(EVERYTHING)),
+        ("recompose.drawing.objects", set(TRAINED), set(EVERYTHING)),
+        # measures follow from scores: a metric neither trains nor scores
+        ("recompose.tracks.czsl.measures", set(), set()),
+        ("recompose.tracks.czsl.metrics.czsl", set(), set()),
+        ("recompose.progress", set(), set()),
+        ("recompose.store", set(), set()),
+        ("recompose.report.tables", set(), set()),
     ],
 )
-def test_an_edit_of_code_makes_the_runs_new_that_use_it(
-    monkeypatch: pytest.MonkeyPatch, edited: str, touched: set[str]
+def test_an_edit_of_code_makes_new_what_uses_it(
+    monkeypatch: pytest.MonkeyPatch, edited: str, trained: set[str], scored: set[str]
 ) -> None:
-    from recompose import plan as module
+    from recompose import plan as shared
+    from recompose.tracks import czsl
 
-    right: Callable[..., dict[str, str]] = module.fingerprint
-    monkeypatch.setattr(
-        module,
-        "fingerprint",
-        lambda names: {name: ("edited" if name == edited else value) for name, value in right(names).items()},
-    )
-    params: Params = parse_params(TEXT)
-    new = {run.digest: run.method for run in make_plan(params, {}).runs}
-    monkeypatch.undo()
-    old = {run.digest for run in make_plan(params, {}).runs}
-    assert {method for digest, method in new.items() if digest not in old} == touched
+    old = set(digests(plan_of(TEXT).recipes))
+    right: Callable[..., dict[str, str]] = shared.fingerprint
+
+    def other(names: Iterable[str]) -> dict[str, str]:
+        return {name: ("edited" if name == edited else value) for name, value in right(names).items()}
+
+    for module in (shared, czsl):
+        monkeypatch.setattr(module, "fingerprint", other)
+    new = [recipe for recipe in plan_of(TEXT).recipes if recipe.digest not in old]
+    assert {recipe.labels["method"] for recipe in new if recipe.kind == "runs"} == trained
+    assert {recipe.labels["method"] for recipe in new if recipe.kind == "evaluations"} == scored
+
+
+# variants
 
 
 def variant(**changed: object) -> Variant:
@@ -143,30 +253,31 @@ def variant(**changed: object) -> Variant:
 
 def test_a_variant_changes_its_settings_and_has_seeds_of_its_own() -> None:
     plan = plan_of(TEXT, {"msci-mean": variant(aggregation="mean")})
-    (run,) = plan.runs_of("msci-mean", "shapes-pairs")
-    plain = plan.runs_of("msci", "shapes-pairs")[0]
+    (evaluation,) = evaluations_of(plan, "msci-mean")
+    run, plain = evaluation.needs["run"], runs_of(plan, "msci")[0]
     assert run.document["settings"] == plain.document["settings"] | {"aggregation": "mean"}
-    assert run.title == "msci-mean on shapes-pairs, seed 0"
-    assert len(plan.runs) == len(plan_of(TEXT).runs) + 1
+    assert evaluation.name == run.name == "msci-mean on shapes-pairs, seed 0"
+    assert [len(plan.of(kind)) - len(plan_of(TEXT).of(kind)) for kind in ("runs", "evaluations")] == [1, 1]
 
 
-def test_a_variant_that_changes_nothing_shares_the_runs_of_its_method() -> None:
+def test_a_variant_that_changes_nothing_shares_everything_of_its_method() -> None:
     plan = plan_of(TEXT, {"msci-2-layers": variant(aggregated=2)})
-    assert plan.runs_of("msci-2-layers", "shapes-pairs")[0].digest == plan.runs_of("msci", "shapes-pairs")[0].digest
-    assert [run.digest for run in plan.runs] == [run.digest for run in plan_of(TEXT).runs]
-    assert {run.name for run in plan.runs} == {"chance", *ON_BACKBONE}
+    assert evaluations_of(plan, "msci-2-layers")[0].digest == evaluations_of(plan, "msci")[0].digest
+    assert digests(plan.recipes) == digests(plan_of(TEXT).recipes)
+    assert {recipe.labels["name"] for recipe in plan.of("evaluations")} == set(EVERYTHING)
 
 
 def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
     plan = plan_of(TEXT.replace("profile: demo", "profile: paper"), {"msci-mean": variant(aggregation="mean")})
-    assert [run.seed for run in plan.runs_of("msci-mean", "ut-zappos")] == [0, 1, 2]
-    assert plan.runs_of("msci-mean", "ut-zappos")[0].document["settings"]["aggregated"] == 3
-    assert plan.runs_of("msci-mean", "mit-states") == []
+    runs = runs_of(plan, "msci-mean", "ut-zappos")
+    assert [run.labels["seed"] for run in runs] == [0, 1, 2]
+    assert runs[0].document["settings"]["aggregated"] == 3
+    assert evaluations_of(plan, "msci-mean", "mit-states") == []
 
 
 def test_a_variant_of_a_method_that_the_profile_leaves_out_is_left_out() -> None:
     text = TEXT.replace("msci, duplex]", "duplex]")
-    assert plan_of(text, {"msci-mean": variant(aggregation="mean")}).runs == plan_of(text).runs
+    assert digests(plan_of(text, {"m": variant(aggregation="mean")}).recipes) == digests(plan_of(text).recipes)
 
 
 @pytest.mark.parametrize(
@@ -174,155 +285,88 @@ def test_a_variant_of_a_method_that_the_profile_leaves_out_is_left_out() -> None
     [({"agregation": "mean"}, "the nearest is 'aggregation'"), ({"aggregation": "median"}, "aggregation: 'median'")],
 )
 def test_a_variant_that_does_not_fit_is_an_error(changed: dict[str, str], said: str) -> None:
-    with pytest.raises(ParamsError, match=f"a variant of msci does not fit.*(?s:.*){said}"):
+    with pytest.raises(PlanError, match=f"wrong: a variant of msci does not fit.*(?s:.*){said}"):
         plan_of(TEXT, {"wrong": variant(**changed)})
 
 
 @pytest.mark.parametrize("profile", ["demo", "smoke", "paper"])
-def test_every_declared_variant_fits_and_every_measured_row_has_runs(profile: str) -> None:
-    plan = plan_of(TEXT.replace("profile: demo", f"profile: {profile}"), declared_variants())
+def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
+    plan = plan_of(TEXT.replace("profile: demo", f"profile: {profile}"), declared_variants("czsl"))
 
     def assert_measured(names: Iterable[str]) -> None:
         for measured in names:
-            assert any(plan.runs_of(measured, dataset) for dataset in plan.datasets), measured
+            assert any(evaluations_of(plan, measured, each) for each in plan.benchmarks("czsl")), measured
 
     for name in PAPERS:
         paper = load_paper(name)
-        for artifact in paper.artifacts.values():
-            if artifact.kind == "settings":
-                assert_measured([artifact.of])
-                for dataset in plan.datasets:
-                    settings = plan.runs_of(artifact.of, dataset)[0].document["settings"]
-                    assert set(artifact.measured.values()) <= settings.keys()
-            else:
-                assert_measured(artifact.measured.values())
+        for artifact in paper.artifacts:
+            assert_measured(paper.methods_of(artifact))
         for claim in paper.claims.values():
             assert_measured([claim.higher, *claim.lower])
             assert_measured([claim.gain.higher, claim.gain.lower] if claim.gain else [])
-    assert_dealt(plan)
 
 
-# batches
-
-
-def of_each_kind(plan: Plan) -> list[list[Batch]]:
-    """The batches, those of one data set and backbone together."""
-
-    def kind(batch: Batch) -> tuple[str, str]:
-        return batch.dataset, str(batch.backbone)
-
-    return [list(batches) for _, batches in groupby(sorted(plan.batches, key=kind), kind)]
-
-
-def assert_dealt(plan: Plan) -> None:
-    """Every run stands in one batch, with others of its kind, and behind the one whose checkpoint it tests."""
-    batched = [run.digest for batch in plan.batches for run in batch.runs]
-    assert sorted(batched) == sorted(run.digest for run in plan.runs)
-    assert len({batch.name for batch in plan.batches}) == len(plan.batches)
-    for batch in plan.batches:
-        assert {(run.dataset, run.backbone) for run in batch.runs} == {(batch.dataset, batch.backbone)}
-        trained: Run | None = None
-        for run in batch.runs:
-            if run.checkpoint_of is None:
-                trained = run
-            else:  # right behind it, but for others that test the same one
-                assert trained is not None
-                assert run.checkpoint_of == trained.digest
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 14, 28, 100])
-def test_runs_are_dealt_to_batches_of_about_equal_cost(size: int) -> None:
-    plan = plan_of(in_batches_of(size), {"other": on_other(), "msci-mean": variant(aggregation="mean")})
-    assert_dealt(plan)
-    for batches in of_each_kind(plan):
-        lengths = [len(batch.runs) for batch in batches]
-        assert len(batches) == ceil(sum(lengths) / size)
-        assert max(lengths) <= size
-        assert max(lengths) - min(lengths) <= 1
-        for method in ("chance", *TRAINED):
-            counts = [sum(run.name == method for run in batch.runs) for batch in batches]
-            assert max(counts) - min(counts) <= 1, method
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
-def test_a_run_that_tests_another_s_checkpoint_stands_right_behind_it(size: int) -> None:
-    variants = {
-        "msci-mean": variant(aggregation="mean"),
-        "tested": with_checkpoint_of("msci", closed=[1.0, 0.0]),
-        "tested-twice": with_checkpoint_of("msci", closed=[0.0, 1.0]),
-        "tested-mean": with_checkpoint_of("msci-mean", aggregation="mean", closed=[1.0, 0.0]),
-    }
-    plan = plan_of(in_batches_of(size), variants)
-    assert_dealt(plan)
-    on_backbone = [batch for batch in plan.batches if batch.backbone]
-    behind = {
-        run.name: [other.name for other in batch.runs[place + 1 : place + 3]]
-        for batch in on_backbone
-        for place, run in enumerate(batch.runs)
-        if run.seed == 0
-    }
-    assert behind["msci"] == ["tested", "tested-twice"]
-    assert behind["msci-mean"][0] == "tested-mean"
-    # those that are trained are dealt out evenly; none makes a batch without one
-    trained = [sum(run.checkpoint_of is None for run in batch.runs) for batch in on_backbone]
-    assert max(trained) - min(trained) <= 1
-    assert max(trained) <= size
-
-
-def test_batches_are_called_by_their_runs_in_their_order() -> None:
-    first, second = plan_of(TEXT).runs[:2]
-    assert Batch((first, second)).name == Batch((first, second)).name
-    assert len({Batch(runs).name for runs in ((first, second), (second, first), (first,), (second,))}) == 4
-
-
-# tested with another run's checkpoint
-
-
-def with_checkpoint_of(of: str, **changed: object) -> Variant:
-    """With the settings of the drawn data sets, MSCI as another run trained it."""
-    return variant(**changed).model_copy(update={"checkpoint_of": of})
-
-
-def test_a_run_names_the_run_of_its_seed_whose_checkpoint_it_tests() -> None:
-    every = with_checkpoint_of("msci", closed=[1.0, 0.0]).model_copy(update={"every_seed": True})
-    variants = {
-        "msci-mean": variant(aggregation="mean"),
-        "tested": every,
-        "tested-mean": with_checkpoint_of("msci-mean", aggregation="mean"),
-    }
-    plan = plan_of(TEXT, variants)
-    for name, source in (("tested", "msci"), ("tested-mean", "msci-mean")):
-        for run in plan.runs_of(name, "shapes-pairs"):
-            (trained,) = [other for other in plan.runs_of(source, "shapes-pairs") if other.seed == run.seed]
-            assert run.checkpoint_of == trained.digest
-            assert run.document["checkpoint_of"] == {"name": source, "digest": trained.digest}
-            assert run.digest != trained.digest
-    assert [run.seed for run in plan.runs_of("tested", "shapes-pairs")] == [0, 1, 2]
-    assert [run.seed for run in plan.runs_of("tested-mean", "shapes-pairs")] == [0]
-    assert {run.name for run in plan.runs if run.checkpoint_of} == {"tested", "tested-mean"}
-    assert plan_of(TEXT).runs == tuple(run for run in plan.runs if run.name not in variants)
-
-
-def test_an_edit_that_trains_anew_tests_anew_and_one_of_the_test_does_not_train() -> None:
-    variants = {
-        "tested": with_checkpoint_of("msci", closed=[1.0, 0.0]),
-        "tested-mean": with_checkpoint_of("msci-mean", aggregation="mean"),
-    }
-    variants["msci-mean"] = variant(aggregation="mean")
-    share = TEXT.replace("    share: 0.1\n", "    share: 0.3\n")
-    assert changed(share, variants) == {"msci": 3, "tested": 1, "tested-mean": 1, "msci-mean": 1}
-    old = {run.digest for run in plan_of(TEXT, variants).runs}
-    edited = variants | {"tested": with_checkpoint_of("msci", closed=[0.5, 0.5])}
-    assert [run.name for run in plan_of(TEXT, edited).runs if run.digest not in old] == ["tested"]
-
-
-def test_what_a_run_keeps_for_figures_is_part_of_it() -> None:
+def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
     shown = variant().model_copy(update={"keeps_embeddings": True})
     plan = plan_of(TEXT, {"msci-shown": shown})
-    (run,), plain = plan.runs_of("msci-shown", "shapes-pairs"), plan.runs_of("msci", "shapes-pairs")[0]
-    assert run.document == plain.document | {"keeps": ["embeddings"]}
-    assert run.digest != plain.digest
-    assert "keeps" not in plain.document
+    (shown_one,), plain = evaluations_of(plan, "msci-shown"), evaluations_of(plan, "msci")[0]
+    assert shown_one.document == {**plain.document, "keeps": ["embeddings"]}
+    assert shown_one.digest != plain.digest
+    assert shown_one.needs["run"].digest == plain.needs["run"].digest
+
+
+# scoring another's run
+
+
+def scoring(of: str, closed: list[float], **changed: object) -> Variant:
+    """What trained under another name, with other settings of scoring."""
+    return variant(scoring={"closed": closed}, **changed).model_copy(update={"evaluates": of})
+
+
+def test_scored_otherwise_a_run_is_shared() -> None:
+    variants = {
+        "msci-mean": variant(aggregation="mean"),
+        "scored": scoring("msci", [1.0, 0.0]).model_copy(update={"every_seed": True}),
+        "scored-mean": scoring("msci-mean", [1.0, 0.0], aggregation="mean"),
+    }
+    plan = plan_of(TEXT, variants)
+    for name, source in (("scored", "msci"), ("scored-mean", "msci-mean")):
+        own = {each.labels["seed"]: each for each in evaluations_of(plan, name)}
+        theirs = {each.labels["seed"]: each for each in evaluations_of(plan, source)}
+        for seed, evaluation in own.items():
+            assert evaluation.needs["run"].digest == theirs[seed].needs["run"].digest
+            assert evaluation.digest != theirs[seed].digest
+    assert [each.labels["seed"] for each in evaluations_of(plan, "scored")] == [0, 1, 2]
+    assert [each.labels["seed"] for each in evaluations_of(plan, "scored-mean")] == [0]
+    assert Counter(run.labels["name"] for run in plan.of("runs")) == {**ALL_TRAINED, "msci-mean": 1}
+
+
+def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train() -> None:
+    variants = {
+        "msci-mean": variant(aggregation="mean"),
+        "scored": scoring("msci", [1.0, 0.0]),
+        "scored-mean": scoring("msci-mean", [0.0, 1.0], aggregation="mean"),
+    }
+    share = TEXT.replace("      share: 0.1\n", "      share: 0.3\n")
+    trained = {"msci": 3, "msci-mean": 1}
+    assert changed(share, variants) == (trained, {**trained, "scored": 1, "scored-mean": 1})
+    old = set(digests(plan_of(TEXT, variants).recipes))
+    edited = plan_of(TEXT, variants | {"scored": scoring("msci", [0.25, 0.75])})
+    assert [recipe.labels["name"] for recipe in edited.recipes if recipe.digest not in old] == ["scored"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        scoring("msci", [1.0, 0.0], aggregation="mean"),
+        scoring("msci-mean", [1.0, 0.0]),
+        scoring("msci", [1.0, 0.0]).model_copy(update={"backbone": "other"}),
+        scoring("csp", [1.0, 0.0]),
+    ],
+)
+def test_what_differs_in_more_than_scoring_needs_runs_of_its_own(wrong: Variant) -> None:
+    with pytest.raises(PlanError, match="differs from it in more than settings of scoring: give it runs of its own"):
+        plan_of(TEXT, {"msci-mean": variant(aggregation="mean"), "wrong": wrong})
 
 
 # the other backbone
@@ -332,60 +376,60 @@ def on_other(method: str = "csp", **changed: object) -> Variant:
     return Variant(method=method, settings=changed, datasets=["shapes-pairs", "ut-zappos"], backbone="other")
 
 
-def test_only_backbones_that_runs_need_are_planned_with_their_features() -> None:
+def names(plan: Plan, kind: str) -> list[str]:
+    return [recipe.name for recipe in plan.of(kind)]
+
+
+def test_only_backbones_that_are_needed_are_planned_with_their_features() -> None:
     plan = plan_of(TEXT)
-    assert set(plan.backbones) == set(plan.corpora) == {"shapes-clip"}
-    assert set(plan.features) == {("shapes-pairs", "shapes-clip")}
+    assert names(plan, "backbones") == ["shapes-clip"]
+    assert set(names(plan, "data")) == {"shapes-pairs", "shapes-scenes"}
+    assert names(plan, "features") == ["shapes-pairs by shapes-clip"]
     alone = plan_of(re.sub(r"methods: \[chance, .*\]", "methods: [chance]", TEXT), {"other": on_other()})
-    assert (alone.backbones, alone.corpora, alone.features) == ({}, {}, {})
-    assert [batch.backbone for batch in alone.batches] == [None]
+    assert {recipe.kind for recipe in alone.recipes} == {"data", "evaluations"}
+    assert names(alone, "data") == ["shapes-pairs"]
 
 
 def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
     plan = plan_of(TEXT, {"other": on_other()})
-    assert set(plan.backbones) == set(plan.corpora) == {"shapes-clip", "shapes-resnet"}
-    assert set(plan.features) == {("shapes-pairs", "shapes-clip"), ("shapes-pairs", "shapes-resnet")}
-    (run,), main = plan.runs_of("other", "shapes-pairs"), plan.runs_of("csp", "shapes-pairs")[0]
-    assert (run.backbone, main.backbone) == ("shapes-resnet", "shapes-clip")
-    backbone, features = plan.backbones["shapes-resnet"], plan.features["shapes-pairs", "shapes-resnet"]
-    assert run.document["backbone"] == {"name": "shapes-resnet", "digest": backbone.digest}
-    assert run.document["features"] == {"name": features.name, "digest": features.digest}
-    differ = {key for key in run.document if run.document[key] != main.document[key]}
-    assert differ == {"backbone", "features"}
-    assert sorted(str(batch.backbone) for batch in plan.batches) == ["None", "shapes-clip", "shapes-resnet"]
+    assert set(names(plan, "backbones")) == {"shapes-clip", "shapes-resnet"}
+    assert set(names(plan, "features")) == {"shapes-pairs by shapes-clip", "shapes-pairs by shapes-resnet"}
+    (run,), main = runs_of(plan, "other"), runs_of(plan, "csp")[0]
+    assert (run.needs["backbone"].name, main.needs["backbone"].name) == ("shapes-resnet", "shapes-clip")
+    assert run.needs["features"].name == "shapes-pairs by shapes-resnet"
+    assert run.needs["features"].needs["backbone"].digest == run.needs["backbone"].digest
+    assert (run.document, run.code) == (main.document, main.code)
+    assert {role for role in run.needs if run.needs[role].digest != main.needs[role].digest} == {"backbone", "features"}
     # both are pretrained on the same scenes, which are drawn once
-    assert len({corpus.digest for corpus in plan.corpora.values()}) == 1
-    assert {recipe.name for recipe in plan.stored()["backbones"]} == {"shapes-clip", "shapes-resnet"}
-    assert len(plan.stored()["features"]) == 2
+    assert names(plan, "data").count("shapes-scenes") == 1
 
 
 def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them() -> None:
     plan = plan_of(TEXT.replace("profile: demo", "profile: paper"), {"other": on_other()})
-    by_other = [dataset for dataset, backbone in plan.features if backbone == "clip-rn50"]
-    assert by_other == ["ut-zappos"]
-    assert len(plan.features) == 3 + 1
-    assert set(plan.backbones) == {"clip-vit-l-14", "clip-rn50"}
-    assert plan.corpora == {}
+    assert [name for name in names(plan, "features") if name.endswith("by clip-rn50")] == ["ut-zappos by clip-rn50"]
+    assert len(plan.of("features")) == 3 + 1
+    assert set(names(plan, "backbones")) == {"clip-vit-l-14", "clip-rn50"}
+    assert "shapes-scenes" not in names(plan, "data")
 
 
 def test_without_another_backbone_its_variants_are_left_out() -> None:
     text = TEXT.replace("other_backbone: shapes-resnet", "other_backbone: null", 1)
-    plan = plan_of(text, {"other": on_other(), "msci-mean": variant(aggregation="mean")})
-    assert plan.runs_of("other", "shapes-pairs") == []
-    assert plan.runs == plan_of(text, {"msci-mean": variant(aggregation="mean")}).runs
-    assert set(plan.backbones) == {"shapes-clip"}
+    mean = {"msci-mean": variant(aggregation="mean")}
+    plan = plan_of(text, {"other": on_other(), **mean})
+    assert evaluations_of(plan, "other") == []
+    assert digests(plan.recipes) == digests(plan_of(text, mean).recipes)
+    assert names(plan, "backbones") == ["shapes-clip"]
 
 
 def test_where_the_other_backbone_is_the_main_one_runs_are_shared() -> None:
-    plan = plan_of(
-        TEXT.replace("other_backbone: shapes-resnet", "other_backbone: shapes-clip", 1), {"other": on_other()}
-    )
-    assert plan.runs_of("other", "shapes-pairs")[0].digest == plan.runs_of("csp", "shapes-pairs")[0].digest
-    assert plan.runs == plan_of(TEXT).runs
+    text = TEXT.replace("other_backbone: shapes-resnet", "other_backbone: shapes-clip", 1)
+    plan = plan_of(text, {"other": on_other()})
+    assert evaluations_of(plan, "other")[0].digest == evaluations_of(plan, "csp")[0].digest
+    assert digests(plan.recipes) == digests(plan_of(TEXT).recipes)
 
 
 def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
     head, section = TEXT.split("  shapes-resnet: #")
-    edited = head + "  shapes-resnet: #" + section.replace("scenes: 24000", "scenes: 24001", 1)
-    assert changed(edited, {"other": on_other()}) == {"other": 1}
-    assert changed(edited) == {}
+    edited = head + "  shapes-resnet: #" + section.replace("batch_size: 128", "batch_size: 64", 1)
+    assert changed(edited, {"other": on_other()}) == ({"other": 1}, {"other": 1})
+    assert changed(edited) == ({}, {})

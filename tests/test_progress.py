@@ -1,9 +1,13 @@
 """What a long job says: lines on a pipe, a bar on a terminal."""
 
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 
 from recompose import progress
-from recompose.progress import bar
+from recompose.progress import Pace, bar, logged, say
 
 
 def test_steps_come_out_as_they_are_and_short_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,11 +21,62 @@ def test_long_work_says_how_far_it_is_but_not_that_it_is_done(
     monkeypatch.setattr(progress, "SAY_EVERY", -1.0)
     assert list(bar([1, 2, 3], "open world", "blocks of pairs")) == [1, 2, 3]
     lines = capsys.readouterr().err.splitlines()
-    assert ["open world: 1/3" in lines[0], "open world: 2/3" in lines[1]] == [True, True]
+    assert ["open world: blocks of pairs 1/3" in lines[0], "open world: blocks of pairs 2/3" in lines[1]] == [
+        True,
+        True,
+    ]
     assert len(lines) == 2
-    assert all("left (blocks of pairs)" in line for line in lines)
+    assert all(line.endswith(" left") for line in lines)
 
 
 def test_on_a_terminal_there_is_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert list(bar([1, 2], "open world", "blocks of pairs")) == [1, 2]
+
+
+def test_what_is_said_goes_to_the_log_in_force_and_details_only_there_where_it_is_quiet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_terminal", {"details": True})
+    progress.be_quiet()
+    with logged(tmp_path / "log.txt"):
+        say("a headline")
+        say("a detail", detail=True)
+    say("after it")
+    lines = [line[10:] for line in (tmp_path / "log.txt").read_text().splitlines()]
+    assert lines == ["a headline", "a detail"]
+    assert [line[10:] for line in capsys.readouterr().err.splitlines()] == ["a headline", "after it"]
+
+
+def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    (tmp_path / "scratch").mkdir()
+
+    def written() -> dict[str, object]:
+        document: dict[str, object] = json.loads((tmp_path / "scratch/progress.json").read_text())
+        age = datetime.now(UTC) - datetime.fromisoformat(str(document.pop("at")))
+        assert 0 <= age.total_seconds() < 60
+        return document
+
+    with logged(tmp_path / "log.txt"):
+        pace = Pace("a title", "epoch", 10, done=2)  # resumed
+        unknown = {"rate": None, "seconds_left": None, "metrics": ""}
+        assert written() == {"unit": "epoch", "done": 2, "total": 10, **unknown}
+        clock[0] += 8
+        pace.at(6, "loss 1")
+    assert written() == {
+        "unit": "epoch",
+        "done": 6,
+        "total": 10,
+        "rate": pytest.approx(0.5),
+        "seconds_left": pytest.approx(8),
+        "metrics": "loss 1",
+    }
+    assert "a title: epoch 6/10, 0.5/s, 0:00:08 left, loss 1" in (tmp_path / "log.txt").read_text()
+
+
+def test_without_a_scratch_folder_nothing_is_kept_of_how_far_it_is(tmp_path: Path) -> None:
+    with logged(tmp_path / "log.txt"):
+        Pace("a title", "epoch", 10).at(1)
+    assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]

@@ -1,40 +1,46 @@
-"""The store: completeness, damage, locks and pruning."""
+"""The store: completeness, damage, what need not be read again, locks, and what is removed."""
 
 import json
 import multiprocessing
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from recompose import store as module
+from recompose.digest import digest, sha256_file
+from recompose.errors import DamagedError, UnknownError
 from recompose.plan import Recipe
-from recompose.store import DamagedError, Store
+from recompose.store import Store, content
 
-RECIPE = Recipe("thing", {"size": 3})
-OTHER = Recipe("thing", {"size": 4})
+RECIPE = Recipe("features", "three", {"size": 3})
+OTHER = Recipe("features", "four", {"size": 4})
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return Store(tmp_path, "features")
+    return Store(tmp_path)
 
 
-def make(store: Store, recipe: Recipe, content: str = "content") -> Path:
+def make(store: Store, recipe: Recipe, **files: str) -> Path:
     with store.making(recipe) as folder:
         assert folder is not None
-        (folder / "file.txt").write_text(content)
+        for name, text in (files or {"file": "content"}).items():
+            (folder / f"{name}.txt").write_text(text)
     return store.folder(recipe)
 
 
-def test_a_thing_is_complete_when_its_maker_ended_and_not_before(store: Store) -> None:
+def test_a_thing_is_complete_when_its_maker_ended_and_not_before(store: Store, tmp_path: Path) -> None:
     with store.making(RECIPE) as folder:
-        assert folder is not None
+        assert folder == tmp_path / "features" / RECIPE.digest[:12]
         (folder / "file.txt").write_text("half")
         assert not store.is_complete(RECIPE)
     assert store.is_complete(RECIPE)
     assert not store.is_complete(OTHER)
     record = store.verify(RECIPE)
-    assert record["recipe"] == RECIPE.document
+    assert {name: record[name] for name in RECIPE.description()} == RECIPE.description()
     assert set(record["files"]) == {"file.txt"}
 
 
@@ -56,6 +62,7 @@ def test_a_failure_leaves_scratch_and_its_trace_but_no_record(store: Store) -> N
         assert (folder / "scratch" / "last.ckpt").read_text() == "epoch 3"
         assert not (folder / "error.txt").exists()
     assert not (store.folder(RECIPE) / "scratch").exists()
+    assert store.record(RECIPE)["made"]["attempts"] == 2
 
 
 @pytest.mark.parametrize(
@@ -66,25 +73,168 @@ def test_a_failure_leaves_scratch_and_its_trace_but_no_record(store: Store) -> N
         (lambda path: path.write_text("CONTENT"), "was changed since it was made"),
     ],
 )
-def test_damage_is_found_and_named_with_a_remedy(store: Store, damage, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_damage_is_found_and_named_with_a_remedy(store: Store, damage: Callable[[Path], object], said: str) -> None:
     path = make(store, RECIPE) / "file.txt"
+    store.verify(RECIPE)
     damage(path)
     with pytest.raises(DamagedError, match=said) as error:
         store.verify(RECIPE)
     assert str(path) in str(error.value)
     assert f"recompose store discard features/{RECIPE.folder}" in str(error.value)
+    with pytest.raises(DamagedError, match=said):
+        store.file(RECIPE, "file.txt")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"recipe": {"size": 4}, "files": {}}'])
-def test_a_record_that_is_none_or_another_s_is_damage(store: Store, text: str) -> None:
+def test_a_file_is_given_only_where_it_is_one_of_the_record_s(store: Store) -> None:
+    folder = make(store, RECIPE)
+    assert store.file(RECIPE, "file.txt") == folder / "file.txt"
+    (folder / "stray.txt").write_text("")
+    with pytest.raises(DamagedError, match="is none of the files of its record"):
+        store.file(RECIPE, "stray.txt")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", "3", '{"kind": "features", "document": {"size": 4}, "files": {}}']
+)
+def test_a_record_that_is_none_is_damage(store: Store, text: str) -> None:
     folder = make(store, RECIPE)
     (folder / "record.json").write_text(text)
     with pytest.raises(DamagedError):
         store.record(RECIPE)
 
 
+def test_another_s_record_is_damage_and_so_is_one_whose_recipe_was_edited(store: Store) -> None:
+    path, other = (make(store, recipe) / "record.json" for recipe in (RECIPE, OTHER))
+    own = path.read_text()
+    edited = own.replace('"size": 3', '"size": 5')
+    assert edited != own
+    for text in (other.read_text(), edited):
+        path.write_text(text)
+        with pytest.raises(DamagedError, match="holds another recipe"):
+            store.record(RECIPE)
+    path.unlink()
+    with pytest.raises(DamagedError, match="is not there"):
+        store.record(RECIPE)
+
+
+# what was read and found right
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files whose bytes were read."""
+    names: list[str] = []
+
+    def noted(path: Path) -> str:
+        names.append(path.name)
+        return sha256_file(path)
+
+    monkeypatch.setattr(module, "sha256_file", noted)
+    return names
+
+
+def test_bytes_that_nobody_touched_are_read_once_by_all_processes_together(store: Store, read: list[str]) -> None:
+    make(store, RECIPE, one="1", two="2")
+    read.clear()
+    store.verify(RECIPE)
+    assert read == ["one.txt", "two.txt"]
+    store.verify(RECIPE)
+    Store(store.root).verify(RECIPE)
+    assert read == ["one.txt", "two.txt"]
+    Store(store.root).verify(RECIPE, reading=True)
+    assert read == ["one.txt", "two.txt"] * 2
+
+
+def test_a_file_that_was_touched_is_read_again_alone(store: Store, read: list[str]) -> None:
+    folder = make(store, RECIPE, one="1", two="2")
+    store.verify(RECIPE)
+    read.clear()
+    (folder / "two.txt").touch()
+    store.verify(RECIPE)
+    assert read == ["two.txt"]
+
+
+def test_other_bytes_are_found_where_size_and_time_are_made_to_be_the_same(store: Store) -> None:
+    path = make(store, RECIPE) / "file.txt"
+    store.verify(RECIPE)
+    before = path.stat()
+    path.write_text("CONTENT")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    for each in (store, Store(store.root)):
+        with pytest.raises(DamagedError, match="was changed since it was made"):
+            each.verify(RECIPE)
+
+
+def test_asked_to_read_it_believes_nothing_but_bytes(store: Store) -> None:
+    """Also where what is kept of a file claims that nobody touched it."""
+    path = make(store, RECIPE) / "file.txt"
+    store.verify(RECIPE)
+    path.write_text("CONTENT")
+    status = path.stat()
+    kept = json.loads((store.root / "verified.json").read_text())
+    (place,) = kept
+    kept[place][1:] = [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
+    (store.root / "verified.json").write_text(json.dumps(kept))
+    Store(store.root).verify(RECIPE)  # forged
+    with pytest.raises(DamagedError, match="was changed"):
+        Store(store.root).verify(RECIPE, reading=True)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"features/x": 3}', "\x00"])
+def test_nonsense_in_place_of_what_was_verified_is_ignored(store: Store, text: str) -> None:
+    path = make(store, RECIPE) / "file.txt"
+    (store.root / "verified.json").write_text(text)
+    store.verify(RECIPE)
+    path.write_text("CONTENT")
+    (store.root / "verified.json").write_text(text)
+    with pytest.raises(DamagedError):
+        Store(store.root).verify(RECIPE)
+
+
+def test_a_content_made_anew_in_the_same_place_is_read(store: Store, read: list[str]) -> None:
+    make(store, RECIPE)
+    store.verify(RECIPE)
+    store.discard(RECIPE.key)
+    make(store, RECIPE, file="another")
+    read.clear()
+    store.verify(RECIPE)
+    assert read == ["file.txt"]
+
+
+# contents
+
+
+def test_what_others_find_of_a_content_is_all_that_its_recipe_determines(store: Store) -> None:
+    record = {"files": {name: {"sha256": name * 2, "bytes": 1} for name in ("a.txt", "log.txt", "costs.json", "b")}}
+    assert content(record) == digest({"a.txt": "a.txta.txt", "b": "bb"})
+    record["files"]["log.txt"]["sha256"] = "another day"
+    assert content(record) == digest({"a.txt": "a.txta.txt", "b": "bb"})
+    record["files"]["b"]["sha256"] = "other"
+    assert content(record) != digest({"a.txt": "a.txta.txt", "b": "bb"})
+
+
+def test_a_record_says_what_was_found_of_what_it_was_made_from(store: Store) -> None:
+    make(store, RECIPE)
+    run = Recipe("runs", "one", {}, {"features": RECIPE})
+    make(store, run)
+    record = store.record(run)
+    assert record["inputs"] == {"features": content(store.record(RECIPE))}
+    assert record["needs"] == {"features": {"kind": "features", "digest": RECIPE.digest}}
+
+
+def test_a_record_says_by_what_and_where_it_was_made(store: Store) -> None:
+    make(store, RECIPE)
+    made = json.loads(store.record_path(RECIPE).read_text())["made"]
+    assert {"started", "seconds", "attempts", "host", "device", "packages", "commit", "dirty"} <= made.keys()
+    assert made["attempts"] == 1
+
+
+# several processes
+
+
 def _make_slowly(results: Path, log: Path) -> None:
-    with Store(results, "features").making(RECIPE) as folder:
+    with Store(results).making(RECIPE) as folder:
         if folder is not None:
             with log.open("a") as file:
                 file.write("made\n")
@@ -103,35 +253,48 @@ def test_of_two_processes_that_want_the_same_thing_one_makes_it(tmp_path: Path) 
     assert log.read_text() == "made\n"
 
 
-def test_a_process_at_work_is_seen(store: Store) -> None:
+def test_a_process_at_work_is_seen_and_nothing_is_taken_from_it(store: Store) -> None:
     assert not store.is_being_made(RECIPE)
     with store.making(RECIPE):
         context = multiprocessing.get_context("fork")
         with context.Pool(1) as pool:
             assert pool.apply(Store.is_being_made, (store, RECIPE))
+            with pytest.raises(UnknownError, match="is being made by another process"):
+                pool.apply(Store.discard, (store, RECIPE.key))
+            assert pool.apply(Store.prune, (store, ["features"], []), {"dry": False}) == []
     assert not store.is_being_made(RECIPE)
+    assert store.is_complete(RECIPE)
+
+
+# removal
 
 
 def test_prune_keeps_what_is_asked_for(store: Store) -> None:
     make(store, RECIPE)
     make(store, OTHER)
-    assert store.prune([RECIPE], dry=True) == [OTHER.folder]
+    assert store.prune(["features"], [RECIPE], dry=True) == [OTHER.key]
     assert store.is_complete(OTHER)
-    assert store.prune([RECIPE], dry=False) == [OTHER.folder]
+    assert store.prune(["runs"], [], dry=False) == []
+    assert store.prune(["features"], [RECIPE], dry=False) == [OTHER.key]
     assert store.is_complete(RECIPE)
     assert not store.folder(OTHER).exists()
 
 
-def test_discard_does_not_leave_its_store(store: Store, tmp_path: Path) -> None:
-    precious = tmp_path / "precious"
-    precious.mkdir()
-    for name in ("../precious", "..", ".", "", str(precious)):
-        with pytest.raises(ValueError, match="no folder of"):
-            store.discard(name)
-    assert precious.exists()
-
-
-def test_a_record_says_by_what_and_where_it_was_made(store: Store) -> None:
+def test_discard_removes_one_folder(store: Store) -> None:
     make(store, RECIPE)
-    made = json.loads(store.record_path(RECIPE).read_text())["made"]
-    assert {"started", "seconds", "host", "python", "packages", "commit", "dirty"} <= made.keys()
+    make(store, OTHER)
+    store.discard(RECIPE.key)
+    assert not store.is_complete(RECIPE)
+    assert store.is_complete(OTHER)
+
+
+def test_discard_does_not_leave_its_store(tmp_path: Path) -> None:
+    store, precious = Store(tmp_path / "results"), tmp_path / "precious"
+    make(store, RECIPE)
+    (precious / "inner").mkdir(parents=True)
+    names = ("../precious", "..", ".", "", "features", "features/", "features/.", "features/..", "features/.locks")
+    for name in (*names, "features/../../precious", str(precious / "inner"), "../precious/inner", "features/none"):
+        with pytest.raises(UnknownError, match="no folder of"):
+            store.discard(name)
+    assert (precious / "inner").exists()
+    assert store.is_complete(RECIPE)

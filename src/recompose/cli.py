@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from recompose.errors import ChangedError, DamagedError, RecomposeError
-from recompose.papers.declaration import PAPERS, Paper, all_papers, load_paper
+from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.progress import be_quiet, say
@@ -36,10 +36,6 @@ JSON = Annotated[bool, typer.Option("--json", help="Write JSON instead of text."
 
 def _workspace() -> Workspace:
     return Workspace(Path.cwd())
-
-
-def _papers() -> list[Paper]:
-    return all_papers()
 
 
 @app.command()
@@ -85,8 +81,7 @@ def artifacts(
 
     work = _workspace()
     paper, _, artifact = name.removeprefix("reports/").partition("/")
-    _one_of("paper", paper, dict.fromkeys(PAPERS))
-    declared = load_paper(paper)
+    declared = _one_of("paper", paper, {each.name: each for each in work.papers})
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
     wanted = [artifact] if artifact else list(declared.artifacts)
     make_artifacts(Results(work), declared, wanted)
@@ -107,7 +102,8 @@ def report(receipt: Receipt = None) -> None:
     from recompose.report.results import Results
     from recompose.site.build import page, site_of
 
-    work, papers = _workspace(), _papers()
+    work = _workspace()
+    papers = work.papers
     audited = audit_artifacts(work, papers)
     files = write_index(Results(work), papers, page(site_of(work, papers, audited), work.reports))
     say(f"reports/index.html is written; the audit {audited.verdict}")
@@ -135,7 +131,8 @@ def summary(
     """Say in five lines what the reports hold: what was made, how long it took, the headline numbers, the audit, and the page."""
     from recompose.terminal.summary import show_summary
 
-    show_summary(Console(), _workspace(), _papers(), began)
+    work = _workspace()
+    show_summary(Console(), work, work.papers, began)
 
 
 @app.command()
@@ -157,7 +154,8 @@ def status(
 
     if watch and as_json:
         raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
-    console, observer = Console(), Observer(_workspace(), _papers())
+    work = _workspace()
+    console, observer = Console(), Observer(work, work.papers)
     found = terminal.watch(console, observer) if watch else observer.look()
     if as_json:
         print(json.dumps(found.document(), indent=2))
@@ -225,7 +223,8 @@ def audit(
     from recompose.report.published import Published
     from recompose.terminal.audit import show_audit, show_comparison
 
-    work, papers = _workspace(), _papers()
+    work = _workspace()
+    papers = work.papers
     if against:
         comparison = compare(work.reports, papers, against)
         if as_json:
@@ -253,7 +252,7 @@ def where(
     from recompose.report.published import Published
     from recompose.terminal.lineage import show_where
 
-    papers = _papers()
+    papers = all_papers()
     found = where_it_goes(Published.of(_workspace().reports, papers), papers, run)
     if as_json:
         print(json.dumps(asdict(found), indent=2))
@@ -290,7 +289,7 @@ def crate(
     """Write the reports with their lineage as an RO-Crate, the form in which other tools read provenance."""
     from recompose.provenance.crate import write_crate
 
-    write_crate(Path.cwd(), folder, _papers())
+    write_crate(Path.cwd(), folder, all_papers())
     say(f"{folder} conforms to Provenance Run Crate 0.5")
 
 

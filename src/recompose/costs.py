@@ -1,6 +1,7 @@
 """What things took where they were made, and what others like them will take."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2, prod
@@ -13,7 +14,7 @@ from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import Plan, Recipe, recipe_of
 from recompose.report.published import Published
-from recompose.store import RECORD
+from recompose.store import RECORD, Record
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -174,14 +175,9 @@ def _stored(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
     """The records in the store; one that is damaged says nothing, and it is others that find it."""
     for kind in PHASES:
         for path in sorted((work.results / kind).glob(f"*/{RECORD}")):
-            try:
+            with suppress(OSError, ValueError):  # what is no record is a ValueError, too
                 record = read_json(path)
-            except (OSError, ValueError):
-                continue
-            if (
-                isinstance(record, dict)
-                and {"document", "made", "digest", "labels", "needs", "code", "kind", "track"} <= record.keys()
-            ):
+                Record.model_validate(record)
                 yield f"{kind}/{path.parent.name}", record
 
 

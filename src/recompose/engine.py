@@ -19,7 +19,7 @@ from recompose.costs import Costs
 from recompose.digest import digest, sha256_file, short
 from recompose.errors import DamagedError, PlanError
 from recompose.files import read_json, write_json
-from recompose.papers.declaration import Paper, all_papers
+from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
@@ -67,7 +67,7 @@ class Engine:
 
     def __init__(self, work: Workspace, machine: Machine | None = None) -> None:
         self.work, self.machine = work, machine or Machine.here()
-        self.papers = all_papers()
+        self.papers = work.papers
         self._jobs: dict[str, list[Job]] = {}
         self._estimates: dict[str, float] = {}  # digest -> seconds
 
@@ -81,13 +81,10 @@ class Engine:
 
     @cached_property
     def artifacts(self) -> dict[tuple[str, str], Recipe]:
-        """The recipe of each artifact of the papers whose track the profile has."""
+        """The recipe of each artifact."""
         plan = self.work.plan
         return {
-            (paper.name, name): artifact_recipe(plan, paper, name)
-            for paper in self.papers
-            if paper.track in plan.tracks
-            for name in paper.artifacts
+            (paper.name, name): artifact_recipe(plan, paper, name) for paper in self.papers for name in paper.artifacts
         }
 
     def _wanted(self, scope: str) -> list[Recipe]:
@@ -217,17 +214,12 @@ class Engine:
         return self._relative(self._paper_receipt(scope, paper))
 
     def paper_receipts(self) -> list[str]:
-        """Those of all papers that the profile has the track of."""
-        return [self.paper_receipt(ALL, paper.name) for paper in self.planned_papers]
-
-    @property
-    def planned_papers(self) -> list[Paper]:
-        """The papers whose track the profile has."""
-        return [paper for paper in self.papers if paper.track in self.work.plan.tracks]
+        """Those of all papers."""
+        return [self.paper_receipt(ALL, paper.name) for paper in self.papers]
 
     @cached_property
     def _report_receipt(self) -> Path:
-        recipe = index_recipe(self.work, self.planned_papers)
+        recipe = index_recipe(self.work, self.papers)
         return self.work.results / "receipts" / "report" / f"{recipe.folder}.json"
 
     @property
@@ -253,7 +245,7 @@ class Engine:
         for (paper, artifact), recipe in self.artifacts.items():
             self._set_stamp(paper, artifact, recipe)
         of_papers = [
-            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.planned_papers
+            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers
         ]
         outdated = [
             path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
@@ -336,6 +328,15 @@ def _share(receipts: list[Path]) -> None:
                 write_json(path, read_json(there[0]))
 
 
+def counted(count: int, kind: str) -> str:
+    """So many of a kind, which is called by its plural.
+
+    >>> counted(1, "runs"), counted(2, "runs")
+    ('1 run', '2 runs')
+    """
+    return f"{count} {kind if count > 1 else kind.removesuffix('s')}"
+
+
 def said(phase: str, recipes: list[Recipe]) -> str:
     """What a job does, in one line: methods, data sets and seeds."""
     if phase not in TRAINED:
@@ -345,5 +346,5 @@ def said(phase: str, recipes: list[Recipe]) -> str:
     methods = ", ".join(dict.fromkeys(str(recipe.labels["method"]) for recipe in of))
     datasets = ", ".join(dict.fromkeys(str(recipe.labels["dataset"]) for recipe in of))
     seeds = ", ".join(map(str, sorted({recipe.labels["seed"] for recipe in of})))
-    what = f"{len(runs)} runs and {len(scored)} evaluations" if runs else f"{len(scored)} evaluations"
+    what = " and ".join(counted(len(each), each[0].kind) for each in (runs, scored) if each)
     return f"{what} of {methods} on {datasets}, seeds {seeds}"

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from recompose.errors import ChangedError, PlanError
-from recompose.papers.declaration import all_papers, declared_variants
+from recompose.papers.declaration import Paper, all_papers, declared_variants
 from recompose.params import Params, load_params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
@@ -50,6 +50,11 @@ class Workspace:
     def plan(self) -> Plan:
         """What they need."""
         return plan_of(self.params)
+
+    @cached_property
+    def papers(self) -> list[Paper]:
+        """The papers whose track the profile has."""
+        return [paper for paper in all_papers() if paper.track in self.plan.tracks]
 
     @property
     def plans(self) -> Iterator[Plan]:

@@ -1,67 +1,79 @@
-"""How far a run is, from logs."""
+"""How far a process is, from the file that it keeps of it."""
 
-import os
-import time
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recompose import progress
-from recompose.monitor.running import Progress, progress_of, read_progress
+from recompose.monitor.running import Progress, read_progress
 
-BEGIN = "11:16:45  run 12/31 0d8df971e429: duplex on shapes-pairs, seed 1"
-FIRST = "11:16:54  duplex on shapes-pairs, seed 1: epoch 1/5, 0.119/s, 0:00:33 left, val_auc 0.2681, loss 7.024"
-SECOND = "11:17:00  duplex on shapes-pairs, seed 1: epoch 2/5, 0.132/s, 0:00:23 left, val_auc 0.2385, loss 5.25"
-RESUMES = "11:20:00  duplex on shapes-pairs, seed 1: resuming from the last whole epoch"
-LATE = "11:17:00  duplex on shapes-pairs, seed 1: epoch 3/5, 0.14/s, unknown left, loss 5"
-SCENES = "11:17:00  backbone shapes-clip: epoch 3/8, 2.5e-05/s, 2 days, 7:46:40 left, loss 2.194"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+WRITTEN: dict[str, Any] = {
+    "unit": "epoch",
+    "done": 2,
+    "total": 5,
+    "rate": 0.1,
+    "seconds_left": 30.0,
+    "at": NOON.isoformat(),
+    "metrics": "val_auc 0.2385, loss 5.25",
+}
+
+
+def keep(folder: Path, text: str) -> None:
+    (folder / "scratch").mkdir(exist_ok=True)
+    (folder / "scratch/progress.json").write_text(text)
 
 
 @pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ([], None),
-        ([BEGIN], None),
-        ([BEGIN, FIRST, SECOND], Progress("epoch", 2, 5, "0.132", 23.0, "val_auc 0.2385, loss 5.25")),
-        (
-            [BEGIN, FIRST, "11:17:01  something else, 1/2 left"],
-            Progress("epoch", 1, 5, "0.119", 33.0, "val_auc 0.2681, loss 7.024"),
-        ),
-        ([BEGIN, LATE], Progress("epoch", 3, 5, "0.14", None, "loss 5")),
-        # another attempt from the start, and one that goes on
-        ([BEGIN, FIRST, SECOND, BEGIN], None),
-        ([BEGIN, FIRST, SECOND, BEGIN, FIRST], Progress("epoch", 1, 5, "0.119", 33.0, "val_auc 0.2681, loss 7.024")),
-        ([BEGIN, FIRST, SECOND, BEGIN, RESUMES], Progress("epoch", 2, 5, "", None, "val_auc 0.2385, loss 5.25")),
-        ([BEGIN, FIRST, BEGIN, RESUMES, SECOND], Progress("epoch", 2, 5, "0.132", 23.0, "val_auc 0.2385, loss 5.25")),
-        # a backbone's attempts do not say when they begin
-        ([SCENES], Progress("epoch", 3, 8, "2.5e-05", 2 * 86400 + 7 * 3600 + 46 * 60 + 40.0, "loss 2.194")),
-        (
-            ["11:17:00  feasible world: 3/70, 0.5/s, 0:02:14 left (blocks of images)"],
-            Progress("blocks of images", 3, 70, "0.5", 134.0, ""),
-        ),
-    ],
+    ("seconds", "left"),
+    [(0, 30.0), (10, 20.0), (30, 0.0), (100, 0.0)],
 )
-def test_the_last_attempt_says_how_far_it_is(lines: list[str], expected: Progress | None) -> None:
-    assert progress_of("\n".join(lines)) == expected
+def test_what_is_left_becomes_less_after_it_was_written(tmp_path: Path, seconds: float, left: float) -> None:
+    keep(tmp_path, json.dumps(WRITTEN))
+    expected = Progress("epoch", 2, 5, 0.1, left, "val_auc 0.2385, loss 5.25")
+    assert read_progress(tmp_path, NOON + timedelta(seconds=seconds)) == expected
+
+
+def test_where_nothing_is_known_of_the_rate_nothing_is_said_of_what_is_left(tmp_path: Path) -> None:
+    keep(tmp_path, json.dumps(WRITTEN | {"rate": None, "seconds_left": None, "metrics": ""}))
+    assert read_progress(tmp_path, NOON) == Progress("epoch", 2, 5, None, None, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", "{}", json.dumps(WRITTEN | {"done": "many"}), json.dumps(WRITTEN | {"at": "noon"}), "\x00"],
+)
+def test_half_a_file_and_nonsense_say_nothing(tmp_path: Path, text: str) -> None:
+    assert read_progress(tmp_path) is None
+    keep(tmp_path, text)
+    assert read_progress(tmp_path) is None
 
 
 @pytest.mark.parametrize("total", [5, 100_000_000])
-def test_what_a_pace_says_is_read(total: int) -> None:
-    pace = progress.Pace(total)
-    time.sleep(0.01)
-    found = progress_of(f"11:17:00  a [b] on c, seed 1: epoch {pace.at(3)}, loss 1")
+def test_what_a_pace_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total: int) -> None:
+    clock = [7.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    (tmp_path / "scratch").mkdir()
+    with progress.logged(tmp_path / "log.txt"):
+        pace = progress.Pace("a [b] on c, seed 1", "epoch", total)
+        assert read_progress(tmp_path) == Progress("epoch", 0, total, None, None, "")
+        clock[0] += 6
+        pace.at(3, "loss 1")
+    found = read_progress(tmp_path)
     assert found
     assert (found.unit, found.done, found.total, found.metrics) == ("epoch", 3, total, "loss 1")
-    assert found.seconds_left is not None
-    assert found.seconds_left == pytest.approx((total - 3) / float(found.rate), rel=0.1, abs=1)
+    assert found.rate == pytest.approx(0.5)
+    assert found.seconds_left == pytest.approx(2 * (total - 3), rel=0.01, abs=1)
 
 
-def test_what_is_left_becomes_less_after_it_was_said(tmp_path: Path) -> None:
-    assert read_progress(tmp_path) is None
-    log = tmp_path / "log.txt"
-    log.write_text(f"{BEGIN}\n{FIRST}\n")
-    for age, left in ((10, 23), (100, 0)):
-        os.utime(log, (time.time() - age,) * 2)
-        found = read_progress(tmp_path)
-        assert found
-        assert found.seconds_left == pytest.approx(left, abs=2)
+def test_another_attempt_that_goes_on_says_from_where_at_once(tmp_path: Path) -> None:
+    keep(tmp_path, json.dumps(WRITTEN))
+    with progress.logged(tmp_path / "log.txt"):
+        progress.Pace("a title", "epoch", 5, done=2)
+    assert read_progress(tmp_path) == Progress("epoch", 2, 5, None, None, "")
+    with progress.logged(tmp_path / "log.txt"):
+        progress.Pace("a title", "epoch", 5)
+    assert read_progress(tmp_path) == Progress("epoch", 0, 5, None, None, "")

@@ -2,25 +2,26 @@
 
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from recompose.monitor.status import Observer, Status, runs_of, session
-from recompose.papers.declaration import Artifact, Claim, Paper, load_paper
-from recompose.plan import Run
+from recompose.digest import sha256_file
+from recompose.monitor.status import Observer, Status, needed_by, session
+from recompose.papers.declaration import Artifact, Claim, Paper
+from recompose.plan import Recipe, closure
 from recompose.terminal import status as terminal
 from recompose.workspace import Workspace
 from tests.conftest import ROOT, Project
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-EPOCH = "11:16:54  {}: epoch 2/5, 0.1/s, 0:00:30 left, val_auc 0.2681"
+PROGRESS = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left": 30.0, "metrics": "val_auc 0.2681"}
 
 
 @pytest.fixture
@@ -30,54 +31,77 @@ def work(tmp_path: Path) -> Workspace:
 
 
 def paper(measured: dict[str, str], **claims: Claim) -> Paper:
-    table = Artifact(kind="costs", caption="", measured=measured)
+    table = Artifact(kind="measures", caption="", measured=measured)
     verdicts = {"claims": Artifact(kind="claims", caption="")} if claims else {}
     about = {"title": "", "authors": "", "venue": "", "track": "czsl", "datasets": {}}
-    return Paper(name="msci", artifacts={"table": table, **verdicts}, claims=claims, **about)
+    return Paper(name="other", artifacts={"table": table, **verdicts}, claims=claims, **about)
 
 
-def make(work: Workspace, run: Run) -> None:
-    with work.runs.making(run) as folder:
-        assert folder
-        (folder / "metrics.json").write_text("{}")
+def make(work: Workspace, recipe: Recipe) -> None:
+    with work.store.making(recipe) as folder:
+        if folder:
+            (folder / "scores.json").write_text("{}")
+
+
+def make_before(work: Workspace, recipes: Iterable[Recipe]) -> None:
+    """Make what these need, but not themselves."""
+    own = {recipe.digest for recipe in recipes}
+    for recipe in closure(recipes):
+        if recipe.digest not in own:
+            make(work, recipe)
+
+
+def begin(folder: Path | None) -> None:
+    """Leave what a process that trains keeps of how far it is."""
+    assert folder
+    (folder / "scratch/progress.json").write_text(json.dumps({**PROGRESS, "at": NOON.isoformat()}))
 
 
 def states(status: Status) -> dict[str, str]:
     return {item.folder: item.state for item in status.runs}
 
 
+def evaluations_of(work: Workspace, name: str) -> list[Recipe]:
+    return work.plan.evaluations("czsl", name, "shapes-pairs")
+
+
+def with_runs(evaluations: list[Recipe]) -> set[str]:
+    return {each.digest for evaluation in evaluations for each in (evaluation, evaluation.needs["run"])}
+
+
 def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(work: Workspace) -> None:
-    msci, duplex = work.plan.runs_of("msci", "shapes-pairs"), work.plan.runs_of("duplex", "shapes-pairs")
-    csp = work.plan.runs_of("csp", "shapes-pairs")
-    assert runs_of(work.plan, paper({"2": "msci-2-layers"})) == {msci[0].digest}  # the plan calls it msci
-    tested = work.plan.runs_of("duplex-tested-factors", "shapes-pairs")
-    assert runs_of(work.plan, paper({"a": "duplex-tested-factors"})) == {run.digest for run in [*tested, *duplex]}
-    claim = Claim(sentence="", artifact="table", higher="csp", lower=["msci"])
-    assert runs_of(work.plan, paper({}, better=claim)) == {run.digest for run in [*csp, *msci]}
+    msci, duplex, csp = (evaluations_of(work, name) for name in ("msci", "duplex", "csp"))
+    assert needed_by(work.plan, paper({"2": "msci-2-layers"})) == with_runs(msci[:1])  # the plan calls it msci
+    tested = evaluations_of(work, "duplex-tested-factors")
+    assert needed_by(work.plan, paper({"a": "duplex-tested-factors"})) == with_runs(tested)
+    assert with_runs(tested) & with_runs(duplex) == {each.needs["run"].digest for each in duplex}
+    claim = Claim(sentence="", artifact="table", measure="", higher="csp", lower=["msci"])
+    assert needed_by(work.plan, paper({}, better=claim)) == with_runs([*csp, *msci])
 
 
 def test_every_planned_run_belongs_to_a_paper(work: Workspace) -> None:
-    papers = [load_paper(name) for name in ("msci", "duplex")]
-    assert {run.digest for run in work.plan.runs} == set().union(*(runs_of(work.plan, each) for each in papers))
+    planned = {recipe.digest for kind in ("runs", "evaluations") for recipe in work.plan.of(kind)}
+    assert planned == set().union(*(needed_by(work.plan, each) for each in work.papers))
 
 
 def test_each_state_is_seen(work: Workspace) -> None:
-    done, damaged, failed, running, interrupted, *_ = work.plan.runs
+    done, damaged, failed, running, interrupted, waiting = work.plan.of("runs")[:6]
+    make_before(work, [done, damaged, failed, running, interrupted])
     make(work, done)
     make(work, damaged)
-    (work.runs.folder(damaged) / "metrics.json").write_text("{ }")
-    with pytest.raises(ZeroDivisionError), work.runs.making(failed):
+    (work.store.folder(damaged) / "scores.json").write_text("{ }")
+    with pytest.raises(ZeroDivisionError), work.store.making(failed):
         _ = 1 / 0
-    with pytest.raises(KeyboardInterrupt), work.runs.making(interrupted) as folder:
-        (folder / "log.txt").write_text(EPOCH.format(interrupted.title))  # type: ignore[operator]
+    with pytest.raises(KeyboardInterrupt), work.store.making(interrupted) as folder:
+        begin(folder)
         raise KeyboardInterrupt
-    with work.runs.making(running) as folder:
-        (folder / "log.txt").write_text(EPOCH.format(running.title))  # type: ignore[operator]
-        status = Observer(work, [paper({"chance": "chance"})]).look()
+    with work.store.making(running) as folder:
+        begin(folder)
+        status = Observer(work, work.papers).look()
     found = states(status)
-    assert [found[run.folder] for run in work.plan.runs[:6]] == [
+    assert [found[run.folder] for run in (done, damaged, failed, running, interrupted, waiting)] == [
         "done",
-        "damaged",
+        "tampered",
         "failed",
         "running",
         "interrupted",
@@ -90,37 +114,41 @@ def test_each_state_is_seen(work: Workspace) -> None:
     text = shown(status)
     assert "ZeroDivisionError: division by zero" in text
     assert f"results/runs/{failed.folder}/error.txt" in text
-    assert f"again: recompose train {failed.folder}" in text
-    assert f"recompose train {interrupted.folder}  {interrupted.title}, epoch 2/5" in text
+    assert f"again: recompose make runs/{failed.folder}" in text
+    assert f"recompose make runs/{interrupted.folder}  {interrupted.name}, epoch 2/5" in " ".join(text.split("\n"))
     assert "epoch 2/5" in text
     document = json.loads(json.dumps(status.document()))
     assert {each["folder"]: each["state"] for each in document["runs"]} == found
 
 
-def test_what_is_whole_is_read_once_until_its_record_changes(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = work.plan.runs[0]
-    make(work, run)
+def test_what_is_whole_is_read_once_until_somebody_touches_it(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = work.plan.of("data")[0]
+    make(work, data)
     observer = Observer(work, [])
-    calls: list[str] = []
-    verify = type(work.runs).verify_sizes
-    monkeypatch.setattr(type(work.runs), "verify_sizes", lambda s, r: (calls.append(r.folder), verify(s, r)))
-    for _ in range(3):
-        assert states(observer.look())[run.folder] == "done"
-    assert calls == [run.folder]
-    record = work.runs.record_path(run)
-    os.utime(record, ns=(0, record.stat().st_mtime_ns + 1))
-    observer.look()
-    assert calls == [run.folder] * 2
+    read: list[str] = []
+    monkeypatch.setattr("recompose.store.sha256_file", lambda path: (read.append(path.name), sha256_file(path))[1])
+
+    def state_of_data() -> str:
+        return next(item.state for item in observer.look().steps if item.folder == data.folder)
+
+    assert [state_of_data() for _ in range(3)] == ["done"] * 3
+    assert read == ["scores.json"]
+    (work.store.folder(data) / "scores.json").touch()
+    assert state_of_data() == "done"
+    assert read == ["scores.json"] * 2
+    (work.store.folder(data) / "scores.json").write_text("{ ")
+    assert state_of_data() == "tampered"
 
 
-def test_a_killed_run_is_interrupted_and_the_command_to_go_on_is_named(work: Workspace) -> None:
-    run = work.plan.runs[3]
+def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work: Workspace) -> None:
+    run = work.plan.of("runs")[3]
     code = (
         "import sys, time; from pathlib import Path; from recompose.workspace import Workspace\n"
         "work = Workspace(Path(sys.argv[1]))\n"
-        "with work.runs.making(work.plan.runs[3]): print('at it', flush=True); time.sleep(60)"
+        "with work.store.making(work.recipe(sys.argv[2])): print('at it', flush=True); time.sleep(60)"
     )
-    maker = subprocess.Popen([sys.executable, "-c", code, str(work.root)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", code, str(work.root), run.key]
+    maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert maker.stdout and maker.stdout.readline() == "at it\n"
     observer = Observer(work, [])
     assert states(observer.look())[run.folder] == "running"
@@ -128,8 +156,8 @@ def test_a_killed_run_is_interrupted_and_the_command_to_go_on_is_named(work: Wor
     maker.wait()
     status = observer.look()
     assert states(status)[run.folder] == "interrupted"
-    assert f"recompose train {run.folder}" in shown(status)
-    assert work.batch(run.folder).runs[-1] == run
+    assert f"recompose make {run.key}" in shown(status)
+    assert work.recipe(run.key) is run
 
 
 def minutes(*spans: tuple[int, int]) -> list[tuple[datetime, datetime]]:
@@ -155,21 +183,35 @@ def test_a_session_reaches_back_to_the_last_pause(
 
 
 def test_time_left_is_of_what_is_left_shared_by_processes(work: Workspace) -> None:
-    batch = next(batch for batch in work.plan.batches if batch.backbone is None)
-    chance = batch.runs
+    chance = evaluations_of(work, "chance")
+    make(work, chance[0].needs["data"])
     make(work, chance[0])
-    record = json.loads(work.runs.record_path(chance[0]).read_text())
+    path = work.store.record_path(chance[0])
+    record = json.loads(path.read_text())
     record["made"] |= {"seconds": 1000, "started": (NOON - timedelta(minutes=18)).isoformat()}
-    work.runs.record_path(chance[0]).write_text(json.dumps(record))
+    path.write_text(json.dumps(record))
     observer = Observer(work, [])
     assert observer.look(NOON).pace.seconds_left is None
-    with work.runs.making(chance[1]) as folder:
-        (folder / "scratch/attempts.txt").write_text((NOON - timedelta(seconds=400)).isoformat())  # type: ignore[operator]
+    with work.store.making(chance[1]) as folder:
+        assert folder
+        (folder / "scratch/attempts.txt").write_text((NOON - timedelta(seconds=400)).isoformat())
         pace = observer.look(NOON).pace
-    assert (pace.processes, pace.finished, pace.seconds) == (1, 1, 18 * 60)
+    assert pace.processes == 1
     assert pace.seconds_left == pytest.approx(600 + 1000 * (len(chance) - 2))
-    steps = sum(len(recipes) for kind, recipes in work.plan.stored().items() if kind != "runs")
-    assert pace.unmeasured == steps + len(work.plan.runs) - len(chance)
+    assert pace.unmeasured == len(work.plan.recipes) - 1 - len(chance)  # all but the data, and what is scored at random
+
+
+def test_what_was_trained_in_this_session_is_counted(work: Workspace) -> None:
+    one, other = work.plan.of("runs")[:2]
+    make_before(work, [one, other])
+    for run, minutes_ago in ((one, 18), (other, 300)):
+        make(work, run)
+        path = work.store.record_path(run)
+        record = json.loads(path.read_text())
+        record["made"] |= {"seconds": 1000, "started": (NOON - timedelta(minutes=minutes_ago)).isoformat()}
+        path.write_text(json.dumps(record))
+    pace = Observer(work, []).look(NOON).pace
+    assert (pace.processes, pace.finished, pace.seconds) == (0, 1, 18 * 60)
 
 
 def shown(status: Status, width: int = 80) -> str:
@@ -179,10 +221,11 @@ def shown(status: Status, width: int = 80) -> str:
 
 
 def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) -> None:
-    for run in work.plan.runs[:30]:
-        with pytest.raises(RuntimeError), work.runs.making(run):
+    wanted = work.plan.of("runs")[:30]
+    for run in wanted:
+        with pytest.raises(RuntimeError), work.store.making(run):
             raise RuntimeError("\x1b[31m[red]\x07 " + "long " * 100)
-    text = shown(Observer(work, [paper({"chance": "chance"})]).look())
+    text = shown(Observer(work, work.papers).look())
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) < 60
     assert "failed: 30" in text and "and 27 more" in text
@@ -193,7 +236,8 @@ def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) ->
 def test_where_nothing_is_left_to_watch_it_ends_and_elsewhere_says_what_is_new(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second, *_ = work.plan.runs
+    first, second = evaluations_of(work, "chance")[:2]
+    make(work, first.needs["data"])
     observer, file = Observer(work, []), io.StringIO()
     steps = iter([lambda: None, lambda: make(work, first), lambda: None, lambda: make(work, second)])
 
@@ -206,14 +250,28 @@ def test_where_nothing_is_left_to_watch_it_ends_and_elsewhere_says_what_is_new(
     monkeypatch.setattr(terminal.time, "sleep", sleep)
     last = terminal.watch(Console(file=file, width=80), observer)
     assert states(last)[second.folder] == "done"
-    said = [line.split(":")[1].split(" of")[0].strip() for line in file.getvalue().splitlines() if "runs done" in line]
+    said = [
+        line.split(":")[1].split(" of")[0].strip() for line in file.getvalue().splitlines() if "profile demo:" in line
+    ]
     assert said == ["0", "1", "2"]
 
 
+def test_where_all_is_done_nothing_is_watched(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    for recipe in work.plan.recipes:
+        make(work, recipe)
+    status = Observer(work, []).look()
+    assert status.fine and status.over
+    monkeypatch.setattr(terminal.time, "sleep", lambda _: pytest.fail("it went on"))
+    assert terminal.watch(Console(file=io.StringIO()), Observer(work, [])).over
+
+
+@pytest.mark.engines
 def test_the_command_line_says_it_in_words_and_as_one_document(chance: Project) -> None:
-    assert json.loads(chance.recompose("status", "--json").stdout)["papers"]["msci"]["runs"]["done"] == 2
-    scores = next(chance.root.glob("results/runs/*/scores.safetensors"))
+    document = json.loads(chance.recompose("status", "--json").stdout)
+    assert document["papers"]["msci"]["runs"]["done"] == 2
+    assert document["papers"]["msci"]["artifacts"]["state"] == "done"
+    scores = next(chance.root.glob("results/evaluations/*/scores.safetensors"))
     scores.write_bytes(scores.read_bytes()[:-1])
     done = chance.recompose("status", "--watch", check=False)
     assert done.returncode == 1
-    assert f"recompose store discard runs/{scores.parent.name}" in " ".join(done.stdout.split())
+    assert f"recompose store discard evaluations/{scores.parent.name}" in " ".join(done.stdout.split())

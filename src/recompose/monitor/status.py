@@ -189,8 +189,6 @@ class Observer:
 
     def _artifacts(self, paper: Paper) -> str:
         """Done where nothing of them is due."""
-        if paper.track not in self._work.plan.tracks:
-            return "waiting"
         recipes = ((name, self._engine.artifacts[paper.name, name]) for name in paper.artifacts)
         due = any(self._engine.is_due(paper.name, name, recipe) for name, recipe in recipes)
         return "waiting" if due else "done"

@@ -1,7 +1,7 @@
 """The index of reports for code hosts, the numbers that DVC compares between experiments, and how everything was made."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -84,7 +84,7 @@ def _means(measured: list[Any], compared: Any, factor: Any) -> Iterator[tuple[st
             yield label, round(factor(measure) * mean(of[measure] for of in measured), 4)
 
 
-def readme(results: Results, papers: Iterable[Paper]) -> str:
+def readme(results: Results, papers: list[Paper]) -> str:
     """The papers and their artifacts, each a click away."""
     lines = [
         "# Reports",
@@ -94,7 +94,7 @@ def readme(results: Results, papers: Iterable[Paper]) -> str:
         f"- Profile `{results.work.params.profile}`: {_covered(results)}.",
         "- Reported values are what a paper printed, measured values are what runs here gave. They are on different data sets "
         "unless both stand in one column.",
-        '- Which runs made a number: `recompose trace reports/msci/table-2.csv --row CSP --column "shapes-pairs AUC"`.',
+        *_example(results, papers),
         f"- When, where and on which commit each of them was made, and how long it took: [{MADE}]({MADE}).",
         f"- The numbers that `dvc metrics show` and `dvc metrics diff` compare: [{METRICS}]({METRICS}).",
         f"- Every parameter: [{PARAMETERS}]({PARAMETERS}), and for editors [{SCHEMA}]({SCHEMA}).",
@@ -102,6 +102,15 @@ def readme(results: Results, papers: Iterable[Paper]) -> str:
     for paper in papers:
         lines += _of_paper(results, paper)
     return "\n".join(lines) + "\n"
+
+
+def _example(results: Results, papers: list[Paper]) -> Iterator[str]:
+    """How to ask what is behind a number, of the first one that was measured of a headline."""
+    for paper in papers:
+        if paper.headline and (measured := build_table(results, paper, paper.headline).measured):
+            cell, file = measured[0], f"reports/{paper.name}/{paper.headline}.csv"
+            yield f'- Which runs made a number: `recompose trace {file} --row "{cell.row}" --column "{cell.column}"`.'
+            return
 
 
 def _covered(results: Results) -> str:

@@ -81,10 +81,6 @@ class Track(ABC):
         """
 
     @abstractmethod
-    def images(self, index: Path) -> list[str]:
-        """The paths of the images of an index, below the folder of raw files, in the order of features."""
-
-    @abstractmethod
     def train(
         self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> bool:
@@ -107,6 +103,10 @@ class Track(ABC):
         Raises:
             KeyError: there is no such measure.
         """
+
+    def images(self, index: Path) -> list[str]:
+        """The paths of the images of an index, below the folder of raw files, in the order of features; of a track without features none."""
+        return []
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         """How much there is in a data set, by what costs grow with; empty where that is not known yet."""

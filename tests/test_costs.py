@@ -1,0 +1,149 @@
+"""Estimates from what was measured: the nearest, in proportion."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.costs import Costs, Estimate, Job, Measured, estimate, job_of
+from recompose.files import write_json
+from recompose.plan import Recipe
+from recompose.report.lineage import write_lineage
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+SIZES = {"a" * 64: {"train": 3000, "val": 1000, "test": 1000}, "b" * 64: {"train": 400, "val": 150, "test": 150}}
+MADE = {
+    "started": "2026-01-01T12:00:00+00:00",
+    "attempts": 1,
+    "host": "h",
+    "device": "d",
+    "commit": None,
+    "dirty": None,
+    "packages": {},
+}
+
+
+def job(lr: float = 0.1, epochs: int = 4, items: int | str = 3000) -> Job:
+    return Job(("runs", "csp"), {"lr": lr, "dropout": 0}, {"epochs": epochs, "items": items})
+
+
+def measured(seconds: float, **given: Any) -> Measured:
+    return Measured(job(**given), seconds, "here")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "expected"),
+    [
+        (job(), [], None),
+        (job(), [measured(10), measured(20)], Estimate(15, ("here",), ())),
+        (job(), [measured(10), measured(50, lr=0.2)], Estimate(10, ("here",), ())),
+        (job(epochs=8), [measured(10)], Estimate(20, ("here",), ("epochs 4 to 8",))),
+        (job(epochs=8, items=1500), [measured(10)], Estimate(10, ("here",), ("epochs 4 to 8", "items 3000 to 1500"))),
+        # rather another rate than a tenth of the images
+        (job(), [measured(1, items=300), measured(50, lr=0.2)], Estimate(50, ("here",), ())),
+        # how much there is is not known: only the same data set tells
+        (job(items="d" * 64), [measured(10)], None),
+        (job(items="d" * 64), [measured(10, items="d" * 64)], Estimate(10, ("here",), ())),
+        (job(), [Measured(Job(("runs", "coop"), job().settings, job().amounts), 10, "here")], None),
+    ],
+)
+def test_the_nearest_jobs_count_in_proportion(wanted: Job, found: list[Measured], expected: Estimate | None) -> None:
+    assert estimate(wanted, found) == expected
+
+
+def run(**changed: Any) -> dict[str, Any]:
+    return {
+        "kind": "runs",
+        "document": {"settings": {"lr": 0.1, "training": {"epochs": 4}}, "seed": 0},
+        "needs": {"data": {"kind": "data", "digest": "a" * 64}, "backbone": {"kind": "backbones", "digest": "c" * 64}},
+        "labels": {"method": "csp", "dataset": "d"},
+        "code": {"recompose.tracks.czsl.methods.csp": "1"},
+        **changed,
+    }
+
+
+def test_training_goes_through_what_there_is_to_train_on_and_scoring_through_the_rest() -> None:
+    trained = job_of(run(), SIZES)
+    scored = job_of(run(kind="evaluations", document={"settings": {"lr": 0.1}, "seed": 0}), SIZES)
+    assert trained.kind != scored.kind
+    assert trained.amounts == {"epochs": 4, "items": 3000}
+    assert scored.amounts == {"items": 1000 + 1000}
+
+
+def test_all_of_a_data_set_is_indexed_and_encoded() -> None:
+    of_features = run(kind="features", document={})
+    assert job_of(of_features, SIZES).amounts == {"items": 5000}
+    of_data = run(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
+    assert job_of(of_data, SIZES).amounts == {"items": 700}
+
+
+def test_a_part_without_such_names_is_all_there_is() -> None:
+    """Of a corpus to pretrain on, whose parts are not called so."""
+    corpus = {"c" * 64: {"scenes": 24000}}
+    needs = {"corpus": {"kind": "data", "digest": "c" * 64}}
+    assert job_of(run(kind="backbones", needs=needs), corpus).amounts == {"epochs": 4, "items": 24000}
+
+
+def test_of_data_that_nobody_counted_the_same_is_told_apart_by_name() -> None:
+    assert job_of(run(), {}).amounts == {"epochs": 4, "data": "a" * 12}
+
+
+@pytest.mark.parametrize(
+    ("changed", "distance"),
+    [
+        ({"document": {"settings": {"lr": 0.1, "training": {"epochs": 4}}, "seed": 1}}, 0),
+        # the same backbone, trained otherwise
+        ({"needs": {**run()["needs"], "backbone": {"kind": "backbones", "digest": "f" * 64}}}, 0),
+        # counted as images
+        ({"needs": {**run()["needs"], "data": {"kind": "data", "digest": "b" * 64}}}, 0),
+        ({"document": {"settings": {"lr": 0.2, "training": {"epochs": 4}}, "seed": 0}}, 1),
+        ({"document": {"settings": {"lr": 0.1, "training": {"epochs": 5}}, "seed": 0}}, 0),
+        ({"code": {"recompose.tracks.czsl.methods.csp": "2"}}, 1),
+        ({"document": {**run()["document"], "trainer": {"threads": 2}}}, 1),
+        ({"document": {**run()["document"], "images.train": 5}}, 0),
+    ],
+)
+def test_what_a_cost_depends_on(changed: dict[str, Any], distance: int) -> None:
+    first, second = job_of(run(), SIZES), job_of(run(**changed), SIZES)
+    assert first.kind == second.kind
+    names = first.settings.keys() | second.settings.keys()
+    assert sum(first.settings.get(name) != second.settings.get(name) for name in names) == distance
+
+
+def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
+    return {**recipe.description(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds, **changed}}
+
+
+def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    work = Workspace(tmp_path)
+
+    def runs_of(plan_work: Workspace, method: str) -> list[Recipe]:
+        return [each.needs["run"] for each in plan_work.plan.evaluations("czsl", method, "shapes-pairs")]
+
+    csp, coop = runs_of(work, "csp"), runs_of(work, "coop")
+    write_json(work.store.record_path(csp[0]), record(csp[0], 10))
+    write_json(work.store.record_path(csp[1]), record(csp[1], 1, attempts=2))  # the last attempt's time alone
+    for name, text in {"broken": "[", "list": "[]", "half": '{"document": {}}'}.items():
+        (work.results / "runs" / name).mkdir()
+        (work.results / "runs" / name / "record.json").write_text(text)
+    damaged = {**record(csp[2], 77), "made": {"attempts": "one"}}
+    (work.results / "runs" / "damaged").mkdir()
+    write_json(work.results / "runs" / "damaged" / "record.json", damaged)
+    published = {key: value for key, value in record(coop[0], 30).items() if key != "made"}
+    lineage = {"records": {coop[0].key: published}, "cells": [], "asked": [], "wanted": {}}
+    (work.reports / "msci").mkdir(parents=True)
+    write_lineage(work.reports / "msci/table-2", lineage, [])
+    write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0}}})
+    costs = Costs.of(work, work.plan)
+    assert costs.estimate(csp[2]) == Estimate(10, ("h, d",), ())
+    assert costs.estimate(coop[1]) == Estimate(30, ("h, d",), ())
+    assert costs.estimate(runs_of(work, "troika")[0]) is None
+    longer = Workspace(
+        tmp_path, ("czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500")
+    )
+    both = Costs.of(longer, work.plan, longer.plan)
+    assert both.estimate(runs_of(longer, "csp")[0]) == Estimate(
+        10.0, ("h, d",), ("epochs 8 to 16", "items 3000 to 1500")
+    )

@@ -1,0 +1,388 @@
+"""Jobs: what is left, dealt out to processes; and receipts, which hold while what they name is as it was."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from recompose.engine import ALL, Engine, Job, Machine, said
+from recompose.errors import PlanError
+from recompose.files import write_json
+from recompose.papers.declaration import load_paper
+from recompose.phases import PHASES
+from recompose.plan import Recipe, closure
+from recompose.report.kinds import artifact_files
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+MADE = {
+    "started": "2026-01-01T12:00:00+00:00",
+    "attempts": 1,
+    "host": "h",
+    "device": "d",
+    "commit": None,
+    "dirty": None,
+    "packages": {},
+}
+
+
+def workspace(root: Path, profile: str = "demo", *edits: str) -> Workspace:
+    text = (ROOT / "params.yaml").read_text().replace("profile: demo", f"profile: {profile}")
+    (root / "params.yaml").write_text(text)
+    return Workspace(root, edits)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    return workspace(tmp_path)
+
+
+def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
+    """Records, as if these had been made in so many seconds each."""
+    for recipe in recipes:
+        record = {**recipe.description(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
+        write_json(work.store.record_path(recipe), record)
+
+
+def keys(recipes: Iterable[Recipe]) -> set[str]:
+    return {recipe.key for recipe in recipes}
+
+
+def trained(jobs: Iterable[Job]) -> list[Job]:
+    return [job for job in jobs if job.phase == "runs"]
+
+
+def assert_dealt(work: Workspace, jobs: list[Job], wanted: Iterable[Recipe]) -> None:
+    """Everything stands in one job, of its phase, and what scores a run behind it in the same one."""
+    dealt = [key for job in jobs for key in job.keys]
+    assert sorted(dealt) == sorted(keys(wanted))
+    assert len({job.name for job in jobs}) == len(jobs)
+    for job in jobs:
+        recipes = [work.plan.by_key[key] for key in job.keys]
+        kinds = {"runs", "evaluations"} if job.phase == "runs" else {job.phase}
+        assert {recipe.kind for recipe in recipes} <= kinds
+        for place, recipe in enumerate(recipes):
+            run = recipe.needs.get("run")
+            if run and run.key in dealt:
+                assert run.key in job.keys[:place]
+
+
+# jobs
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3, 16, 500])
+def test_everything_is_made_by_as_many_processes_as_there_are_cores(work: Workspace, cores: int) -> None:
+    jobs = Engine(work, Machine(cores)).jobs(ALL)
+    assert_dealt(work, jobs, work.plan.recipes)
+    # what is scored alone is a group of its own, as is a run with all that scores it
+    groups = {recipe.needs.get("run", recipe).digest for recipe in work.plan.of("evaluations")}
+    assert len(trained(jobs)) == min(cores, len(groups))
+    for phase in ("data", "backbones", "features"):
+        assert [job.keys for job in jobs if job.phase == phase] == [[each.key] for each in work.plan.of(phase)]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_processes_that_take_several_threads_are_fewer(tmp_path: Path, threads: int) -> None:
+    work = workspace(tmp_path, "demo", f"profiles.demo.trainer.threads={threads}")
+    jobs = trained(Engine(work, Machine(16)).jobs(ALL))
+    assert len(jobs) == 16 // threads
+    assert {job.threads for job in jobs} == {threads}
+
+
+def test_more_threads_than_cores_still_start_a_process(tmp_path: Path) -> None:
+    work = workspace(tmp_path, "demo", "profiles.demo.trainer.threads=8")
+    assert len(trained(Engine(work, Machine(2)).jobs(ALL))) == 1
+
+
+def test_on_gpus_each_run_has_a_process_with_all_that_scores_it(tmp_path: Path) -> None:
+    work = workspace(tmp_path, "paper")
+    jobs = Engine(work, Machine(2)).jobs(ALL)
+    assert_dealt(work, jobs, work.plan.recipes)
+    counts = [sum(key.startswith("runs/") for key in job.keys) for job in trained(jobs)]
+    assert max(counts) == 1
+    assert sum(counts) == len(work.plan.of("runs"))
+    scored = {key for job in trained(jobs) for key in job.keys if key.startswith("evaluations/")}
+    assert scored == keys(work.plan.of("evaluations"))
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "devices", "gpus"), [("cpu", 1, 0), ("auto", 1, 1), ("gpu", 4, 4), ("gpu", "auto", 1)]
+)
+def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
+    tmp_path: Path, accelerator: str, devices: object, gpus: int
+) -> None:
+    work = workspace(
+        tmp_path, "demo", f"profiles.demo.trainer.accelerator={accelerator}", f"profiles.demo.trainer.devices={devices}"
+    )
+    for job in Engine(work, Machine(4)).jobs(ALL):
+        recipes = [work.plan.by_key[key] for key in job.keys]
+        computes = job.phase in ("backbones", "features") or any("backbone" in each.needs for each in recipes)
+        assert job.gpus == (gpus if computes else 0), job.says
+
+
+@pytest.mark.parametrize(("profile", "pretraining", "training"), [("demo", 2, 1), ("paper", 1, 8)])
+def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretraining: int, training: int) -> None:
+    """Weights that somebody released are downloaded by one."""
+    jobs = Engine(workspace(tmp_path, profile), Machine(16)).jobs(ALL)
+    threads = {phase: {job.threads for job in jobs if job.phase == phase} for phase in ("data", "backbones", "runs")}
+    assert threads == {"data": {1}, "backbones": {pretraining}, "runs": {training}}
+
+
+def group_of(recipe: Recipe) -> str:
+    """The run that it is or scores, or itself."""
+    return recipe.needs.get("run", recipe).key
+
+
+def test_the_longest_go_first_each_to_the_process_that_ends_first(work: Workspace) -> None:
+    """By what was measured of their kind: before its last group came, no process had more to do than any other has in the end."""
+    measured = {"duplex": 1000.0, "csp": 10.0, "coop": 10.0, "msci": 100.0, "dfsp": 50.0}
+    for name, seconds in measured.items():
+        complete(work, [work.plan.evaluations("czsl", name, "shapes-pairs")[0].needs["run"]], seconds)
+    missing = work.missing(work.plan.recipes)
+    jobs = trained(Engine(work, Machine(16)).jobs(ALL))
+    assert len(jobs) == 16
+    seconds_of = {  # a minute for what nothing like it was measured
+        recipe.key: measured.get(str(recipe.labels["name"]), 60.0) if recipe.kind == "runs" else 60.0
+        for recipe in missing
+        if recipe.kind in ("runs", "evaluations")
+    }
+    variants = {str(run.labels["name"]) for run in work.plan.of("runs") if run.labels["name"] != run.labels["method"]}
+    for job in jobs:
+        of_job = [work.plan.by_key[key] for key in job.keys]
+        if not any(recipe.kind == "runs" and recipe.labels["name"] in variants for recipe in of_job):
+            assert job.seconds == pytest.approx(sum(seconds_of[key] for key in job.keys))
+    engine = Engine(work, Machine(16))
+    for job in jobs:
+        of_job = [work.plan.by_key[key] for key in job.keys]
+        lengths = [
+            engine._seconds(each for each in of_job if group_of(each) == group)
+            for group in dict.fromkeys(map(group_of, of_job))
+        ]
+        assert lengths == sorted(lengths, reverse=True)
+        assert job.seconds - lengths[-1] <= min(other.seconds for other in jobs) + 0.1
+
+
+def test_without_any_measurement_processes_have_about_as_much_to_do(work: Workspace) -> None:
+    scored = Counter(group_of(each) for each in work.plan.of("evaluations"))
+    lengths = [len(job.keys) for job in trained(Engine(work, Machine(2)).jobs(ALL))]
+    assert max(lengths) - min(lengths) <= 1 + max(scored.values())
+
+
+def test_a_finished_tree_has_no_jobs_and_a_gap_has_one(work: Workspace) -> None:
+    complete(work, work.plan.recipes)
+    assert Engine(work, Machine(16)).jobs(ALL) == []
+    gap = work.plan.of("evaluations")[5]
+    work.store.record_path(gap).unlink()
+    (job,) = Engine(work, Machine(16)).jobs(ALL)
+    assert (job.phase, job.keys) == ("runs", [gap.key])
+    assert job.seconds == 10.0
+
+
+def test_a_job_is_written_down_and_read_back(work: Workspace) -> None:
+    jobs = Engine(work, Machine(3)).jobs(ALL)
+    elsewhere = Engine(Workspace(work.root), Machine(1))
+    for job in jobs:
+        assert elsewhere.job(job.name) == job
+    with pytest.raises(PlanError, match=r"none\.json tells of no job.*Start the workflow again"):
+        elsewhere.job("none")
+    path = work.results / "jobs" / f"{jobs[0].name}.json"
+    for text in ("", "[]", "{}", '{"phase": "runs", "other": 1}', "3"):
+        path.write_text(text)
+        with pytest.raises(PlanError):
+            elsewhere.job(jobs[0].name)
+
+
+def test_a_job_is_called_by_what_it_makes() -> None:
+    one = Job("runs", ["runs/a", "runs/b"], "", 1, 0, 1.0)
+    assert one.name == Job("runs", ["runs/a", "runs/b"], "elsewhere", 8, 1, 2.0).name
+    others = (Job("runs", made, "", 1, 0, 1.0) for made in (["runs/a"], ["runs/b"], ["runs/b", "runs/a"]))
+    assert len({one.name, *(other.name for other in others)}) == 4
+
+
+def test_a_job_comes_after_those_that_make_what_it_needs(work: Workspace) -> None:
+    engine = Engine(work, Machine(4))
+    jobs = engine.jobs(ALL)
+    receipts = {f"results/receipts/all/{job.phase}/{job.name}.json": job for job in jobs}
+    assert engine.receipts(ALL) == list(receipts)
+    makes = {key: job.name for job in jobs for key in job.keys}
+    for job in jobs:
+        needed = keys(closure(work.plan.by_key[key] for key in job.keys)) - set(job.keys)
+        before = {receipts[path].name for path in engine.before(ALL, job.name)}
+        assert before == {makes[key] for key in needed}
+    assert engine.receipts(ALL, "data", "backbones") == [
+        path for path, job in receipts.items() if job.phase in ("data", "backbones")
+    ]
+
+
+# scopes
+
+
+def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
+    engine = Engine(work, Machine(2))
+    for scope, artifacts in engine.scopes().items():
+        if scope == ALL:
+            continue
+        wanted = [recipe for recipe in closure(artifacts) if recipe.kind in PHASES]
+        assert_dealt(work, engine.jobs(scope), wanted)
+    by_name = {scope: {key for job in engine.jobs(scope) for key in job.keys} for scope in engine.scopes()}
+    for paper in ("msci", "duplex"):
+        alone = set().union(*(by_name[f"{paper}.{name}"] for name in load_paper(paper).artifacts))
+        assert by_name[paper] == alone <= by_name[ALL]
+    assert by_name["msci"] != by_name["duplex"]
+
+
+def test_a_table_of_counts_needs_data_alone_and_one_of_a_method_that_method(work: Workspace) -> None:
+    engine = Engine(work, Machine(2))
+    (job,) = engine.jobs("msci.table-1")
+    assert (job.phase, job.keys) == ("data", [work.plan.tracks["czsl"].benchmarks["shapes-pairs"].key])
+    shown = {recipe.labels["name"] for recipe in of_jobs(work, engine.jobs("duplex.figure-6"), "evaluations")}
+    assert shown == {"duplex"}
+    names = {recipe.labels["name"] for recipe in of_jobs(work, engine.jobs("msci.figure-4"), "runs")}
+    assert names == {"msci", "msci-1-layer", "msci-3-layers", "msci-4-layers"}  # two layers are msci's own
+
+
+def of_jobs(work: Workspace, jobs: Iterable[Job], kind: str) -> list[Recipe]:
+    return [work.plan.by_key[key] for job in jobs for key in job.keys if key.startswith(f"{kind}/")]
+
+
+# what a job says
+
+
+def test_a_job_says_in_one_line_what_it_does(work: Workspace) -> None:
+    data, evaluation = work.plan.of("data")[0], work.plan.evaluations("czsl", "csp", "shapes-pairs")[1]
+    chance = work.plan.evaluations("czsl", "chance", "shapes-pairs")[0]
+    assert said("data", [data]) == "data: shapes-pairs"
+    assert said("runs", [evaluation]) == "1 evaluation of csp on shapes-pairs, seeds 1"
+    run = evaluation.needs["run"]
+    assert said("runs", [chance, run, evaluation]) == "1 run and 2 evaluations of csp on shapes-pairs, seeds 1"
+
+
+# receipts
+
+
+@pytest.fixture
+def engine(work: Workspace) -> Engine:
+    return Engine(work, Machine(2))
+
+
+def test_a_receipt_holds_until_a_file_changes_or_goes(engine: Engine) -> None:
+    root = engine.work.root
+    one, two, receipt = root / "one", root / "two", root / "receipts" / "r.json"
+    one.write_text("1")
+    two.write_text("2")
+    engine.write_receipt(receipt, [one, two])
+    assert engine.holds(receipt)
+    two.write_text("3")
+    assert not engine.holds(receipt)
+    two.write_text("2")
+    assert engine.holds(receipt)
+    one.unlink()
+    assert not engine.holds(receipt)
+
+
+def test_a_receipt_holds_while_what_is_stored_is_as_it_was(engine: Engine) -> None:
+    work, file = engine.work, engine.work.root / "table.csv"
+    file.write_text("1")
+    there, missing = work.plan.of("data")
+    with work.store.making(there) as folder:
+        assert folder
+        (folder / "index.json").write_text("{}")
+    receipt = work.root / "r.json"
+    engine.write_receipt(receipt, [file], [there, missing])
+    assert engine.holds(receipt)
+    with work.store.making(missing):
+        pass
+    assert not engine.holds(receipt)  # there is more now than it was made from
+    work.store.discard(missing.key)
+    assert engine.holds(receipt)
+    work.store.discard(there.key)
+    with work.store.making(there) as folder:
+        assert folder
+        (folder / "index.json").write_text("{ }")
+    assert not engine.holds(receipt)
+    work.store.discard(there.key)
+    with work.store.making(there) as folder:
+        assert folder
+        (folder / "index.json").write_text("{}")
+        (folder / "log.txt").write_text("on another day")
+    assert engine.holds(receipt)
+
+
+def test_a_receipt_of_what_is_not_planned_any_more_does_not_hold(engine: Engine, tmp_path: Path) -> None:
+    work, file = engine.work, engine.work.root / "table.csv"
+    file.write_text("1")
+    engine.write_receipt(work.root / "r.json", [file], [work.plan.of("runs")[0]])
+    assert engine.holds(work.root / "r.json")
+    edited = Engine(Workspace(work.root, ("czsl.datasets.shapes-pairs.seed=8",)), Machine(2))
+    assert not edited.holds(work.root / "r.json")
+
+
+def test_no_receipt_or_nonsense_in_it_does_not_hold(engine: Engine) -> None:
+    path = engine.work.root / "r.json"
+    assert not engine.holds(path)
+    texts = ("", "[]", "3", '{"files": {"one": 1}, "contents": {}}', '{"files": {}, "contents": {}}', '{"files": {}}')
+    for text in texts:
+        path.write_text(text)
+        assert not engine.holds(path), text
+
+
+def write_artifacts(engine: Engine, name: str) -> None:
+    """Files in place of those of a paper's artifacts, and what states that they are made."""
+    paper, work = load_paper(name), engine.work
+    files = [work.reports / name / file for artifact in paper.artifacts for file in artifact_files(paper, artifact)]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"records": {}}))
+    engine.write_artifact_receipts(paper, paper.artifacts)
+    needs = {need.key: need for each in paper.artifacts for need in engine.artifacts[name, each].needs.values()}
+    engine.write_receipt(work.root / engine.paper_receipt(ALL, name), files, needs.values())
+
+
+def test_reconciled_receipts_are_shared_between_scopes_and_those_that_hold_no_longer_go(engine: Engine) -> None:
+    work = engine.work
+    assert engine.reconcile() == []
+    for name in ("msci", "duplex"):
+        write_artifacts(engine, name)
+    assert engine.reconcile() == []
+    paths = {
+        name: [work.root / engine.paper_receipt(scope, name) for scope in (ALL, name)] for name in ("msci", "duplex")
+    }
+    assert all(path.exists() for of_paper in paths.values() for path in of_paper)
+    (work.reports / "msci/table-2.csv").write_text("edited")
+    assert set(engine.reconcile()) == set(paths["msci"])
+    assert not any(path.exists() for path in paths["msci"])
+    assert all(path.exists() for path in paths["duplex"])
+
+
+def test_a_stamp_is_newer_than_an_artifact_exactly_where_that_is_due(engine: Engine) -> None:
+    work = engine.work
+    write_artifacts(engine, "msci")
+    (work.reports / "msci/table-3.tex").write_text("edited")
+    (work.reports / "msci/table-4.lineage.json").unlink()
+    engine.reconcile()
+    due = {
+        name
+        for name in load_paper("msci").artifacts
+        if (work.root / engine.stamp("msci", name)).stat().st_mtime
+        > (work.reports / "msci/table-1.csv").stat().st_mtime
+    }
+    old = {
+        name for name in load_paper("msci").artifacts if (work.root / engine.stamp("msci", name)).stat().st_mtime == 0
+    }
+    assert due == {"table-3", "table-4"}
+    assert old == set(load_paper("msci").artifacts) - due
+
+
+def test_what_a_workflow_would_build_on_is_read_before_it_starts(engine: Engine) -> None:
+    from recompose.errors import DamagedError
+
+    data = engine.work.plan.of("data")[0]
+    with engine.work.store.making(data) as folder:
+        assert folder
+        (folder / "index.json").write_text("{}")
+    engine.reconcile()
+    (folder / "index.json").write_text("{ ")
+    with pytest.raises(DamagedError, match=r"index\.json was changed"):
+        engine.reconcile()

@@ -1,0 +1,67 @@
+"""A project's folder: what a name in it means, and which papers fit its plan."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose import workspace
+from recompose.errors import ChangedError, PlanError
+from recompose.papers.declaration import Paper, load_paper
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    return Workspace(tmp_path)
+
+
+def test_a_recipe_is_found_by_what_people_call_it(work: Workspace) -> None:
+    for recipe in (work.plan.of("backbones")[0], work.plan.of("runs")[3], work.plan.of("evaluations")[-1]):
+        place = f"results/{recipe.key}"
+        for name in (recipe.key, place, f"{place}/", recipe.digest, recipe.folder, f"{recipe.kind}/{recipe.digest}"):
+            assert work.recipe(name) is recipe, name
+
+
+@pytest.mark.parametrize("name", ["none", "runs/none", "results/features/0123456789abcdef", "f" * 64])
+def test_what_is_not_in_the_plan_is_an_error_that_says_why_it_may_be_gone(work: Workspace, name: str) -> None:
+    with pytest.raises(ChangedError, match=f"{name} is not in the plan.*params.yaml or the code changed"):
+        work.recipe(name)
+
+
+def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:
+    first, second = work.plan.of("runs")[:2]
+    count = len(work.plan.of("runs"))
+    for name in ("runs", "runs/", "results/runs/"):
+        with pytest.raises(ChangedError, match=f"{count} of the plan start with '{name}' .*{first.key}, {second.key}"):
+            work.recipe(name)
+
+
+def test_missing_is_what_is_not_complete(work: Workspace) -> None:
+    one, two = work.plan.of("data")[:2]
+    assert work.missing([one, two]) == [one, two]
+    with work.store.making(two):
+        pass
+    assert work.missing([one, two]) == [one]
+
+
+def of_track(name: str, track: str) -> Paper:
+    return load_paper("msci").model_copy(update={"name": name, "track": track})
+
+
+def test_a_paper_of_an_unknown_track_is_an_error_that_names_its_file(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "all_papers", lambda: [of_track("other", "clsz")])
+    with pytest.raises(PlanError, match=r"papers/other/paper.yaml: there is no track 'clsz'; there is: czsl"):
+        _ = work.plan
+
+
+def test_each_profile_has_its_plan(work: Workspace) -> None:
+    plans = dict(zip(work.params.profiles, work.plans, strict=True))
+    assert [recipe.key for recipe in plans["demo"].recipes] == [recipe.key for recipe in work.plan.recipes]
+    assert plans["paper"].benchmarks("czsl") == ["mit-states", "ut-zappos", "cgqa"]
+    assert {recipe.digest for recipe in plans["smoke"].of("runs")}.isdisjoint(
+        recipe.digest for recipe in plans["demo"].of("runs")
+    )

@@ -1,0 +1,179 @@
+"""A track and a paper that the core has never heard of: they are put into a copy of the project, and all of it works for them."""
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from recompose.files import SCRATCH
+from tests.conftest import ROOT, Project, new_project
+
+pytestmark = [pytest.mark.xdist_group("toy"), pytest.mark.engines]
+
+HERE = ROOT / "tests" / "toy"
+PROFILE = """  toy:
+    trainer: {precision: 32-true, threads: 1, accelerator: cpu, devices: 1}
+    toy: {datasets: [lengths], methods: [zero, descent], seeds: [0, 1]}
+"""
+SECTION = """
+toy:
+  datasets:
+    lengths: {seed: 3, count: 40}
+  methods:
+    zero: {}
+    descent: {training: {lr: 0.1, epochs: 40}}
+"""
+
+
+def with_toy(root: Path) -> Project:
+    """A copy of the project with a folder for the track, one for the paper, a line for each, and a profile of nothing else."""
+    project = new_project(root)
+    shutil.copytree(HERE / "track", root / "src/recompose/tracks/toy", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(HERE / "paper", root / "src/recompose/papers/toy")
+    tracks = root / "src/recompose/tracks/__init__.py"
+    text = tracks.read_text().replace("(CZSL(),)", "(CZSL(), Toy())")
+    tracks.write_text(text.replace("import CZSL\n", "import CZSL\nfrom recompose.tracks.toy import Toy\n"))
+    assert tracks.read_text().count("Toy") == 2
+    params = root / "params.yaml"
+    params.write_text(params.read_text().replace("  smoke:\n", f"{PROFILE}  smoke:\n", 1) + SECTION)
+    project.edit("profile: smoke", "profile: toy")
+    stages = (root / "dvc.yaml").read_text().partition("\nplots:")[0] + "\n"
+    stages = stages.replace("backbones, czsl]", "backbones, toy]").replace("curves.csv", "errors.csv")
+    stages, count = re.subn(r"( +- reports/)duplex(:.*\n) +- reports/msci:.*\n", r"\1toy\2", stages)
+    assert count == 1
+    (root / "dvc.yaml").write_text(stages)
+    project.commit("The project with another track")
+    return project
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Carried out by Snakemake and taken over by DVC; tests that change it copy it."""
+    project = with_toy(tmp_path_factory.mktemp("toy") / "project")
+    planned = project.recompose("plan").stdout
+    assert "descent" in planned
+    assert "msci" not in planned
+    project.snakemake()
+    project.call("dvc", "repro")
+    project.commit("Its results")
+    return project
+
+
+def evaluations(project: Project) -> dict[tuple[str, int], Path]:
+    """The folder of each evaluation, by name and seed."""
+    records = {
+        path.parent: json.loads(path.read_text()) for path in project.root.glob("results/evaluations/*/record.json")
+    }
+    return {(of["labels"]["name"], of["labels"]["seed"]): folder for folder, of in records.items()}
+
+
+def lengths(project: Project) -> tuple[list[float], list[float]]:
+    (path,) = project.root.glob("data/lengths-*/lengths.csv")
+    values = [float(line) for line in path.read_text().splitlines()[1:]]
+    return values[:20], values[20:]
+
+
+def table(project: Project, name: str) -> dict[tuple[str, str], str]:
+    """The measured cells of a table."""
+    with (project.root / "reports/toy" / f"{name}.csv").open() as file:
+        return {(row["row"], row["column"]): row["text"] for row in csv.DictReader(file) if row["source"] == "measured"}
+
+
+def test_only_its_own_is_planned_and_made(project: Project) -> None:
+    kinds = {path.parent.parent.name for path in project.root.glob("results/*/*/record.json")}
+    assert kinds == {"data", "runs", "evaluations"}
+    assert set(evaluations(project)) == {
+        ("zero", 0),
+        *((name, s) for name in ("descent", "descent-short") for s in (0, 1)),
+    }
+    assert len(list(project.root.glob("results/runs/*/record.json"))) == 4
+    assert not list(project.root.glob(f"results/*/*/{SCRATCH}"))
+    assert not (project.root / "reports/msci").exists()
+
+
+def test_its_numbers_are_those_of_its_lengths(project: Project) -> None:
+    _, test = lengths(project)
+    cells = table(project, "table-1")
+    assert cells["Zero", "lengths error (m)"] == f"{mean(test):.3f}"
+    assert cells["Zero", "lengths bias (cm)"] == f"{-100 * mean(test):.1f}"
+    guesses = [json.loads((evaluations(project)["descent", s] / "scores.json").read_text())["guess"] for s in (0, 1)]
+    errors = [mean(abs(guess - length) for length in test) for guess in guesses]
+    assert cells["Descent", "lengths error (m)"].startswith(f"{mean(errors):.3f} ± ")
+    assert table(project, "table-2") == {("Lengths", "to train on"): "20", ("Lengths", "to test on"): "20"}
+    assert table(project, "table-3")["test", "lengths longest"] == f"{max(test):g}"
+    assert table(project, "table-4") == {("Length of a step", "lengths"): "0.1", ("Steps", "lengths"): "40"}
+    verdicts = {row: text for (row, column), text in table(project, "claims").items() if "verdict" in column}
+    assert verdicts.keys() <= {"steps-help", "more-than-nothing"}
+
+
+def test_its_figures_are_drawn(project: Project) -> None:
+    for name in ("figure-1", "figure-2"):
+        for ending in ("svg", "png", "csv", "lineage.json"):
+            assert (project.root / "reports/toy" / f"{name}.{ending}").stat().st_size > 0
+    rows = (project.root / "reports/toy/figure-1.csv").read_text().splitlines()
+    assert rows[0] == "row,seed,guess"
+    assert len(rows) == 1 + 4
+
+
+def test_the_page_and_the_numbers_to_compare_are_its(project: Project) -> None:
+    page = (project.root / "reports/index.html").read_text()
+    assert "On Guessing Lengths" in page
+    assert "between one and two metres" in page
+    error = table(project, "table-1")["Zero", "lengths error (m)"]
+    assert error in page
+    text = re.sub(r"<(style|script).*?</\1>|base64,[^\"]*", "", page, flags=re.DOTALL)
+    for word in ("unseen", "AUC", "Duplex", "MSCI", "compositional", "czsl"):
+        assert word not in text, word
+    numbers = json.loads((project.root / "reports/metrics.json").read_text())
+    assert set(numbers) == {"toy"}
+    assert numbers["toy"]["lengths"]["zero"] == {"error": pytest.approx(float(error), abs=1e-3)}
+    assert (project.root / "reports/errors.csv").read_text().startswith("name,seed,error\nzero,0,")
+
+
+def test_all_that_people_ask_is_answered(project: Project) -> None:
+    audit = json.loads(project.recompose("audit", "--json").stdout)
+    assert audit["clean"], audit["findings"]
+    assert set(audit["cells"]) == {"current"}
+    trace = project.recompose("trace", "reports/toy/table-1.csv", "--row", "Descent", "--column", "lengths error (m)")
+    for folder in (evaluations(project)["descent", seed] for seed in (0, 1)):
+        assert folder.name in trace.stdout
+    status = json.loads(project.recompose("status", "--json").stdout)
+    assert {item["state"] for item in (*status["steps"], *status["runs"])} == {"done"}
+    assert status["papers"]["toy"]["artifacts"] == {"state": "done", "count": 7}
+    assert set(status["papers"]) == {"toy"}
+    assert "nothing" in project.recompose("cost").stdout.lower()
+    assert "toy" in project.recompose("summary").stdout
+    said = project.recompose("cost", "--edit", "toy.methods.descent.training.lr=0.05").stdout
+    assert "4 runs to train and 4 evaluations to score" in said
+    assert "toy/table-1" in said
+    wrong = project.recompose("cost", "--edit", "toy.methods.descent.training.rate=0.05", check=False)
+    assert "there is no key 'rate'" in wrong.stderr
+    unknown = project.recompose("artifacts", "msci", check=False)
+    assert unknown.returncode
+    assert "there is no paper 'msci' in this profile" in " ".join(unknown.stderr.split()).replace("│ ", "")
+
+
+def test_dvc_has_nothing_left(project: Project) -> None:
+    changed = json.loads(project.call("dvc", "status", "--json").stdout)
+    assert changed.keys() <= {"data.dvc"}  # which tells of the raw inputs of the other profiles
+    assert json.loads(project.call("dvc", "metrics", "show", "--json").stdout)
+
+
+def test_an_edit_makes_anew_just_what_it_touches(project: Project, tmp_path: Path) -> None:
+    copy = project.copy(tmp_path / "project")
+    before, cells = copy.runs(), table(copy, "table-1")
+    copy.edit("epochs: 40}", "epochs: 30}")
+    copy.snakemake("toy")
+    made = copy.runs().keys() - before.keys()
+    assert sorted(key.split("/")[0] for key in made) == ["evaluations"] * 2 + ["runs"] * 2
+    after = table(copy, "table-1")
+    assert {key[0] for key in cells if cells[key] != after[key]} <= {"Descent"}
+    assert table(copy, "table-4")["Steps", "lengths"] == "30"
+    copy.edit("epochs: 30}", "epochs: 40}")
+    copy.snakemake("toy")
+    assert copy.runs().keys() == before.keys() | made
+    assert table(copy, "table-1") == cells

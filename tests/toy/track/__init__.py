@@ -1,0 +1,101 @@
+"""A track as small as one can be: lengths in a file, and one number that is guessed for all of them."""
+
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from recompose.files import write_json, write_text
+from recompose.fingerprint import fingerprint
+from recompose.papers.declaration import Variant
+from recompose.params import Params
+from recompose.params.merging import merged
+from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.toy.params import FORM
+from recompose.tracks.track import Measure, Track
+
+MODULE = "recompose.tracks.toy"
+TRAINED = ("descent",)
+MEASURES = {"test/error": Measure("m", 1, 3, better=-1), "test/bias": Measure("cm", 100, 1, better=0)}
+
+
+class Toy(Track):
+    """Lengths and guesses."""
+
+    name = "toy"
+    form = FORM
+    headline = "test/error"
+    compared: ClassVar = {"error": "test/error"}
+    tables: ClassVar = {"extremes": f"{MODULE}.shown:extremes"}
+    figures: ClassVar = {"guesses": f"{MODULE}.shown:draw_guesses"}
+    plots: ClassVar = {"errors.csv": f"{MODULE}.shown:errors"}
+    measuring = (f"{MODULE}.measures",)
+
+    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
+        section, choice = params.tracks[self.name], params.chosen.tracks[self.name]
+        benchmarks = {name: _data(name, section.datasets[name].model_dump()) for name in choice.datasets}
+        plain = {name: Variant(method=name, datasets=list(benchmarks)) for name in choice.methods}
+        evaluations = {
+            (name, benchmark): tuple(self._evaluations(params, name, variant, data))
+            for name, variant in (plain | dict(variants)).items()
+            for benchmark, data in benchmarks.items()
+            if benchmark in variant.datasets
+        }
+        return TrackPlan(benchmarks, evaluations, tuple(choice.methods))
+
+    def _evaluations(self, params: Params, name: str, variant: Variant, data: Recipe) -> Iterator[Recipe]:
+        for seed in params.chosen.tracks[self.name].seeds if variant.method in TRAINED else [0]:
+            settings = merged(self.settings(params, variant.method, data.name), variant.settings)
+            labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
+            title, needs = f"{name} on {data.name}, seed {seed}", {"data": data}
+            if variant.method in TRAINED:
+                code = fingerprint([f"{MODULE}.descent"])
+                needs["run"] = Recipe(
+                    "runs", title, {"settings": settings, "seed": seed}, {"data": data}, code, self.name, labels
+                )
+            document = {"method": variant.method, "settings": {}}
+            code = fingerprint([f"{MODULE}.evaluation"])
+            yield Recipe("evaluations", title, document, needs, code, self.name, labels)
+
+    def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
+        return getattr(params.tracks[self.name].methods, method).model_dump()
+
+    def root(self, recipe: Recipe, data: Path) -> Path:
+        return data / f"{recipe.name}-{recipe.folder}"
+
+    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        root, draw = self.root(recipe, data), random.Random(recipe.document["seed"])
+        if not root.exists():
+            lengths = (f"{1 + draw.random():.4f}" for _ in range(recipe.document["count"]))
+            write_text(root / "lengths.csv", "\n".join(["length", *lengths]) + "\n")
+        return root
+
+    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
+        lengths = [float(line) for line in (root / "lengths.csv").read_text().splitlines()[1:]]
+        half = len(lengths) // 2
+        write_text(folder / "train.csv", "\n".join(map(str, lengths[:half])) + "\n")
+        write_text(folder / "test.csv", "\n".join(map(str, lengths[half:])) + "\n")
+        write_json(folder / "statistics.json", {"train": half, "test": len(lengths) - half})
+        return ["lengths.csv"]
+
+    def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+        from recompose.tracks.toy.descent import train
+
+        return train(document, needs, folder, title)
+
+    def evaluate(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+        from recompose.tracks.toy.evaluation import evaluate
+
+        evaluate(needs, folder)
+
+    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.toy.measures import measures
+
+        return measures(evaluation)
+
+    def measure(self, name: str) -> Measure:
+        return MEASURES[name]
+
+
+def _data(name: str, document: dict[str, Any]) -> Recipe:
+    return Recipe("data", name, document, code=fingerprint([MODULE]), track=Toy.name, labels={"dataset": name})

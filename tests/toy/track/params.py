@@ -1,0 +1,63 @@
+"""What the track adds to params.yaml."""
+
+from collections.abc import Collection, Iterable
+
+from pydantic import Field
+
+from recompose.params import Section, TrackForm
+from recompose.params.mistakes import Place, unknown_name
+from recompose.params.sections import Count, Name, Positive, Seed
+
+
+class Lengths(Section):
+    """Lengths that are drawn."""
+
+    seed: Seed = Field(description="Of the drawing.")
+    count: Count = Field(description="How many are drawn; half of them to train on.")
+
+
+class Zero(Section):
+    """Guesses 0."""
+
+
+class Training(Section):
+    """How a guess is learned."""
+
+    lr: Positive = Field(description="Length of a step.")
+    epochs: Count = Field(description="Steps.")
+
+
+class Descent(Section):
+    """Guesses what gradient descent comes to."""
+
+    training: Training = Field(description="How it is trained.")
+
+
+class Methods(Section):
+    """The methods and their settings."""
+
+    zero: Zero = Field(description="Guesses 0.")
+    descent: Descent = Field(description="Learns its guess.")
+
+
+class ToySection(Section):
+    """Lengths and guesses."""
+
+    datasets: dict[Name, Lengths] = Field(description="To choose from.")
+    methods: Methods = Field(description="The methods and their settings.")
+
+
+class ToyChoice(Section):
+    """What a profile takes of it."""
+
+    datasets: list[str] = Field(description="The data sets that methods run on.")
+    methods: list[str] = Field(description="The methods that are run.")
+    seeds: list[Seed] = Field(description="Of the runs.")
+
+
+def _problems(section: ToySection, choice: ToyChoice | None, backbones: Collection[str]) -> Iterable[tuple[Place, str]]:
+    for number, name in enumerate(choice.datasets if choice else ()):
+        yield from unknown_name(("datasets", number), name, section.datasets)
+
+
+FORM = TrackForm(ToySection, ToyChoice, _problems)
