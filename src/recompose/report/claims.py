@@ -43,7 +43,9 @@ class Comparison:
     @property
     def methods(self) -> list[str]:
         """The methods and variants in it."""
-        return list(dict.fromkeys([self.higher, self.lower, *([self.gain.higher, self.gain.lower] if self.gain else [])]))
+        return list(
+            dict.fromkeys([self.higher, self.lower, *([self.gain.higher, self.gain.lower] if self.gain else [])])
+        )
 
 
 def comparisons_of(claim: Claim) -> list[Comparison]:
@@ -232,7 +234,11 @@ class Tested:
             return "0"
         if found.higher.is_constant != found.lower.is_constant:
             return f"{found.n}, against a constant"
-        return f"{found.n} {'pair' if found.n == 1 else 'pairs'}" if found.each else f"{found.higher.n} and {found.lower.n}"
+        return (
+            f"{found.n} {'pair' if found.n == 1 else 'pairs'}"
+            if found.each
+            else f"{found.higher.n} and {found.lower.n}"
+        )
 
 
 def _number(value: float, digits: int, sign: str = "") -> str:

@@ -65,7 +65,6 @@ class Site:
             "notes": _notes(paper),
         }
 
-
     def _fared(self, paper: Paper, claims: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """How claims fared, by the data that this is said of."""
         found = [each for claim in claims for each in claim["found"]]

@@ -7,15 +7,26 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from recompose.palette import VERDICTS
 from recompose.papers.declaration import Paper
-from recompose.report.claims import Comparison, Tested, asked_claims, compare_all, comparisons_of
+from recompose.report.claims import (
+    REVERSED,
+    SUPPORTED,
+    UNDECIDED,
+    Comparison,
+    Tested,
+    asked_claims,
+    compare_all,
+    comparisons_of,
+)
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, what a panel needs besides, and the width
-MARKERS = {"supported here": "o", "reversed here": "s", "undecided": "D"}  # told apart without colours, too
+MARKERS = {SUPPORTED: "o", REVERSED: "s", UNDECIDED: "D"}  # told apart without colours, too
 COLUMNS = {
     "dataset": str,
     "claims": str,
@@ -45,9 +56,11 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
     heights = [max(1, len(tested)) for tested in by_panel.values()] or [1]
     size = (WIDTH, LINE * sum(heights) + AROUND * len(heights))
     figure, axes = plt.subplots(len(heights), figsize=size, squeeze=False, height_ratios=heights, layout="constrained")
-    for axis, ((benchmark, unit), tested) in zip(axes[:, 0], by_panel.items(), strict=False):
-        _draw_panel(axis, benchmark, unit, tested)
-    if not by_panel:
+    for axis, ((benchmark, unit), lines) in zip(axes[:, 0], by_panel.items(), strict=False):
+        _draw_panel(axis, benchmark, unit, lines)
+    if by_panel:
+        _explain(figure)
+    else:
         axes[0, 0].set_axis_off()
     sheet.write(figure, pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS))
 
@@ -85,16 +98,15 @@ def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, tested: list[Tested])
     for place, each in zip(places, tested, strict=True):
         _draw_line(axis, place, each)
     axis.axvline(0, color="black", linewidth=0.7)
-    labels = [f"{compared(each.comparison)}  {' beyond '.join(each.labels)}" for each in tested]
+    labels = [f"{' beyond '.join(each.labels)}: {compared(each.comparison)}" for each in tested]
     axis.set_yticks(places, labels, fontsize=6)
-    axis.set(ylim=(len(tested) - 0.5, -0.5), xlabel=f"difference ({unit})" if unit else "difference")
+    axis.set(ylim=(len(tested) - 0.5, -0.5), xlabel=f"difference{f' ({unit})' if unit else ''} with its 95 % interval")
     axis.set_title(benchmark, loc="left")
     numbers = axis.secondary_yaxis("right")
     numbers.set_yticks(places, [_said(each) for each in tested], fontsize=6)
     for label, each in zip(numbers.get_yticklabels(), tested, strict=True):
         label.set_color(VERDICTS[each.verdict])
     numbers.tick_params(length=0)
-    _explain(axis, {each.verdict for each in tested})
     sns.despine(ax=axis, left=True)
     numbers.spines["right"].set_visible(False)
     axis.tick_params(axis="y", length=0)
@@ -107,10 +119,8 @@ def _draw_line(axis: plt.Axes, place: int, tested: Tested) -> None:
         return
     if isfinite(estimate.low):
         axis.plot([estimate.low, estimate.high], [place, place], color=colour, linewidth=1.2)
-    face = "white" if tested.reason else colour
-    axis.plot(
-        estimate.value, place, MARKERS[tested.verdict], color=colour, markerfacecolor=face, markersize=3.5, clip_on=False
-    )
+    marker, face = MARKERS[tested.verdict], _face(tested.verdict)
+    axis.plot(estimate.value, place, marker, color=colour, markerfacecolor=face, markersize=3.5, clip_on=False)
     if margin := tested.comparison.within:
         axis.vlines([-margin, margin], place - 0.4, place + 0.4, color="black", linewidth=0.7, linestyle="dotted")
 
@@ -123,9 +133,17 @@ def _said(tested: Tested) -> str:
     return f"{estimate.value:+.{tested.digits}f} ({tested.interval_text})"
 
 
-def _explain(axis: plt.Axes, verdicts: set[str]) -> None:
-    """What colours and markers mean, of the verdicts that there are."""
-    for verdict in (each for each in VERDICTS if each in verdicts):
-        face = "white" if verdict == "undecided" else VERDICTS[verdict]
-        axis.plot([], [], MARKERS[verdict], color=VERDICTS[verdict], markerfacecolor=face, markersize=3.5, label=verdict)
-    axis.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize=6, borderaxespad=0.2)
+def _explain(figure: Figure) -> None:
+    """What colours and markers mean."""
+    handles = [
+        Line2D(
+            [], [], color=colour, marker=MARKERS[verdict], markerfacecolor=_face(verdict), markersize=3.5, label=verdict
+        )
+        for verdict, colour in VERDICTS.items()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=6)
+
+
+def _face(verdict: str) -> str:
+    """The inside of a marker: filled where something is decided."""
+    return "white" if verdict == UNDECIDED else VERDICTS[verdict]
