@@ -101,7 +101,8 @@ def common_seeds(first: Side, second: Side) -> list[int]:
 def minus(first: Side, second: Side, label: str = "") -> Side:
     """The differences of two sides at common seeds."""
     seeds = common_seeds(first, second) if first.values and second.values else []
-    first, second = first.at(seeds), second.at(seeds)
+    if seeds:
+        first, second = first.at(seeds), second.at(seeds)
     values = {seed: first.values[seed] - second.values[seed] for seed in seeds}
     return Side(label, values, first.is_constant and second.is_constant, (first, second))
 
@@ -148,9 +149,8 @@ def difference(higher: Side, lower: Side, margin: float | None = None) -> Differ
 
 def _why_nothing(*sides: Side) -> str:
     """Whether something was not run, or the parts of a gain have no seed in common."""
-    parts = [part for side in sides for part in (side.parts or (side,))]
-    known = [part for side in sides for part in (side.parts or ())]
-    return "no common seeds" if known and all(part.values for part in parts) else NOT_RUN
+    runs = [part for side in sides for part in (side.parts or (side,))]
+    return "no common seeds" if all(part.values for part in runs) else NOT_RUN
 
 
 @dataclass(frozen=True)
