@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import FOREST, Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
+from recompose.report.claims import verdicts
 from recompose.report.measured import rows_of
 from recompose.report.results import Results
 
@@ -39,8 +40,10 @@ def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[st
 
 
 def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """A cell per row and benchmark, for lineage."""
+    """A cell per row and benchmark, for lineage; of claims those of their table."""
     kind = paper.artifacts[name].kind
+    if kind == FOREST:
+        return [cell for cell in verdicts(results, paper, name) if cell.part == "verdict"]
     return [
         Cell(
             series.row,

@@ -120,6 +120,13 @@ class CZSL(Track):
         *place, last = name.split("/")
         return OF_GROUP if place[-2:-1] == ["groups"] else MEASURES[last]
 
+    def depends_on_seed(self, evaluation: Recipe) -> bool:
+        path = evaluation.document["class"]
+        return any(method.needs_seed for method in METHODS.values() if method.class_path == path)
+
+    def is_drawn(self, data: Recipe) -> bool:
+        return "archives" not in data.document
+
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):
             return dict(images)
