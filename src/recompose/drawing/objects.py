@@ -136,7 +136,9 @@ def _striped(patch: Patch) -> None:
 
 
 def _dotted(patch: Patch) -> None:
-    patch.stamp(patch.shade(170), _window(_dots(patch.turn, patch.grain(2), patch.grain(8 + patch.turn % 3)), patch.rng))
+    patch.stamp(
+        patch.shade(170), _window(_dots(patch.turn, patch.grain(2), patch.grain(8 + patch.turn % 3)), patch.rng)
+    )
 
 
 def _checkered(patch: Patch) -> None:

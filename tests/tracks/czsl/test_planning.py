@@ -17,7 +17,11 @@ VARIANTS = {
     "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
     "often": Variant(method="csp", settings={"dropout": 0.6}, datasets=[SHAPES], every_seed=True),
     "rescored": Variant(
-        method="troika", settings={"scoring": {"closed": [0.5, 0.5]}}, datasets=[SHAPES], evaluates="troika", every_seed=True
+        method="troika",
+        settings={"scoring": {"closed": [0.5, 0.5]}},
+        datasets=[SHAPES],
+        evaluates="troika",
+        every_seed=True,
     ),
 }
 
@@ -113,8 +117,7 @@ def test_another_seed_adds_a_world_and_changes_no_other(plan: TrackPlan) -> None
 
 def test_the_seed_of_the_data_set_moves_all_worlds_along() -> None:
     before, after = (
-        planned("demo", "profiles.demo.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}")
-        for seed in (7, 8)
+        planned("demo", "profiles.demo.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
     )
     worlds = [[each.needs["data"] for each in plan.evaluations["csp", SHAPES]] for plan in (before, after)]
     assert worlds[0][1].digest == worlds[1][0].digest  # world 1 of seed 7 is world 0 of seed 8
