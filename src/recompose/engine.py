@@ -110,7 +110,11 @@ class Engine:
             return []
         if phase == TRAINED[0]:
             return self.batches([recipe for recipe in missing if recipe.kind in TRAINED])
-        return [self._job(phase, [recipe]) for recipe in missing if recipe.kind == phase]
+        named: dict[str, list[Recipe]] = {}  # the worlds of a drawn data set go by one name, and share a process
+        for recipe in missing:
+            if recipe.kind == phase:
+                named.setdefault(recipe.name, []).append(recipe)
+        return [self._job(phase, recipes) for recipes in named.values()]
 
     def batches(self, missing: list[Recipe]) -> list[Job]:
         """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind it.

@@ -198,7 +198,7 @@ class Method:
     class_path: str  # module:class
     settings: type[Section]
     needs_backbone: bool  # no: it needs no torch either
-    needs_seed: bool  # no: another seed gives the same numbers, so it is run once
+    needs_seed: bool  # no: on the same data another seed gives the same numbers, so it is run once
 
     @property
     def module(self) -> str:
@@ -224,16 +224,16 @@ METHODS = {
 class Images(Section):
     """Images of a drawn data set, per split; every pair of a split is shown at least once."""
 
-    train: Annotated[int, Field(ge=83)] = Field(description="Of training.")
-    val: Annotated[int, Field(ge=30)] = Field(description="Of validation.")
-    test: Annotated[int, Field(ge=36)] = Field(description="Of test.")
+    train: Annotated[int, Field(ge=83)] = Field(description="Of training, by a long tail over the pairs.")
+    val: Annotated[int, Field(ge=79)] = Field(description="Of validation, the same number of each pair.")
+    test: Annotated[int, Field(ge=113)] = Field(description="Of test, the same number of each pair.")
 
 
 class ShapesPairs(Section):
     """A drawn data set of state-object pairs."""
 
     adapter: Literal["shapes-pairs"] = Field(description="What draws and reads it.")
-    seed: Seed = Field(description="Of the drawing.")
+    seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
     images: Images = Field(description="How many are drawn.")
 
 
@@ -255,10 +255,11 @@ class Adapter:
 
     module: str
     settings: type[Section]
+    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
 
 
 ADAPTERS = {
-    "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs),
+    "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs, drawn=True),
     "mit-states": Adapter("recompose.tracks.czsl.data.mit_states", Downloaded),
     "ut-zappos": Adapter("recompose.tracks.czsl.data.ut_zappos", Downloaded),
     "cgqa": Adapter("recompose.tracks.czsl.data.cgqa", Downloaded),

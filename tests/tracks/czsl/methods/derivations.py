@@ -139,11 +139,30 @@ def _self_attention(attention: Any, x: Tensor) -> Tensor:
     return plain_linear(attention.out_proj, torch.cat(found, dim=-1))
 
 
+def _plain_patches(first: nn.Module, pixels: Tensor) -> Tensor:
+    """The patches of images [images, patches, width], of a patch embedding or of a convolutional stem."""
+    x = pixels
+    for layer in first if isinstance(first, nn.Sequential) else [first]:
+        if isinstance(layer, nn.Conv2d):
+            size, stride, pad = layer.kernel_size[0], layer.stride[0], layer.padding[0]
+            windows = nn.functional.unfold(x, size, stride=stride, padding=pad)
+            side = (x.shape[-1] + 2 * pad - size) // stride + 1
+            x = (layer.weight.flatten(1) @ windows).unflatten(2, (side, side))
+        elif isinstance(layer, nn.GroupNorm):
+            groups = x.unflatten(1, (layer.num_groups, -1))
+            mean = groups.mean(dim=(2, 3, 4), keepdim=True)
+            variance = (groups - mean).square().mean(dim=(2, 3, 4), keepdim=True)
+            x = ((groups - mean) / (variance + layer.eps).sqrt()).flatten(1, 2)
+            x = x * layer.weight.view(-1, 1, 1) + layer.bias.view(-1, 1, 1)
+        else:
+            x = x * (1 + torch.erf(x / math.sqrt(2))) / 2
+    return x.flatten(2).transpose(1, 2)
+
+
 def plain_tower(backbone: Backbone, pixels: Tensor, adapters: Any = None) -> list[Tensor]:
     """Each block's output [images, 1 + patches, width], with an adapter of each branch's input beside each sub-layer."""
     visual = backbone.model.visual
-    size = visual.conv1.kernel_size[0]
-    patches = nn.functional.unfold(pixels, size, stride=size).transpose(1, 2) @ visual.conv1.weight.flatten(1).T
+    patches = _plain_patches(visual.conv1, pixels)
     first = visual.class_embedding.expand(len(pixels), 1, -1)
     x = plain_norm(visual.ln_pre, torch.cat([first, patches], dim=1) + visual.positional_embedding)
     outputs = []
