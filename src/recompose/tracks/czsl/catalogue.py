@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from recompose.params.sections import Archive, Count, Name, Positive, Section, Seed, Share, Weight
+from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
 
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -22,6 +22,9 @@ class Training(Section):
     batch_size: Count = Field(description="Images of a batch.")
     accumulate: Count = Field(description="Batches whose gradients make one step.")
     epochs: Count = Field(description="Passes over the images of training.")
+    precision: Precision | None = Field(
+        default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
+    )
 
 
 class AugmentedTraining(Training):
@@ -157,6 +160,9 @@ class TroikaSettings(ThreePathSettings):
     heads: Count = Field(description="Of each cross-attention.")
     traction_dropout: Share = Field(description="In the cross-attentions.")
     traction: Positive = Field(description="What lambda begins as.")
+    token_norms: Literal["once", "each-path"] = Field(
+        description="The paths see the same normed tokens; or each path norms them once more, as in the released code."
+    )
 
 
 class MsciSettings(ThreePathSettings):

@@ -30,7 +30,7 @@ THREE_PATHS: dict[str, Any] = {  # without dropout
 SCORING: dict[str, Any] = {"fusion": "probabilities", "closed": [0.1, 0.9], "open": [0.3, 0.7]}
 OWN: dict[str, dict[str, Any]] = {  # method -> what it adds to them
     "c-s-o": {},
-    "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1},
+    "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1, "token_norms": "each-path"},
     "msci": {
         "aggregated": 2,
         "aggregation": "learned",
@@ -265,13 +265,13 @@ def plain_paths(
     images: Tensor,
     pairs: list[list[int]],
     *,
-    look: Callable[[Tensor, list[Tensor]], Tensor] | None = None,
+    look: Callable[[str, Tensor, list[Tensor]], Tensor] | None = None,
     training: bool = False,
 ) -> dict[str, Tensor]:
     """The logits [images, texts] of the paths pair, state and object, of images in bytes.
 
     Args:
-        look: what becomes of a text [E] that looks at the blocks' outputs [tokens, E] of an image.
+        look: what becomes of a path's text [E], of unit length, that looks at the blocks' outputs [tokens, E] of an image.
     """
     layers = plain_layers(method, images)
     embedding = layers[-1][:, 0]
@@ -287,7 +287,7 @@ def plain_paths(
         texts = {
             path: torch.stack(
                 [
-                    torch.stack([look(text, [layer[number] for layer in layers]) for text in prompts])
+                    torch.stack([look(path, text / text.norm(), [layer[number] for layer in layers]) for text in prompts])
                     for number in range(len(images))
                 ]
             )

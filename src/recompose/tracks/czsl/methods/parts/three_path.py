@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.blocks import LOOKS, in_blocks
@@ -162,8 +162,12 @@ class ThreePath(PairMethod):
         return []
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """Texts [P, E] after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
+        """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
         return texts
+
+    def tokens_of(self, path: str, tokens: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """What the texts of a path attend to, of what was gathered: all of it."""
+        return tokens
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
         """What texts attend to, made of the tokens of each group of layers."""
@@ -204,11 +208,15 @@ class ThreePath(PairMethod):
         return self.prompts.encode(self.backbone, path, *words)
 
     def logits(self, path: str, images: Views, texts: Tensor) -> Tensor:
-        """Logits [images, texts] of a path, in blocks of texts [texts, E]."""
-        view: Tensor = getattr(images, path)
+        """Logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
+
+        Texts are brought to unit length before they attend to images, not only after it: queries and what is added to them are of the size that
+        lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to nothing, cosines do not depend on it.
+        """
+        view, tokens = getattr(images, path), self.tokens_of(path, images.tokens)
         return in_blocks(
-            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, images.tokens)),
-            texts,
+            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, tokens)),
+            normalize(texts.float(), dim=-1),
             size=max(1, LOOKS // len(view)),
             dim=1,
         )
