@@ -287,7 +287,9 @@ def plain_paths(
         texts = {
             path: torch.stack(
                 [
-                    torch.stack([look(path, text / text.norm(), [layer[number] for layer in layers]) for text in prompts])
+                    torch.stack(
+                        [look(path, text / text.norm(), [layer[number] for layer in layers]) for text in prompts]
+                    )
                     for number in range(len(images))
                 ]
             )

@@ -61,7 +61,9 @@ def pulled(method: Troika) -> Any:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("changed", [{}, {"traction_layers": 1}, {"traction_layers": 3, "heads": 2}, {"token_norms": "once"}])
+@pytest.mark.parametrize(
+    "changed", [{}, {"traction_layers": 1}, {"traction_layers": 3, "heads": 2}, {"token_norms": "once"}]
+)
 def test_texts_are_pulled_towards_what_the_last_block_shows(
     backbone: Backbone, images: Tensor, changed: dict[str, Any]
 ) -> None:
@@ -120,7 +122,9 @@ def test_heads_that_cannot_share_the_width_are_an_error(backbone: Backbone) -> N
 
 
 @torch.no_grad()
-def test_tokens_are_normed_once_more_for_each_path_where_the_setting_says_so(backbone: Backbone, images: Tensor) -> None:
+def test_tokens_are_normed_once_more_for_each_path_where_the_setting_says_so(
+    backbone: Backbone, images: Tensor
+) -> None:
     method = made(backbone)
     pairs, states, objects = (method.tokens_of(path, method.encode_images(images).tokens)[0] for path in PATHS)
     torch.testing.assert_close(states, method.norm(pairs))
