@@ -65,8 +65,8 @@ def assert_gradients_agree(method: nn.Module, loss: Tensor, expected: Tensor) ->
     )
     largest = max(float(gradient.abs().max()) for gradient in wanted)
     for name, one, other in zip(names, found, wanted, strict=True):
-        # where batch normalisation takes away what a bias adds, its gradient is rounding alone
-        size = largest if name.startswith("of_") and name.endswith(".0.bias") else float(other.abs().max())
+        # batch normalisation of four images divides by small deviations: in front of it rounding grows
+        size = largest if name.startswith(("of_state.0.", "of_object.0.")) else float(other.abs().max())
         assert float((one - other).abs().max()) <= CLOSE * max(size, 0.01 * largest), name
 
 
