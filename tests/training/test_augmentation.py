@@ -27,9 +27,8 @@ def test_the_seed_determines_what_is_drawn(images: Tensor) -> None:
 def test_each_image_is_drawn_for_itself_and_about_half_are_flipped(images: Tensor) -> None:
     found = augmented(images, 3)
     assert found.shape == images.shape
-    assert len({tuple(image.flatten().tolist()) for image in found}) > 0.9 * len(
-        images
-    )  # angles that hardly differ turn the same pixels
+    distinct = {tuple(image.flatten().tolist()) for image in found}
+    assert len(distinct) > 0.8 * len(images)  # angles that hardly differ move the same pixels
     centre = found[:, 0, 24:40]  # away from what came in at the edges
     flipped = (centre[:, :, 16:32].mean(dim=(1, 2)) < centre[:, :, 32:48].mean(dim=(1, 2))).sum()
     assert 70 < int(flipped) < 130

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy, normalize
 from recompose.backbones.clip import Backbone
 from recompose.nn.blocks import LOOKS, in_blocks
 from recompose.nn.tuning import ImageTower, tuned
-from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
+from recompose.tracks.czsl.methods.parts.disentangler import Disentangler, End, Start
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
@@ -107,7 +107,7 @@ class ThreePath(PairMethod):
         prompts: ``soft``, contexts and words are learned; ``fixed``, they stay the template and the names.
         attribute_dropout: of the elements of learned vectors of states and objects.
         image_tower: what is tuned in it, see ``tuned``; adapter: bottleneck and dropout of that.
-        disentangler: layers and dropout.
+        disentangler: layers, dropout, how they end and where they begin, see ``Disentangler``.
         loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
 
     How scores are fused is no setting of the model: ``scored_with`` sets it, for validation and for an evaluation.
@@ -129,6 +129,8 @@ class ThreePath(PairMethod):
         adapter_dropout: float,
         disentangler_layers: int,
         disentangler_dropout: float,
+        disentangler_end: End,
+        disentangler_start: Start,
         loss_weights: Sequence[float],
     ) -> None:
         super().__init__(backbone)
@@ -136,10 +138,14 @@ class ThreePath(PairMethod):
         self.prompts = Prompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
         self.prompts.requires_grad_(soft)
         self.adapters = tuned(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
-        heads = (Disentangler(backbone.width, disentangler_layers, disentangler_dropout) for _ in range(2))
-        self.of_state, self.of_object = heads
+        self._heads = disentangler_layers, disentangler_dropout, disentangler_end, disentangler_start
+        self.of_state, self.of_object = self._disentangler(), self._disentangler()
         self.loss_weights = loss_weights
         self._scoring: Scoring | None = None
+
+    def _disentangler(self) -> Disentangler:
+        layers, dropout, end, start = self._heads
+        return Disentangler(self.backbone.width, layers, dropout, end=end, start=start)
 
     @property
     def scoring(self) -> Scoring:
