@@ -261,12 +261,9 @@ class _Runs:
         entry = METHODS[variant.method]
         settings = self._settings(name, variant, data)
         settings.pop("scoring", None)
-        document = {
-            "class": entry.class_path,
-            "settings": settings,
-            "seed": seed,
-            "trainer": self.params.chosen.trainer.model_dump(include={"precision", "threads"}),
-        }
+        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
+        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
+        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         needs = {"data": data, **self._towers(variant, data)}
         code = fingerprint([entry.module, TRAINING])
         return Recipe(

@@ -25,12 +25,14 @@ THREE_PATHS: dict[str, Any] = {  # without dropout
     "adapter_dropout": 0.0,
     "disentangler_layers": 1,
     "disentangler_dropout": 0.0,
+    "disentangler_end": "relu",
+    "disentangler_start": "random",
     "loss_weights": [1.0, 0.5, 0.25],
 }
 SCORING: dict[str, Any] = {"fusion": "probabilities", "closed": [0.1, 0.9], "open": [0.3, 0.7]}
 OWN: dict[str, dict[str, Any]] = {  # method -> what it adds to them
     "c-s-o": {},
-    "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1},
+    "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1, "token_norms": "each-path"},
     "msci": {
         "aggregated": 2,
         "aggregation": "learned",
@@ -190,14 +192,16 @@ def plain_layers(method: Any, images: Tensor) -> list[Tensor]:
 
 
 def plain_disentangled(head: Any, x: Tensor, training: bool) -> Tensor:
-    """Linear map, batch normalisation and ReLU, as often as the head has them, dropout left out."""
-    steps = list(head)
-    for linear, norm in zip(steps[0::4], steps[1::4], strict=True):
-        x = plain_linear(linear, x)
-        mean = x.mean(dim=0) if training else norm.running_mean
-        variance = ((x - mean) ** 2).mean(dim=0) if training else norm.running_var
-        x = ((x - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
-    return x
+    """Linear map, batch normalisation and ReLU, as often as the head has them, a linear map alone where it ends so, dropout left out."""
+    steps, told = list(head), x
+    for start in range(0, len(steps), 4):
+        told = plain_linear(steps[start], told)
+        if steps[start + 1 :]:
+            norm = steps[start + 1]
+            mean = told.mean(dim=0) if training else norm.running_mean
+            variance = ((told - mean) ** 2).mean(dim=0) if training else norm.running_var
+            told = ((told - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
+    return x + told if head.residual else told
 
 
 # texts
@@ -284,13 +288,13 @@ def plain_paths(
     images: Tensor,
     pairs: list[list[int]],
     *,
-    look: Callable[[Tensor, list[Tensor]], Tensor] | None = None,
+    look: Callable[[str, Tensor, list[Tensor]], Tensor] | None = None,
     training: bool = False,
 ) -> dict[str, Tensor]:
     """The logits [images, texts] of the paths pair, state and object, of images in bytes.
 
     Args:
-        look: what becomes of a text [E] that looks at the blocks' outputs [tokens, E] of an image.
+        look: what becomes of a path's text [E], of unit length, that looks at the blocks' outputs [tokens, E] of an image.
     """
     layers = plain_layers(method, images)
     embedding = layers[-1][:, 0]
@@ -306,7 +310,9 @@ def plain_paths(
         texts = {
             path: torch.stack(
                 [
-                    torch.stack([look(text, [layer[number] for layer in layers]) for text in prompts])
+                    torch.stack(
+                        [look(path, text / text.norm(), [layer[number] for layer in layers]) for text in prompts]
+                    )
                     for number in range(len(images))
                 ]
             )
