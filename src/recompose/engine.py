@@ -248,9 +248,7 @@ class Engine:
                 self.work.store.verify(recipe)
         for (paper, artifact), recipe in self.artifacts.items():
             self._set_stamp(paper, artifact, recipe)
-        of_papers = [
-            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers
-        ]
+        of_papers = [[self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers]
         outdated = [
             path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
         ]
