@@ -1,4 +1,4 @@
-"""Claims on runs that are made up: what is compared, the verdicts that follow, and what cells and forest plots say of them."""
+"""Claims on runs that are made up: what is compared, which verdicts follow, and what cells and forest plots say."""
 
 import csv
 import math
@@ -28,7 +28,7 @@ PRINTED = 2e-4
 
 @dataclass
 class Fake:
-    """Runs and what they measured, in the place of a workspace: method -> benchmark -> seed -> AUC in percent, or all measures."""
+    """Runs and what they measured: method -> benchmark -> seed -> AUC in percent, or all measures."""
 
     measured: dict[str, dict[str, dict[int, Any]]]
     missing: set[tuple[str, str, int]] = field(default_factory=set)

@@ -41,7 +41,7 @@ def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[st
 
 
 def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """A cell per row and benchmark, for lineage; of claims one per benchmark, for each verdict rests on all comparisons."""
+    """A cell per row and benchmark, for lineage; of claims one per benchmark: a verdict rests on all comparisons."""
     kind = paper.artifacts[name].kind
     if kind == FOREST:
         return list(_of_claims(results, paper, name))
