@@ -342,7 +342,7 @@ def deciding(tested: list[Tested]) -> Tested:
 
 
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """The cells of a table of claims: on each benchmark a verdict, and the numbers of the comparison that decides it."""
+    """The cells of a table of claims: by benchmark a verdict, and the numbers of the comparison that decides it."""
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), asked_claims(results, paper, benchmark)
         family = Basis.of(results, paper, benchmark, (method for claim in claims.values() for method in claim.methods))
