@@ -1,4 +1,4 @@
-"""Claims on runs that are made up: what is compared, the verdicts that follow, and what cells and forest plots say of them."""
+"""Claims on runs that are made up: what is compared, which verdicts follow, and what cells and forest plots say."""
 
 import csv
 import math
@@ -28,7 +28,7 @@ PRINTED = 2e-4
 
 @dataclass
 class Fake:
-    """Runs and what they measured, in the place of a workspace: method -> benchmark -> seed -> AUC in percent, or all measures."""
+    """Runs and what they measured: method -> benchmark -> seed -> AUC in percent, or all measures."""
 
     measured: dict[str, dict[str, dict[int, Any]]]
     missing: set[tuple[str, str, int]] = field(default_factory=set)
@@ -433,8 +433,8 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
         assert COLOURS[verdict].lower() in svg.lower()
         assert f">{verdict}<" in svg
     assert svg.count(">one seed<") == 1
-    (cell, *_) = cells = cells_of_figure(work, paper, "forest")  # type: ignore[arg-type]
-    assert len(cells) == len(rows)
+    (cell,) = cells_of_figure(work, paper, "forest")  # type: ignore[arg-type]
+    assert (cell.row, cell.column, cell.n) == ("all claims", "d forest", 10)
     assert set(cell.made_from) == {key(work, name, seed) for name in "abc" for seed in range(3)} | {key(work, "e", 0)}
 
 

@@ -16,7 +16,7 @@ PRINTED = 2e-4  # what their rounding leaves open, relatively
 
 
 def tail(t: float, freedom: float, steps: int = 20000) -> float:
-    """The probability of Student's t above a value of zero or more: its density, integrated from zero by Simpson's rule."""
+    """The probability of Student's t above a value of zero or more, by Simpson's rule on its density."""
     constant = math.gamma((freedom + 1) / 2) / math.sqrt(freedom * math.pi) / math.gamma(freedom / 2)
 
     def density(x: float) -> float:
@@ -188,7 +188,7 @@ probabilities = st.lists(st.floats(0, 1), max_size=7)
 
 
 def rejected(p_values: list[float], level: float) -> set[int]:
-    """Holm's procedure as he wrote it: the smallest first, at the level divided by how many are left, until one is not rejected."""
+    """Holm's procedure as he wrote it: the smallest first, at the level over how many are left, until one stands."""
     out: set[int] = set()
     while len(out) < len(p_values):
         left = [place for place in range(len(p_values)) if place not in out]

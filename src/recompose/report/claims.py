@@ -1,11 +1,12 @@
 """Claims: sentences that papers draw from their artifacts, put to the test on what was measured here.
 
-A claim is one or several comparisons. A comparison is a difference of a measure of two methods, or of two such differences, that has to be above zero, or
-within a margin of it. It is paired by seed where both sides have at least two seeds in common; Welch's test where they have not, but two values or
-more each. A method whose numbers are the same for every seed is a constant. One run of a method that depends on its seed decides nothing.
+A claim is one or several comparisons. A comparison is a difference of a measure of two methods, or of two such
+differences, that has to be above zero, or within a margin of it. It is paired by seed where both sides have at least
+two seeds in common; Welch's test where they have not, but two values or more each. A method whose numbers are the same
+for every seed is a constant. One run of a method that depends on its seed decides nothing.
 
-All distinct comparisons of a paper on a benchmark are corrected for each other (Holm). A claim is supported here if all of its comparisons are, reversed if
-one of them is, and undecided otherwise, which is said with the reason.
+All distinct comparisons of a paper on a benchmark are corrected for each other (Holm). A claim is supported here if all
+of its comparisons are, reversed if one of them is, and undecided otherwise, which is said with the reason.
 """
 
 from collections import Counter
@@ -317,13 +318,16 @@ def _side(
 
 
 def _is_constant(paper: Paper, planned: list[Recipe], compared: Mapping[str, list[Recipe]]) -> bool:
-    """Whether a method's numbers are the same for every seed of those that it is compared with: it is run once, and all are on the same data."""
+    """Whether no seed changes a method among those that it is compared with: it is run once, and all share the data."""
     data = {each.needs["data"].digest for recipes in compared.values() for each in recipes if "data" in each.needs}
     return len(planned) == 1 and len(data) <= 1 and not TRACKS[paper.track].depends_on_seed(planned[0])
 
 
 def deciding(tested: list[Tested]) -> Tested:
-    """Of the comparisons of a claim the one that decides it: reversed before undecided before supported, and among equal ones the one that stands worst."""
+    """Of a claim's comparisons the one that decides it.
+
+    Reversed comes before undecided before supported, and among equal ones the one that stands worst.
+    """
 
     def standing(each: Tested) -> tuple[int, float]:
         order = (REVERSED, UNDECIDED, SUPPORTED)
@@ -338,7 +342,7 @@ def deciding(tested: list[Tested]) -> Tested:
 
 
 def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """The cells of a table of claims: of each benchmark a verdict, and of the comparison that decides it both sides, difference, interval, n and corrected p."""
+    """The cells of a table of claims: by benchmark a verdict, and the numbers of the comparison that decides it."""
     for benchmark in results.benchmarks(paper.track):
         tested, claims = compare_all(results, paper, benchmark), asked_claims(results, paper, benchmark)
         family = Basis.of(results, paper, benchmark, (method for claim in claims.values() for method in claim.methods))
@@ -363,7 +367,7 @@ def _said(found: Tested) -> Iterator[tuple[str, str, float | None]]:
 
 @dataclass(frozen=True)
 class Basis:
-    """What cells of claims rest on: methods on a benchmark, their complete evaluations, and those that the plan wants."""
+    """What cells of claims rest on: methods on a benchmark, their complete evaluations, and those that are wanted."""
 
     benchmark: str
     methods: tuple[str, ...]

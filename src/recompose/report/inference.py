@@ -1,7 +1,8 @@
-"""What differences over seeds allow to conclude: Student's tests by scipy, and the correction for making several of them.
+"""What differences over seeds allow to conclude: Student's tests by scipy, and the correction for several of them.
 
-Values are told apart to nine decimals of their unit: what lies below is rounding. Where every seed gives the same difference, the interval is that
-difference, and p is what it tends to as the spread vanishes: 0, or 1 for no difference. scipy is imported where it computes, for it takes a second.
+Values are told apart to nine decimals of their unit: what lies below is rounding. Where every seed gives the same
+difference, the interval is that difference, and p is what it tends to as the spread vanishes: 0, or 1 for no
+difference. scipy is imported where it computes, for it takes a second.
 """
 
 from collections.abc import Sequence
@@ -25,12 +26,14 @@ class Estimate:
 
 
 def paired(first: Sequence[float], second: Sequence[float], margin: float | None = None) -> Estimate:
-    """The mean difference of values that belong together, by the paired t-test; of a constant side every value is the same, which is the one-sample test.
+    """The mean difference of values that belong together, by the paired t-test.
+
+    Where one side is a constant, given as often as there are values, that is the one-sample test.
 
     Args:
         first: [n] with n of two or more.
         second: [n], in the same order.
-        margin: where it is given, the test is not whether there is a difference but whether it lies within this of zero, see ``equivalence``.
+        margin: if given, the test is whether the difference lies within this of zero, see ``equivalence``.
 
     >>> found = paired([3.0, 5.0, 4.0], [2.0, 3.0, 1.0])
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), round(found.p, 3)
@@ -83,9 +86,9 @@ def _tested(test: Any, first: Sequence[float], second: Sequence[float], margin: 
 
 
 def equivalence(test: Any, first: Sequence[float], second: Sequence[float], margin: float) -> float:
-    """Two one-sided tests against each end of a margin: below 5 % exactly where the 95 % interval lies within the margin, or wholly outside of it.
+    """One-sided tests against each end of a margin: p is below 5 % where the 95 % interval is within it or outside.
 
-    Each one-sided test is at half the level, so that an interval which is inside or outside says the same as p; which of both it is, the difference tells.
+    Each is at half the level, so that p says what the interval says; which of both it is, the difference tells.
     """
 
     def p(end: float, alternative: str) -> float:
@@ -98,13 +101,16 @@ def equivalence(test: Any, first: Sequence[float], second: Sequence[float], marg
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Each p as it is to be read when all of them were looked at: Holm's step-down correction, which keeps the chance of any wrong rejection at the level.
+    """Each p as it is to be read when all of them were looked at: Holm's step-down correction.
+
+    It keeps the chance of any wrong rejection at the level.
 
     Args:
         p_values: [n]
 
     Returns:
-        [n], in the same order: the smallest times n, the next one times n - 1 and so on, none below one before it, none above 1.
+        [n], in the same order: the smallest times n, the next one times n - 1 and so on, none below one before it, none
+        above 1.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -113,7 +113,7 @@ def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, tested: list[Tested])
 
 
 def _draw_line(axis: plt.Axes, place: int, tested: Tested) -> None:
-    """A comparison: its estimate, filled where it is decided, its interval, and the margin that it has to keep within."""
+    """A comparison: its estimate, filled where it is decided, its interval, and the margin that it has to keep."""
     estimate, colour = tested.difference.estimate, VERDICTS[tested.verdict]
     if estimate is None:
         return

@@ -1,6 +1,7 @@
 """The evaluations that a figure shows."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from recompose.papers.declaration import FOREST, Paper
 from recompose.plan import Recipe
@@ -50,10 +51,10 @@ def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[st
 
 
 def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """A cell per row and benchmark, for lineage; of claims those of their table."""
+    """A cell per row and benchmark, for lineage; of claims one per benchmark: a verdict rests on all comparisons."""
     kind = paper.artifacts[name].kind
     if kind == FOREST:
-        return [cell for cell in verdicts(results, paper, name) if cell.part == "verdict"]
+        return list(_of_claims(results, paper, name))
     return [
         Cell(
             series.row,
@@ -68,3 +69,10 @@ def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
         )
         for series in series_of(results, paper, name)
     ]
+
+
+def _of_claims(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    of_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
+    for benchmark, cell in of_benchmark.items():
+        place = {"row": "all claims", "column": f"{benchmark} {FOREST}", "text": FOREST, "part": "", "measure": ""}
+        yield replace(cell, **place, n=len(cell.made_from))  # type: ignore[arg-type]
