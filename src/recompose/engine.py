@@ -110,7 +110,11 @@ class Engine:
             return []
         if phase == TRAINED[0]:
             return self.batches([recipe for recipe in missing if recipe.kind in TRAINED])
-        return [self._job(phase, [recipe]) for recipe in missing if recipe.kind == phase]
+        named: dict[str, list[Recipe]] = {}  # the worlds of a drawn data set go by one name, and share a process
+        for recipe in missing:
+            if recipe.kind == phase:
+                named.setdefault(recipe.name, []).append(recipe)
+        return [self._job(phase, recipes) for recipes in named.values()]
 
     def batches(self, missing: list[Recipe]) -> list[Job]:
         """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind it.
@@ -244,9 +248,7 @@ class Engine:
                 self.work.store.verify(recipe)
         for (paper, artifact), recipe in self.artifacts.items():
             self._set_stamp(paper, artifact, recipe)
-        of_papers = [
-            [self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers
-        ]
+        of_papers = [[self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers]
         outdated = [
             path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
         ]

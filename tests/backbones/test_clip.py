@@ -10,7 +10,8 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone, build, end_of_text, load, load_backbone
+from recompose.backbones.clip import ARCHITECTURES, Backbone, build, end_of_text, load, load_backbone, outline
+from recompose.backbones.stem import convolutional_stem
 
 TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
 
@@ -84,6 +85,47 @@ def test_parts_of_the_way_to_the_joint_space_are_those_of_the_whole_way(backbone
     torch.testing.assert_close(backbone.project_text(tokens)[1, 2], backbone.project_text(tokens[1, 2]))
     (last,) = backbone.image_tokens(pixels, [3])
     torch.testing.assert_close(backbone.project_image(last[:, 0]), backbone.encode_image(pixels))
+
+
+def test_a_stem_gives_as_many_tokens_as_patches_and_has_no_other_way_in(backbone: Backbone, pixels: Tensor) -> None:
+    stem = backbone.model.visual.conv1
+    assert stem(pixels).shape == (5, 128, 4, 4)
+    strides = [layer.stride for layer in stem if isinstance(layer, torch.nn.Conv2d)]
+    assert strides == [(2, 2), (2, 2), (2, 2), (1, 1)]
+    assert [layer.out_channels for layer in stem if isinstance(layer, torch.nn.Conv2d)] == [32, 64, 128, 128]
+    assert not [name for name, _ in stem.named_buffers()]  # nothing that training mode would change
+    torch.testing.assert_close(stem.train()(pixels)[:1], stem.eval()(pixels[:1]))
+
+
+def test_but_for_the_stem_the_architecture_is_open_clip_s(backbone: Backbone, pixels: Tensor) -> None:
+    config = json.loads((ARCHITECTURES / "shapes-clip.json").read_text())
+    del config["stem"]
+    plain = open_clip.CLIP(**config).eval()
+    plain.visual.conv1 = backbone.model.visual.conv1
+    plain.load_state_dict(backbone.model.state_dict())
+    assert torch.equal(plain.encode_image(pixels), backbone.encode_image(pixels))
+    assert backbone.model.visual.image_mean == open_clip.OPENAI_DATASET_MEAN
+
+
+@pytest.mark.parametrize(("patch", "width"), [(6, 128), (8, 96), (8, 100)])
+def test_a_stem_that_halves_unevenly_is_refused(patch: int, width: int) -> None:
+    with pytest.raises(ValueError, match="no stem gives patches"):
+        convolutional_stem(patch, width)
+
+
+def test_an_unknown_stem_is_refused(tmp_path: Path) -> None:
+    config = json.loads((ARCHITECTURES / "shapes-clip.json").read_text())
+    (tmp_path / "odd-clip.json").write_text(json.dumps(config | {"stem": "round"}))
+    open_clip.add_model_config(tmp_path)
+    with pytest.raises(ValueError, match="odd-clip has stem 'round'"):
+        build("odd-clip", "gelu")
+
+
+def test_an_outline_has_the_shapes_of_the_architecture(backbone: Backbone) -> None:
+    found = outline("shapes-clip", "gelu").model.state_dict()
+    assert {name: tensor.shape for name, tensor in found.items()} == {
+        name: tensor.shape for name, tensor in backbone.model.state_dict().items()
+    }
 
 
 def test_sizes_are_those_of_the_architecture(backbone: Backbone) -> None:

@@ -10,6 +10,7 @@ import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from random import Random
@@ -22,6 +23,7 @@ from PIL import Image, ImageChops, ImageDraw
 
 from recompose.drawing import objects as drawing
 from recompose.drawing import scenes as corpus
+from recompose.drawing.looks import CATALOGUE, SCENES, Look
 from recompose.drawing.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finished, ground
 from recompose.drawing.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
 from recompose.tracks.czsl.data import shapes_pairs
@@ -29,7 +31,7 @@ from recompose.tracks.czsl.data.compositional import METADATA, DataError, read_m
 from recompose.tracks.czsl.data.pairs import SPLITS
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
 
-IMAGES = {"train": 90, "val": 35, "test": 36}
+IMAGES = {"train": 90, "val": 80, "test": 114}
 CENTRE, RADIUS = (32, 32), 20
 LABELS = STATE_LABELS | OBJECT_LABELS
 
@@ -126,16 +128,16 @@ def test_images_of_one_pair_differ_from_each_other_and_between_seeds(
 # pairs and labels
 
 
-def test_splits_are_those_of_ut_zappos() -> None:
+def test_splits_show_as_many_pairs_as_ut_zappos_and_use_all_others() -> None:
     everything = set(product(STATE_LABELS.values(), OBJECT_LABELS.values()))
     for seed in range(500):  # by chance alone, one in fifty would miss a state
         chosen = shapes_pairs.choose_pairs(seed)
         train, val, test = (set(chosen[split]) for split in SPLITS)
-        assert train | val | test <= everything
-        assert len(train) == len(chosen["train"]) == 83
+        assert train | val | test == everything
+        assert [len(chosen[split]) for split in SPLITS] == [len(train), len(val), len(test)] == [83, 79, 113]
         assert (len({state for state, _ in train}), len({name for _, name in train})) == (16, 12)
-        assert (len(val & train), len(val - train), len(chosen["val"])) == (15, 15, 30)
-        assert (len(test & train), len(test - train), len(chosen["test"])) == (18, 18, 36)
+        assert (len(val - train), len(test - train)) == (45, 64)
+        assert train <= val | test
         assert not val & test
 
 
@@ -144,16 +146,34 @@ def test_another_seed_chooses_other_pairs() -> None:
     assert shapes_pairs.choose_pairs(5) == shapes_pairs.choose_pairs(5)
 
 
-def test_labels_have_a_long_tail_and_show_every_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def counts_of(root: Path, split: str) -> Counter[tuple[str, str]]:
+    """How many images of a split show each pair."""
+    return Counter((each["attr"], each["obj"]) for each in read_metadata(root / METADATA) if each["set"] == split)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_training_has_a_long_tail_and_shows_every_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
-    for seed in range(4):
-        shapes_pairs.draw(tmp_path, seed=seed, images={"train": 5000, "val": 1500, "test": 1500})
-        records = read_metadata(tmp_path / METADATA)
-        for split, pairs in shapes_pairs.choose_pairs(seed).items():
-            counts = Counter((record["attr"], record["obj"]) for record in records if record["set"] == split)
-            assert set(counts) == set(pairs)
-            assert max(counts.values()) >= (5 if split == "train" else 2) * median(counts.values())
-            assert min(counts.values()) < median(counts.values())
+    shapes_pairs.draw(tmp_path, seed=seed, images={"train": 5000, "val": 1500, "test": 1500})
+    counts = counts_of(tmp_path, "train")
+    assert set(counts) == set(shapes_pairs.choose_pairs(seed)["train"])
+    assert max(counts.values()) >= 5 * median(counts.values())
+    assert min(counts.values()) < median(counts.values())
+    assert sum(sorted(counts.values())[-8:]) > 0.3 * 5000  # a tenth of the pairs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_validation_and_test_show_every_pair_as_often_as_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
+    shapes_pairs.draw(tmp_path, seed=seed, images={"train": 90, "val": 1500, "test": 2260})
+    for split in ("val", "test"):
+        counts = counts_of(tmp_path, split)
+        assert set(counts) == set(shapes_pairs.choose_pairs(seed)[split])
+        assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_what_is_drawn_is_what_labels_say(tmp_path: Path, drawn: list[Drawn]) -> None:
@@ -168,7 +188,7 @@ def test_what_is_drawn_is_what_labels_say(tmp_path: Path, drawn: list[Drawn]) ->
 
 def test_a_drawn_data_set_passes_its_own_checks(made: tuple[Path, dict[str, str]]) -> None:
     data = shapes_pairs.read(made[0] / "pairs", IMAGES)
-    assert len(data.samples) == len({sample.path for sample in data.samples}) == 161
+    assert len(data.samples) == len({sample.path for sample in data.samples}) == 284
     assert (data.states, data.objects) == (sorted(STATE_LABELS.values()), sorted(OBJECT_LABELS.values()))
     for sample in data.samples:
         with Image.open(made[0] / "pairs" / sample.path) as picture:
@@ -176,8 +196,8 @@ def test_a_drawn_data_set_passes_its_own_checks(made: tuple[Path, dict[str, str]
 
 
 def test_a_data_set_drawn_with_other_counts_is_refused(made: tuple[Path, dict[str, str]]) -> None:
-    with pytest.raises(DataError, match="val images: 35 instead of 36"):
-        shapes_pairs.read(made[0] / "pairs", IMAGES | {"val": 36})
+    with pytest.raises(DataError, match="val images: 80 instead of 81"):
+        shapes_pairs.read(made[0] / "pairs", IMAGES | {"val": 81})
 
 
 # looks
@@ -188,6 +208,59 @@ def test_every_thing_drawn_has_a_label_and_no_word_means_two_things() -> None:
     assert set(OBJECTS) == set(OBJECT_LABELS)
     assert len(set(LABELS.values())) == len(STATES) + len(OBJECTS) == 28
     assert all(label == name or label not in LABELS for name, label in LABELS.items())
+
+
+def test_captions_know_the_words_of_all_labels_but_two() -> None:
+    words = {word for _, caption in scenes(3000) for phrase in described(caption)[::2] for word in phrase.split()}
+    assert words == set(STATES) | set(OBJECTS)
+    assert set(LABELS.values()) - words == {"icy", "tear"}
+
+
+def pictures_in(look: Look, count: int = 60) -> np.ndarray:
+    """The same things drawn in a look, on grounds of its own [pictures, SIZE, SIZE, 3]."""
+    drawn = []
+    for (name, state), seed in zip(product(OBJECTS, STATES), range(count), strict=False):
+        rng = Random(f"look/{seed}")
+        picture = ground(rng, look)
+        draw_object(picture, name, (state,), CENTRE, RADIUS, rng, look)
+        drawn.append(np.asarray(finished(picture, look), dtype=float))
+    return np.stack(drawn)
+
+
+def test_a_data_set_looks_other_than_scenes_in_light_palette_and_sharpness() -> None:
+    scene_like, catalogue = pictures_in(SCENES), pictures_in(CATALOGUE)
+    warmth = [(each[..., 0] - each[..., 2]).mean() for each in (scene_like, catalogue)]
+    assert warmth[1] > warmth[0] + 20
+    edges = [np.abs(np.diff(each, axis=2)).mean() for each in (scene_like, catalogue)]
+    assert edges[1] < 0.9 * edges[0]
+    for colour in COLOURS:
+        assert np.abs(np.subtract(SCENES.palette[colour], CATALOGUE.palette[colour])).sum() > 50
+    assert SCENES.palette.keys() == CATALOGUE.palette.keys()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"palette": CATALOGUE.palette},
+        {"ground": CATALOGUE.ground},
+        {"clutter": CATALOGUE.clutter},
+        {"grain": 200},
+        {"turn": 24},
+        {"tilt": 12},
+        {"light": (50, 100, 100)},
+        {"blur": 2},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_each_part_of_a_look_shows(changed: dict[str, Any]) -> None:
+    assert (pictures_in(replace(SCENES, **changed)) != pictures_in(SCENES)).any(axis=(1, 2, 3)).sum() >= 10
+
+
+def test_a_data_set_is_drawn_in_the_look_of_the_catalogue(made: tuple[Path, dict[str, str]]) -> None:
+    data = shapes_pairs.read(made[0] / "pairs", IMAGES)
+    shown = np.stack([np.asarray(Image.open(made[0] / "pairs" / sample.path), dtype=float) for sample in data.samples])
+    warmth = [(each[..., 0] - each[..., 2]).mean() for each in (shown, pictures_in(CATALOGUE), pictures_in(SCENES))]
+    assert abs(warmth[0] - warmth[1]) < abs(warmth[0] - warmth[2])
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -1,386 +1,444 @@
-"""Claims: differences against closed forms with Student's quantiles of printed tables, and the verdicts that follow."""
+"""Claims on runs that are made up: what is compared, the verdicts that follow, and what cells and forest plots say of them."""
 
+import csv
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from recompose.papers.declaration import Claim, Paper
-from recompose.plan import Run
-from recompose.report import claims
+from recompose.palette import VERDICTS as COLOURS
+from recompose.papers.declaration import Artifact, Claim, Paper
+from recompose.plan import Recipe
 from recompose.report.cells import Cell
-from recompose.report.claims import VERDICTS, Difference, difference, verdicts
+from recompose.report.claims import PARTS, VERDICTS, Side, counted, difference, minus, summary, verdicts, where
+from recompose.report.figures.draw import draw
+from recompose.report.figures.series import cells_of as cells_of_figure
+from recompose.report.figures.style import NumbersOnly, Sheet
+from recompose.tracks import TRACKS
+from recompose.tracks.czsl.catalogue import METHODS
 
+AUC, SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("auc", "seen", "unseen"))
 QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
-PRINTED = 2e-4  # what their rounding leaves open, relatively
-INFINITE = math.inf
-
-
-def by_seed(*values: float) -> dict[int, float]:
-    return dict(enumerate(values))
-
-
-def near(value: float) -> Any:
-    return pytest.approx(value, rel=PRINTED)
-
-
-# differences
-
-
-@pytest.mark.parametrize(
-    ("each", "mean", "error"),
-    [
-        ([2.0, 5.0], 3.5, 1.5),  # stdev 3 / sqrt 2, over sqrt 2
-        ([1.0, 2.0, 3.0], 2.0, 1 / math.sqrt(3)),
-        ([-6.0, -5.0, -4.0], -5.0, 1 / math.sqrt(3)),
-        ([1.0, 2.0, 3.0, 4.0, 5.0], 3.0, math.sqrt(2.5 / 5)),
-    ],
-)
-def test_common_seeds_are_paired(each: list[float], mean: float, error: float) -> None:
-    lower = [10.0, -3.0, 40.0, 7.0, 0.5][: len(each)]
-    found = difference(by_seed(*(low + more for low, more in zip(lower, each, strict=True))), by_seed(*lower))
-    reach = QUANTILES[len(each) - 1] * error
-    assert found.n == len(each)
-    assert found.value == pytest.approx(mean)
-    assert found.value - found.low == near(reach)
-    assert found.high - found.value == near(reach)
-
-
-def test_what_seeds_share_does_not_widen_a_paired_interval() -> None:
-    assert difference(by_seed(1, 100, 50), by_seed(0, 99, 49)) == Difference(1, 1, 1, 3)
-
-
-def test_seeds_that_one_side_has_alone_do_not_count_where_two_are_common() -> None:
-    higher, lower = {0: 3.0, 1: 7.0, 5: 1000.0}, {1: 2.0, 0: 1.0, 6: -1000.0}
-    assert difference(higher, lower) == difference({0: 3.0, 1: 7.0}, {0: 1.0, 1: 2.0})
-
-
-@pytest.mark.parametrize(
-    ("known", "mean", "error"),
-    [
-        ([10.0, 14.0], 12.0, math.sqrt(8) * math.sqrt(3 / 2)),
-        ([10.0, 12.0, 14.0], 12.0, 2 * math.sqrt(4 / 3)),
-        ([10.0, 11.0, 12.0, 13.0, 14.0], 12.0, math.sqrt(2.5) * math.sqrt(6 / 5)),
-    ],
-)
-@pytest.mark.parametrize("seed", [0, 9])
-def test_against_a_single_seed_one_more_run_of_the_other_side_would_lie_in_the_interval(
-    seed: int, known: list[float], mean: float, error: float
-) -> None:
-    """Whether the other side has that seed, too, or not; mirrored, the interval is, too."""
-    found, mirrored = difference(by_seed(*known), {seed: 5.0}), difference({seed: 5.0}, by_seed(*known))
-    reach = QUANTILES[len(known) - 1] * error
-    assert found.n == mirrored.n == len(known)
-    assert found.value == pytest.approx(mean - 5)
-    assert found.high - found.value == near(reach)
-    assert found.value - found.low == near(reach)
-    assert (mirrored.value, mirrored.low, mirrored.high) == pytest.approx((-found.value, -found.high, -found.low))
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_single_seed_on_both_sides_says_nothing_for_sure(seed: int) -> None:
-    assert difference({0: 9.0}, {seed: 1.0}) == Difference(8.0, -INFINITE, INFINITE, 1)
-
-
-@pytest.mark.parametrize(("higher", "lower"), [({}, {0: 1.0}), ({0: 1.0}, {}), ({}, {}), ({0: 1.0, 1: 2.0}, {})])
-def test_without_runs_there_is_no_difference(higher: dict[int, float], lower: dict[int, float]) -> None:
-    found = difference(higher, lower)
-    assert (found.n, found.verdict) == (0, "not run")
-    assert math.isnan(found.value)
-
-
-numbers = st.floats(-100, 100)
-
-
-sides = st.lists(numbers, max_size=5).map(lambda values: by_seed(*values))
-
-
-@settings(deadline=None)
-@given(sides, sides)
-def test_an_interval_holds_its_value_and_turns_with_the_sides(
-    higher: dict[int, float], lower: dict[int, float]
-) -> None:
-    found, turned = difference(higher, lower), difference(lower, higher)
-    assert found.n == turned.n
-    if found.n:
-        assert found.low <= found.value <= found.high
-        assert (turned.value, turned.low, turned.high) == pytest.approx((-found.value, -found.high, -found.low))
-
-
-# verdicts
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "n", "verdict"),
-    [
-        (1e-12, 2.0, 3, "holds"),
-        (0.0, 2.0, 3, "within seed noise"),
-        (-1.0, 1.0, 3, "within seed noise"),
-        (-2.0, 0.0, 3, "within seed noise"),
-        (-2.0, -1e-12, 3, "fails"),
-        (-INFINITE, INFINITE, 1, "within seed noise"),
-        (1.0, 2.0, 0, "not run"),
-        (-2.0, -1.0, 0, "not run"),
-    ],
-)
-def test_a_verdict_is_where_the_interval_lies(low: float, high: float, n: int, verdict: str) -> None:
-    assert Difference((low + high) / 2, low, high, n).verdict == verdict
-    assert verdict in VERDICTS
-
-
-# claims on runs that are made up
+PRINTED = 2e-4
 
 
 @dataclass
 class Fake:
-    """Runs and what they measured, in the place of a workspace: method -> data set -> seed -> what its metrics say of closed AUC."""
+    """Runs and what they measured, in the place of a workspace: method -> benchmark -> seed -> AUC in percent, or all measures."""
 
     measured: dict[str, dict[str, dict[int, Any]]]
     missing: set[tuple[str, str, int]] = field(default_factory=set)
-    datasets: tuple[str, ...] = ("d",)
+    constant: set[str] = field(default_factory=set)  # methods that no seed changes
+    worlds: bool = False  # each seed draws its own data
 
-    @property
-    def plan(self) -> Any:
-        return SimpleNamespace(datasets=dict.fromkeys(self.datasets), runs_of=self.runs_of)
+    def benchmarks(self, track: str) -> list[str]:
+        return list(dict.fromkeys(benchmark for of in self.measured.values() for benchmark in of))
 
-    @property
-    def runs(self) -> Any:
-        return SimpleNamespace(is_complete=lambda run: (run.name, run.dataset, run.seed) not in self.missing)
+    def data(self, track: str, benchmark: str) -> Recipe:
+        return Recipe("data", benchmark, {} if benchmark == "d" else {"archives": {}})
 
-    def runs_of(self, name: str, dataset: str) -> list[Run]:
-        return [run_of(name, dataset, seed) for seed in self.measured.get(name, {}).get(dataset, {})]
+    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        return [self.recipe(name, benchmark, seed) for seed in self.measured.get(name, {}).get(benchmark, {})]
 
-    def of(self, run: Run) -> Any:
+    def recipe(self, name: str, benchmark: str, seed: int) -> Recipe:
+        method = METHODS["clip" if name in self.constant else "csp"]
+        data = Recipe("data", benchmark, {"world": seed if self.worlds else 0})
+        document = {"class": method.class_path, "of": name, "seed": seed}
+        labels = {"name": name, "dataset": benchmark, "seed": seed}
+        return Recipe("evaluations", name, document, {"data": data}, track="czsl", labels=labels)
+
+    def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        return [each for each in self.planned(track, name, benchmark) if self.is_complete(each)]
+
+    def is_complete(self, recipe: Recipe) -> bool:
+        return self.place(recipe) not in self.missing
+
+    def place(self, recipe: Recipe) -> tuple[str, str, int]:
+        return recipe.labels["name"], recipe.labels["dataset"], recipe.labels["seed"]
+
+    def measures(self, recipe: Recipe) -> dict[str, float]:
         """What a run measured; one that is not complete has nothing to read."""
-        assert (run.name, run.dataset, run.seed) not in self.missing
-        return self.measured[run.name][run.dataset][run.seed]
+        name, benchmark, seed = self.place(recipe)
+        assert self.is_complete(recipe)
+        found = self.measured[name][benchmark][seed]
+        return found if isinstance(found, dict) else {AUC: found / 100}
 
 
-def run_of(name: str, dataset: str, seed: int) -> Run:
-    return Run(name, {"method": "m", "variant": name, "dataset": {"name": dataset}, "seed": seed})
+def on_d(**values: Iterable[Any]) -> Fake:
+    """Methods on one benchmark, by seed."""
+    return Fake({name: {"d": dict(enumerate(of))} for name, of in values.items()})
 
 
-def key(name: str, dataset: str, seed: int) -> str:
-    return f"runs/{run_of(name, dataset, seed).folder}"
+def claim(**changed: Any) -> Claim:
+    return Claim(**({"sentence": "s", "artifact": "table-1", "measure": AUC, "higher": "a", "lower": ["b"]} | changed))
 
 
-def paper_of(**claim: Any) -> Paper:
-    whole = {"sentence": "s", "artifact": "table-1", "higher": "a", "lower": ["b"]} | claim
-    about = {"name": "p", "title": "t", "authors": "a", "venue": "v", "track": "czsl"}
-    return Paper(**about, datasets={}, artifacts={}, claims={"c": Claim(**whole)})
+def paper_of(**claims: Claim) -> Paper:
+    about = {"name": "p", "title": "t", "authors": "a", "venue": "v", "track": "czsl", "datasets": {}}
+    artifacts = {"claims": Artifact(kind="claims", caption=""), "forest": Artifact(kind="forest", caption="")}
+    return Paper(**about, artifacts=artifacts, claims=claims)
 
 
-@pytest.fixture(autouse=True)
-def readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Metrics of which the AUC in the closed world is given as a fraction, and all else by name."""
-
-    def metrics(work: Fake, run: Run) -> dict[str, Any]:
-        found = work.of(run)
-        return found if isinstance(found, dict) else {"test/closed": {"dense": {"auc": found / 100}}}
-
-    monkeypatch.setattr(claims, "read_metrics", metrics)
-    monkeypatch.setattr(claims, "read_costs", lambda work, run: {"test_seconds": work.of(run)})
+def cells_of(work: Fake, **claims: Claim) -> dict[tuple[str, str], Cell]:
+    """The cells by row and column."""
+    cells = list(verdicts(work, paper_of(**claims), "claims"))  # type: ignore[arg-type]
+    found = {(cell.row, cell.column): cell for cell in cells}
+    assert len(found) == len(cells)
+    return found
 
 
-def cells_of(work: Fake, **claim: Any) -> dict[str, Cell]:
-    """The cells of one claim, by column."""
-    found = list(verdicts(work, paper_of(**claim), "claims"))  # type: ignore[arg-type]
-    assert {cell.row for cell in found} <= {"c"}
-    assert len({cell.column for cell in found}) == len(found)
-    return {cell.column: cell for cell in found}
+def of_one(work: Fake, **changed: Any) -> dict[str, Cell]:
+    """The cells of one claim on d, by what they say."""
+    found = cells_of(work, c=claim(**changed))
+    return {column.removeprefix("d "): cell for (_, column), cell in found.items() if column.startswith("d ")}
 
 
-def texts(cells: Iterable[Cell]) -> list[str]:
-    return [cell.text for cell in cells]
+def texts(cells: dict[str, Cell]) -> list[str]:
+    assert tuple(cells) == PARTS
+    return [cell.text for cell in cells.values()]
 
 
-def verdict_of(work: Fake, **claim: Any) -> str:
-    return cells_of(work, **claim)["d verdict"].text
+def key(work: Fake, name: str, seed: int, benchmark: str = "d") -> str:
+    return work.recipe(name, benchmark, seed).key
 
 
-def interval_of(cells: dict[str, Cell]) -> tuple[float, ...]:
-    """As printed, with two digits."""
-    return tuple(map(float, cells["d 95 % interval"].text.split(" to ")))
+# what is said
 
 
-def on_d(**values: list[float]) -> Fake:
-    """Methods on one data set, by seed."""
-    return Fake({name: {"d": by_seed(*of)} for name, of in values.items()})
-
-
-def test_a_claim_says_verdict_difference_interval_and_seeds() -> None:
-    found = cells_of(on_d(a=[14, 26, 36], b=[10, 21, 30]))
-    assert list(found) == ["d verdict", "d difference", "d 95 % interval", "d seeds"]
-    assert texts(found.values()) == ["holds", "+5.00", "+2.52 to +7.48", "3"]
-    assert found["d difference"].value == pytest.approx(5)
-    assert [cell.value for column, cell in found.items() if column != "d difference"] == [None] * 3
+def test_a_claim_says_both_sides_their_difference_its_interval_n_and_p() -> None:
+    work = on_d(a=[14, 26, 36], b=[10, 21, 30])
+    found = of_one(work)
+    reach = 4.303 / math.sqrt(3)  # of 4, 5 and 6
+    assert texts(found) == [
+        "supported here",
+        "closed AUC: a 25.3 (3) - b 20.3 (3) = +5.0 points",
+        f"+{5 - reach:.1f} to +{5 + reach:.1f}",
+        "3 pairs",
+        "0.013",  # t = 5 sqrt 3 with two degrees of freedom: 1 - t / sqrt(t^2 + 2) = 1 - sqrt(75 / 77)
+    ]
+    assert found["adjusted p"].value == pytest.approx(1 - math.sqrt(75 / 77))
+    assert found["estimate"].value == pytest.approx(5)
+    assert found["estimate"].values == pytest.approx((4, 5, 6))
     for cell in found.values():
         assert (cell.source, cell.n) == ("measured", 3)
-        assert set(cell.made_from) == set(cell.expected) == {key(name, "d", seed) for name in "ab" for seed in range(3)}
+        assert (
+            set(cell.made_from) == set(cell.expected) == {key(work, name, seed) for name in "ab" for seed in range(3)}
+        )
 
 
-def test_a_claim_that_fails_is_said_to() -> None:
-    found = cells_of(on_d(a=[10, 21, 30], b=[14, 26, 36]))
-    assert texts(found.values()) == ["fails", "-5.00", "-7.48 to -2.52", "3"]
+def test_the_other_way_round_it_is_reversed() -> None:
+    found = of_one(on_d(a=[10, 21, 30], b=[14, 26, 36]))
+    assert texts(found)[:3] == ["reversed here", "closed AUC: a 20.3 (3) - b 25.3 (3) = -5.0 points", "-7.5 to -2.5"]
 
 
-def test_single_seeds_have_a_difference_and_no_interval() -> None:
-    found = cells_of(on_d(a=[14], b=[10]))
-    assert texts(found.values()) == ["within seed noise", "+4.00", "unknown: one seed", "1"]
-    assert found["d difference"].value == pytest.approx(4)
+def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign() -> None:
+    found = of_one(on_d(a=[10.001, 20.002, 30.003], b=[10, 20, 30]))
+    assert found["estimate"].text == "closed AUC: a 20.0020 (3) - b 20.0000 (3) = +0.0020 points"
+    assert found["95 % interval"].text == "-0.0005 to +0.0045"
+    assert of_one(on_d(a=[10, 20], b=[10, 20]))["estimate"].text.endswith("b 15.0 (2) = 0.0 points")
 
 
-def test_runs_that_are_missing_are_expected_and_not_read() -> None:
+def test_other_measures_have_their_own_unit_and_digits() -> None:
+    seconds = {"a": {"d": {0: {"cost/test_seconds": 51}, 1: {"cost/test_seconds": 53}}}, "b": {"d": {}}}
+    seconds["b"]["d"] = {0: {"cost/test_seconds": 47}, 1: {"cost/test_seconds": 47}}
+    found = of_one(Fake(seconds), measure="cost/test_seconds")
+    assert found["estimate"].text == "test seconds: a 52.000 (2) - b 47.000 (2) = +5.000 s"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict"),
+    [
+        ([1, 5, 3], [2, 3, 4], "undecided (interval spans zero)"),
+        ([3, 4, 5], [3, 4, 5], "undecided (interval spans zero)"),
+        ([4], [1], "undecided (one seed)"),
+        ([4], [1, 2, 3], "undecided (one seed)"),
+        ([4, 5, 6], [1], "undecided (one seed)"),
+        ([3, 4], [2, 3], "supported here"),  # the same at every seed
+        ([14, 26.01], [10, 22], "supported here"),  # 4 and 4.01
+    ],
+)
+def test_verdicts(a: list[float], b: list[float], verdict: str) -> None:
+    assert of_one(on_d(a=a, b=b))["verdict"].text == verdict
+
+
+@pytest.mark.parametrize("what", [math.nan, math.inf, {}])
+def test_what_is_no_number_counts_as_not_measured(what: Any) -> None:
+    found = of_one(on_d(a=[what, 4, 5], b=[9, 2, 2]))
+    assert texts(found)[1::2] == ["closed AUC: a 4.5 (2) - b 2.0 (2) = +2.5 points", "2 pairs"]
+
+
+def test_one_seed_has_a_difference_at_that_seed_and_no_interval() -> None:
+    found = of_one(on_d(a=[4, 50, 60], b=[1]))
+    assert texts(found)[1:] == ["closed AUC: a 4.0 (1) - b 1.0 (1) = +3.0 points", "unknown: one seed", "1 pair", "-"]
+    work = on_d(a=[4, 6], b=[])
+    work.measured["b"]["d"] = {9: 1.0}
+    assert texts(of_one(work))[1:4] == [
+        "closed AUC: a 5.0 (2) - b 1.0 (1) = +4.0 points",
+        "unknown: one seed",
+        "2 and 1",
+    ]
+
+
+def test_what_was_not_run_says_so_and_what_is_missing_is_expected() -> None:
     work = on_d(a=[14, 26, 1000], b=[10, 21, 30])
     work.missing = {("a", "d", 2)}
-    found = cells_of(work)
-    assert found["d seeds"].text == "2"
-    assert found["d difference"].value == pytest.approx(4.5)
-    cell = found["d verdict"]
-    assert set(cell.expected) - set(cell.made_from) == {key("a", "d", 2)}
-
-
-def test_a_method_without_any_complete_run_is_not_run_in_every_column() -> None:
-    work = on_d(a=[14, 26], b=[10, 21])
-    work.missing = {("b", "d", 0), ("b", "d", 1)}
-    found = cells_of(work)
-    assert texts(found.values()) == ["not run"] * 4
+    found = of_one(work)
+    assert found["n"].text == "2 pairs"
+    assert found["estimate"].value == pytest.approx(4.5)
+    assert set(found["verdict"].expected) - set(found["verdict"].made_from) == {key(work, "a", 2)}
+    work.missing = {("b", "d", seed) for seed in range(3)}
+    found = of_one(work)
+    assert texts(found) == ["undecided (not run)", "not run", "unknown: not run", "0", "-"]
+    assert {(cell.value, cell.n) for cell in found.values()} == {(None, 0)}
     for cell in found.values():
-        assert (cell.value, cell.n) == (None, 0)
-        assert set(cell.made_from) == {key("a", "d", seed) for seed in range(2)}
-        assert len(set(cell.expected)) == 4
+        assert all(value is None or math.isfinite(value) for value in (cell.value, *cell.values))
 
 
-def test_several_comparisons_show_the_worst() -> None:
-    """By verdict, and among equal ones by the lower end of the interval."""
-    values = {
-        "a": [50, 51, 52],
-        "far": [10, 11, 12],
-        "near": [48, 49, 50],
-        "noisy": [40, 90, 10],
-        "above": [60, 61, 62],
-    }
-    work = on_d(**values)
+def test_without_common_seeds_it_is_welch_s_test() -> None:
+    work = on_d(a=[10, 14], b=[])
+    work.measured["b"]["d"] = {7: 1.0, 8: 2.0, 1: 3.0}  # one in common
+    found = of_one(work)
+    error = math.sqrt(8 / 2 + 1 / 3)
+    freedom = (8 / 2 + 1 / 3) ** 2 / ((8 / 2) ** 2 + (1 / 3) ** 2 / 2)
+    assert 1 < freedom < 2
+    assert texts(found)[1::2] == ["closed AUC: a 12.0 (2) - b 2.0 (3) = +10.0 points", "2 and 3"]
+    low, high = map(float, found["95 % interval"].text.split(" to "))
+    assert 4.303 * error < (high - low) / 2 < 12.706 * error
+    assert found["estimate"].values == ()
+
+
+# constants
+
+
+def test_a_method_that_no_seed_changes_is_a_constant_on_either_side() -> None:
+    work = on_d(a=[14, 15, 16], b=[10])
+    work.constant = {"b"}
+    found = of_one(work)
+    reach = 4.303 / math.sqrt(3)
+    assert texts(found)[:4] == [
+        "supported here",
+        "closed AUC: a 15.0 (3) - b 10.0 (1) = +5.0 points",
+        f"+{5 - reach:.1f} to +{5 + reach:.1f}",
+        "3, against a constant",
+    ]
+    turned = of_one(work, higher="b", lower=["a"])
+    assert texts(turned)[:2] == ["reversed here", "closed AUC: b 10.0 (1) - a 15.0 (3) = -5.0 points"]
+
+
+def test_a_constant_is_none_where_seeds_draw_worlds_or_where_it_was_run_with_several() -> None:
+    work = on_d(a=[14, 15, 16], b=[10])
+    work.constant, work.worlds = {"b"}, True
+    assert of_one(work)["verdict"].text == "undecided (one seed)"
+    work = on_d(a=[14, 15, 16], b=[10, 11, 12])
+    work.constant, work.worlds = {"b"}, True
+    assert of_one(work)["n"].text == "3 pairs"
+
+
+def test_two_constants_have_no_seeds_to_vary() -> None:
+    work = on_d(a=[14], b=[10])
+    work.constant = {"a", "b"}
+    assert of_one(work)["verdict"].text == "undecided (no seeds to vary)"
+
+
+def test_the_track_knows_which_methods_seeds_change() -> None:
+    work = on_d(a=[1], b=[1])
+    work.constant = {"b"}
+    changed = [TRACKS["czsl"].depends_on_seed(work.recipe(name, "d", 0)) for name in "ab"]
+    assert changed == [True, False]
+    assert [TRACKS["czsl"].is_drawn(work.data("czsl", name)) for name in "de"] == [True, False]
+
+
+# several comparisons
+
+
+def test_a_claim_is_supported_if_all_are_and_reversed_if_one_is() -> None:
+    values = {"a": [50, 51, 52], "far": [10, 11.1, 12], "near": [48, 49.1, 50], "noisy": [40, 90, 10]}
+    work = on_d(**values, above=[60, 61.1, 62])
     work.measured["absent"] = {"d": {0: 1.0}}
     work.missing = {("absent", "d", 0)}
-    for lower, verdict, value in (
-        (["far"], "holds", 40),
-        (["far", "near"], "holds", 2),
-        (["near", "far"], "holds", 2),
-        (["far", "noisy", "near"], "within seed noise", 51 - 140 / 3),
-        (["noisy", "absent"], "not run", None),
-        (["absent", "above", "noisy"], "fails", -10),
+    for lower, verdict, shown in (
+        (["far"], "supported here", "far"),
+        (["far", "near"], "supported here", "near"),
+        (["near", "far"], "supported here", "near"),
+        (["far", "noisy", "near"], "undecided (interval spans zero)", "noisy"),
+        (["noisy", "absent"], "undecided (not run)", None),
+        (["absent", "above", "noisy"], "reversed here", "above"),
     ):
-        found = cells_of(work, lower=lower)
-        assert found["d verdict"].text == verdict
-        assert found["d difference"].value == (value if value is None else pytest.approx(value))
-        assert set(found["d verdict"].expected) == {
-            key(name, "d", seed) for name in ("a", *lower) for seed in work.measured[name]["d"]
+        found = of_one(work, lower=lower)
+        assert found["verdict"].text == verdict, lower
+        assert shown is None or f"- {shown} " in found["estimate"].text
+        assert set(found["verdict"].expected) == {
+            key(work, name, seed) for name in ("a", *lower) for seed in work.measured[name]["d"]
         }
 
 
-def test_data_sets_that_are_not_asked_for_have_no_cells() -> None:
-    """Neither where no method of a claim is asked for, nor where only some are."""
-    work = Fake(
-        {"a": {"d": by_seed(3, 4), "e": by_seed(3, 4)}, "b": {"d": by_seed(1, 2), "f": by_seed(1, 2)}},
-        datasets=("d", "e", "f", "g"),
-    )
-    assert {column.split()[0] for column in cells_of(work)} == {"d"}
-    others = {"higher": "b", "lower": "unknown"}
-    assert not cells_of(work, gain=others)
-    assert not cells_of(work, lower=["b", "unknown"])
+def test_distinct_comparisons_are_corrected_for_each_other_once() -> None:
+    """Two claims of the same comparison and one of another: each p is 1 - |t| / sqrt(t^2 + 2), for n is three."""
+    work = on_d(a=[14, 26, 36], b=[10, 21, 30], c=[13, 23, 36])  # 4, 5, 6 and 1, 3, 0
+    rows = {"one": claim(), "again": claim(), "other": claim(lower=["c"])}
+    found = cells_of(work, **rows)
+    first, second = 5 * math.sqrt(3), (4 / 3) / math.sqrt(7 / 9)
+    p = [1 - t / math.sqrt(t * t + 2) for t in (first, second)]
+    adjusted = [found[row, "d adjusted p"].value for row in rows]
+    assert adjusted == pytest.approx([2 * p[0], 2 * p[0], p[1]])
 
 
-def test_every_data_set_has_a_verdict_of_its_own() -> None:
-    work = Fake(
-        {"a": {"d": by_seed(3, 4), "e": by_seed(1, 1)}, "b": {"d": by_seed(1, 2), "e": by_seed(3, 3)}},
-        datasets=("d", "e"),
-    )
-    found = cells_of(work)
-    assert [found[f"{dataset} verdict"].text for dataset in "de"] == ["holds", "fails"]
-    assert set(found["e verdict"].expected) == {key(name, "e", seed) for name in "ab" for seed in range(2)}
+def test_a_difference_that_is_lost_in_the_correction_says_so_and_rests_on_all_comparisons() -> None:
+    others = {f"b{number}": [13, 29, 31] for number in range(4)}
+    work = on_d(a=[14, 26, 36], b=[10, 21, 30], **others)
+    found = cells_of(work, one=claim(), many=claim(lower=list(others)))
+    assert found["one", "d verdict"].text == "undecided (not after correction for 5 comparisons)"
+    assert found["one", "d 95 % interval"].text == "+2.5 to +7.5"
+    everything = {key(work, name, seed) for name in work.measured for seed in range(3)}
+    own = {key(work, name, seed) for name in "ab" for seed in range(3)}
+    for part, basis in zip(PARTS, (everything, own, own, own, everything), strict=True):
+        assert set(found["one", f"d {part}"].made_from) == basis
+        assert set(found["one", f"d {part}"].names) == (set(work.measured) if basis is everything else {"a", "b"})
 
 
-# gains
+def test_benchmarks_are_corrected_and_judged_by_themselves_and_only_where_all_is_asked_for() -> None:
+    both = {"a": {"d": {0: 3, 1: 4, 2: 6}, "e": {0: 1, 1: 1.5, 2: 1}}, "b": {"d": {0: 1, 1: 2.1, 2: 4}, "e": {}}}
+    both["b"]["e"] = {0: 9, 1: 9.6, 2: 9}
+    both["c"] = {"d": {0: 1}}
+    found = cells_of(Fake(both), one=claim(), other=claim(lower=["c"]))
+    assert [found["one", f"{name} verdict"].text for name in "de"] == ["supported here", "reversed here"]
+    assert ("other", "e verdict") not in found
+    gain = {"higher": "c", "lower": "unknown"}
+    assert not cells_of(Fake(both), one=claim(gain=gain))
+
+
+# gains, and measures beside each other
 
 
 def test_a_gain_is_a_difference_of_differences_by_seed() -> None:
     work = on_d(a=[13, 24, 38], b=[10, 20, 30], c=[6, 7, 9], d=[5, 5, 5])
-    found = cells_of(work, gain={"higher": "c", "lower": "d"})
-    # 3, 4 and 8 less 1, 2 and 4
-    each = [2, 2, 4]
-    reach = QUANTILES[2] * math.sqrt(4 / 3 / 3)
-    assert found["d difference"].value == pytest.approx(sum(each) / 3)
-    assert interval_of(found) == pytest.approx((8 / 3 - reach, 8 / 3 + reach), abs=0.01)
-    assert found["d seeds"].text == "3"
-    assert {*found["d verdict"].expected} == {key(name, "d", seed) for name in "abcd" for seed in range(3)}
-
-
-def test_a_gain_beside_one_of_a_single_seed_is_that_of_one_more_run() -> None:
-    work = on_d(a=[13, 24, 38], b=[10, 20, 30], c=[106], d=[5])
-    found = cells_of(work, gain={"higher": "c", "lower": "d"})
-    reach = QUANTILES[2] * math.sqrt(7) * math.sqrt(4 / 3)  # of 3, 4 and 8
-    assert found["d difference"].value == pytest.approx(5 - 101)
-    assert interval_of(found) == pytest.approx((-96 - reach, -96 + reach), abs=0.01)
-    assert found["d verdict"].text == "fails"
-
-
-def test_a_gain_is_not_run_where_one_of_its_four_methods_is_not() -> None:
-    work = on_d(a=[13, 24], b=[10, 20], c=[6, 7], d=[5, 5])
-    gain = {"higher": "c", "lower": "d"}
-    assert verdict_of(work, gain=gain) == "holds"
+    found = of_one(work, gain={"higher": "c", "lower": "d"})  # 3, 4 and 8 less 1, 2 and 4
+    assert found["estimate"].values == pytest.approx((2, 2, 4))
+    assert found["estimate"].text == "closed AUC: (a 25.0 - b 20.0) (3) - (c 7.3 - d 5.0) (3) = +2.7 points"
+    reach = 4.303 * math.sqrt(4 / 3 / 3)
+    assert found["95 % interval"].text == f"{8 / 3 - reach:+.1f} to {8 / 3 + reach:+.1f}"
     for name in "abcd":
-        work.missing = {(name, "d", 0), (name, "d", 1)}
-        assert verdict_of(work, gain=gain) == "not run"
+        work.missing = {(name, "d", seed) for seed in range(3)}
+        assert of_one(work, gain={"higher": "c", "lower": "d"})["verdict"].text == "undecided (not run)"
 
 
-def of_groups(unseen: float, head: float, tail: float) -> dict[str, Any]:
-    shares = {"unseen": unseen / 100, "head": head / 100, "tail": tail / 100}
-    return {"test/closed": {"groups": {"unbiased": shares, "balanced": dict.fromkeys(shares, 0.0)}}}
+def test_a_gain_beside_one_of_a_single_seed_is_undecided() -> None:
+    work = on_d(a=[13, 24, 38], b=[10, 20, 30], c=[106], d=[5])
+    found = of_one(work, gain={"higher": "c", "lower": "d"})
+    assert found["verdict"].text == "undecided (one seed)"
+    assert found["estimate"].value == pytest.approx(3 - 101)
 
 
-def test_a_gain_can_be_put_beside_that_in_another_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 30 images of head and 10 of tail."""
-    counts = {"head": 30, "medium": 0, "tail": 10, "unseen": 7}
-    monkeypatch.setattr(claims, "read_pairs", lambda work, dataset: (work, dataset))
-    monkeypatch.setattr(claims, "group_counts", lambda data, split: counts if split == "test" else {})
-    work = Fake(
-        {
-            "a": {"d": {0: of_groups(20, 50, 30), 1: of_groups(24, 52, 40)}},
-            "b": {"d": {0: of_groups(10, 46, 30), 1: of_groups(12, 48, 20)}},
-        }
+def test_a_gain_whose_methods_share_no_seed_says_so() -> None:
+    work = on_d(a=[13, 24], b=[10, 20], c=[6, 7])
+    work.measured["d"] = {"d": {8: 5.0, 9: 5.0}}
+    assert of_one(work, gain={"higher": "c", "lower": "d"})["verdict"].text == "undecided (no common seeds)"
+
+
+def test_a_gain_can_be_put_beside_that_in_another_measure() -> None:
+    a = [{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.49}]
+    b = [{UNSEEN: 0.10, SEEN: 0.42}, {UNSEEN: 0.12, SEEN: 0.41}]
+    found = of_one(on_d(a=a, b=b), measure=UNSEEN, beyond=SEEN)
+    assert found["estimate"].values == pytest.approx((10 - 3, 12 - 8))
+    assert found["estimate"].text == (
+        "(closed U of a 22.0 - closed U of b 11.0) (2) - (closed S of a 47.0 - closed S of b 41.5) (2) = +5.5 points"
     )
-    found = cells_of(work, measure="unseen group", beyond="seen group")
-    # unseen + 10 and 12; seen + 3 and 3 + 5
-    assert found["d difference"].value == pytest.approx((10 - 3 + 12 - 8) / 2)
-    assert cells_of(work, measure="unseen group")["d difference"].value == pytest.approx(11)
-    assert cells_of(work, measure="seen group")["d difference"].value == pytest.approx(5.5)
-    assert cells_of(work, measure="head")["d difference"].value == pytest.approx(4)
 
 
-# measures
+def test_a_constant_inside_a_gain_is_there_at_every_seed() -> None:
+    first, second = Side("a", {0: 3.0, 1: 5.0}), Side("b", {0: 1.0}, is_constant=True)
+    assert minus(first, second).values == {0: 2.0, 1: 4.0}
+    assert minus(second, first).values == {0: -2.0, 1: -4.0}
+    assert difference(minus(first, second), Side("c", {})).estimate is None
 
 
-@pytest.mark.parametrize(("measure", "name"), [("S", "seen"), ("U", "unseen"), ("H", "harmonic_mean"), ("AUC", "auc")])
-@pytest.mark.parametrize("world", ["closed", "feasible"])
-def test_metrics_are_those_of_the_claim_s_world_at_all_biases_in_percent(world: str, measure: str, name: str) -> None:
-    def metrics(value: float) -> dict[str, Any]:
-        worlds = {f"{split}/{each}": 0.0 for split in ("val", "test") for each in ("closed", "feasible", "open")}
-        sweeps = {key: {"dense": {}, "field": {name: 9.0}} for key in worlds}
-        names = ("seen", "unseen", "harmonic_mean", "auc")
-        sweeps[f"test/{world}"]["dense"] = dict.fromkeys(names, 5.0) | {name: value}
-        return sweeps
-
-    work = Fake({"a": {"d": by_seed(metrics(0.5), metrics(0.75))}, "b": {"d": by_seed(metrics(0.25), metrics(0.25))}})  # type: ignore[arg-type]
-    assert cells_of(work, world=world, measure=measure)["d difference"].value == pytest.approx(37.5)
+# negligible
 
 
-def test_seconds_are_those_of_the_test() -> None:
-    found = cells_of(on_d(a=[51, 53], b=[47, 47]), measure="test seconds")
-    assert found["d difference"].value == pytest.approx(5)
-    assert found["d seeds"].text == "2"
+@pytest.mark.parametrize(
+    ("each", "within", "verdict"),
+    [
+        ([0.1, -0.1, 0.2], 1.0, "supported here"),
+        ([0.1, -0.1, 0.2], 0.3, "undecided (interval spans the margin)"),
+        ([5.0, 5.1, 5.2], 1.0, "reversed here"),
+        ([-5.0, -5.1, -5.2], 1.0, "reversed here"),
+        ([0.9, 1.0, 1.1], 1.0, "undecided (interval spans the margin)"),
+        ([0.0, 0.0, 0.0], 0.5, "supported here"),
+        ([0.2], 1.0, "undecided (one seed)"),
+    ],
+)
+def test_a_difference_that_is_negligible_lies_with_its_interval_within_the_margin(
+    each: list[float], within: float, verdict: str
+) -> None:
+    found = of_one(on_d(a=[20 + one for one in each], b=[20] * len(each)), within=within)
+    assert found["verdict"].text == verdict
+    assert found["estimate"].text.endswith(f"points, to be within {within:g}")
+
+
+@pytest.mark.parametrize("within", [0, -1])
+def test_a_margin_is_above_zero(within: float) -> None:
+    with pytest.raises(ValidationError):
+        claim(within=within)
+
+
+# together
+
+
+def test_verdicts_are_counted_with_what_they_are_said_of() -> None:
+    work = on_d(a=[14, 26, 36], b=[10, 21, 30], c=[1])
+    rows = {"one": claim(), "other": claim(lower=["c"]), "turned": claim(higher="b", lower=["a"])}
+    paper = paper_of(**rows)
+    cells = list(verdicts(work, paper, "claims"))  # type: ignore[arg-type]
+    said = summary(work, paper, cells)  # type: ignore[arg-type]
+    assert said == "On d, drawn, 1 to 3 seeds: 1 supported here, 1 reversed here, 1 undecided."
+    assert where("e", False, [0, 0]) == "on e, no seeds"
+    assert where("e", False, [1, 0]) == "on e, 1 seed"
+    assert counted(["undecided (not run)", "undecided (one seed)"]) == dict(zip(VERDICTS, (0, 0, 2), strict=True))
+    assert set(COLOURS) == set(VERDICTS)
+
+
+# the forest plot
+
+
+def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) -> None:
+    work = on_d(a=[14, 26, 36], b=[10, 21, 30], c=[1, 40, 20], e=[2])
+    work.measured["a"]["d"] = {seed: {AUC: value / 100} for seed, value in work.measured["a"]["d"].items()}
+    rows = {
+        "one": claim(lower=["b", "c"]),
+        "same": claim(),
+        "single": claim(lower=["e"]),
+        "small": claim(within=1),
+    }
+    paper = paper_of(**rows)
+    draw(work, paper, "forest", Sheet(tmp_path / "forest", "title", []))  # type: ignore[arg-type]
+    with (tmp_path / "forest.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["claims"], line["comparison"]) for line in lines] == [
+        ("one same", "a - b"),
+        ("one", "a - c"),
+        ("single", "a - e"),
+        ("small", "a - b, within ±1"),
+    ]
+    assert [line["verdict"] for line in lines] == ["supported here", "undecided", "undecided", "reversed here"]
+    assert [line["reason"] for line in lines] == ["", "interval spans zero", "one seed", ""]
+    numbers = [float(lines[0][name]) for name in ("difference", "low", "high")]
+    assert numbers == pytest.approx([5, 5 - 4.303 / math.sqrt(3), 5 + 4.303 / math.sqrt(3)], rel=PRINTED)
+    assert (lines[2]["difference"], lines[2]["low"], lines[2]["p"]) == ("12.0000", "", "")
+    svg = (tmp_path / "forest.svg").read_text()
+    for verdict in VERDICTS:
+        assert COLOURS[verdict].lower() in svg.lower()
+        assert f">{verdict}<" in svg
+    assert svg.count(">one seed<") == 1
+    (cell, *_) = cells = cells_of_figure(work, paper, "forest")  # type: ignore[arg-type]
+    assert len(cells) == len(rows)
+    assert set(cell.made_from) == {key(work, name, seed) for name in "abc" for seed in range(3)} | {key(work, "e", 0)}
+
+
+def test_a_forest_plot_of_nothing_is_empty(tmp_path: Path) -> None:
+    sheet = NumbersOnly(tmp_path / "forest", "", [])
+    draw(Fake({}), paper_of(c=claim()), "forest", sheet)  # type: ignore[arg-type]
+    assert len(sheet.numbers[0].splitlines()) == 1

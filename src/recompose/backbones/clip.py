@@ -11,6 +11,7 @@ from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from recompose.backbones.stem import convolutional_stem
 from recompose.files import read_json
 
 ARCHITECTURES = Path(__file__).parent / "architectures"
@@ -170,15 +171,33 @@ def _is_news(record: logging.LogRecord) -> bool:
 logging.getLogger().addFilter(_is_news)
 
 
+def _model(architecture: str, activation: Activation, device: str) -> open_clip.CLIP:
+    """A model with random weights; open_clip's own but for the stem that an architecture of ours may ask for."""
+    quick = activation == "quick_gelu"
+    config = open_clip.get_model_config(architecture) or {}
+    stem = config.pop("stem", None)
+    if stem is None:
+        return open_clip.create_model(architecture, force_quick_gelu=quick, device=device)
+    if stem != "convolutional":
+        raise ValueError(f"{architecture} has stem {stem!r}: it is convolutional, or left out")
+    model = open_clip.CLIP(**config, quick_gelu=quick)
+    vision = config["vision_cfg"]
+    model.visual.conv1 = convolutional_stem(vision["patch_size"], vision["width"])
+    open_clip.set_model_preprocess_cfg(
+        model, {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
+    )
+    return model
+
+
 def build(architecture: str, activation: Activation) -> Backbone:
     """A backbone of an open_clip architecture, ours or open_clip's own, with random weights.
 
     Raises:
         RuntimeError: open_clip does not know the architecture.
+        ValueError: its stem is none that there is.
     """
     open_clip.add_model_config(ARCHITECTURES)
-    model = open_clip.create_model(architecture, force_quick_gelu=activation == "quick_gelu")
-    return Backbone(model, open_clip.get_tokenizer(architecture))
+    return Backbone(_model(architecture, activation, "cpu"), open_clip.get_tokenizer(architecture))
 
 
 def outline(architecture: str, activation: Activation) -> Backbone:
@@ -188,7 +207,7 @@ def outline(architecture: str, activation: Activation) -> Backbone:
         RuntimeError: open_clip does not know the architecture.
     """
     with torch.device("meta"):
-        model = open_clip.create_model(architecture, force_quick_gelu=activation == "quick_gelu", device="meta")
+        model = _model(architecture, activation, "meta")
     model.token_embedding.to_empty(device="cpu")
     model.positional_embedding = nn.Parameter(torch.zeros(model.positional_embedding.shape))
     return Backbone(model, open_clip.get_tokenizer(architecture))

@@ -8,6 +8,8 @@ from random import Random
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
+from recompose.drawing.looks import SCENES, Colour, Look
+
 CANVAS = 64  # pictures are drawn at this size and halved, which smooths their edges
 SIZE = 32  # of a finished picture
 UNIT = 100  # outlines live on a grid from -UNIT to UNIT
@@ -15,7 +17,6 @@ STEPS = 96  # steps in a full turn
 SPOT_TRIES = 20
 SINES = [round(1024 * math.sin(2 * math.pi * step / STEPS)) for step in range(STEPS)]
 
-Colour = tuple[int, int, int]
 Outline = list[tuple[int, int]]
 
 
@@ -64,12 +65,7 @@ OBJECTS: dict[str, tuple[Outline, Outline]] = {
     "fish": ([(-98, -55), (-45, -12), (0, -52), (55, -45), (98, 0), (55, 45), (0, 52), (-45, 12), (-98, 55)], []),
 }
 
-COLOURS: dict[str, Colour] = {
-    "red": (205, 45, 45),
-    "blue": (45, 80, 205),
-    "green": (50, 160, 65),
-    "golden": (215, 170, 45),
-}
+COLOURS = SCENES.palette
 
 
 @dataclass
@@ -82,6 +78,11 @@ class Patch:
     colour: Colour
     turn: int  # a step of the full turn that belongs to the kind of object: its own angle, spacing and tint
     rng: Random
+    look: Look
+
+    def grain(self, pixels: int) -> int:
+        """A width or a spacing of a texture, as coarse as the look has it."""
+        return max(1, pixels * self.look.grain // 100)
 
     def shade(self, percent: int) -> Colour:
         """The object's colour, darker below 100 and lighter above."""
@@ -131,16 +132,18 @@ def _window(pattern: Image.Image, rng: Random) -> Image.Image:
 
 
 def _striped(patch: Patch) -> None:
-    patch.stamp(patch.shade(40), _window(_stripes(patch.turn * 2, 4, 5), patch.rng))
+    patch.stamp(patch.shade(40), _window(_stripes(patch.turn * 2, patch.grain(4), patch.grain(5)), patch.rng))
 
 
 def _dotted(patch: Patch) -> None:
-    patch.stamp(patch.shade(170), _window(_dots(patch.turn, 2, 8 + patch.turn % 3), patch.rng))
+    patch.stamp(
+        patch.shade(170), _window(_dots(patch.turn, patch.grain(2), patch.grain(8 + patch.turn % 3)), patch.rng)
+    )
 
 
 def _checkered(patch: Patch) -> None:
-    bars = _window(_stripes(patch.turn, 6, 6), patch.rng)
-    across = _window(_stripes(patch.turn + STEPS // 4, 6, 6), patch.rng)
+    bars = _window(_stripes(patch.turn, patch.grain(6), patch.grain(6)), patch.rng)
+    across = _window(_stripes(patch.turn + STEPS // 4, patch.grain(6), patch.grain(6)), patch.rng)
     patch.stamp(patch.shade(45), ImageChops.difference(bars, across))
 
 
@@ -250,11 +253,12 @@ def _tinted(colour: Colour, turn: int, rng: Random) -> Colour:
     return r, g, b
 
 
-def ground(rng: Random) -> Image.Image:
+def ground(rng: Random, look: Look = SCENES) -> Image.Image:
     """A cluttered ground of muted blocks, discs and lines."""
-    picture = Image.new("RGB", (CANVAS, CANVAS), _mixed(rng, 70, 200))
+    picture = Image.new("RGB", (CANVAS, CANVAS), _mixed(rng, *look.ground))
     pen = ImageDraw.Draw(picture)
-    for _ in range(4 + rng.randrange(6)):
+    low, high = look.clutter
+    for _ in range(low + rng.randrange(high - low + 1)):
         x, y = rng.randrange(-10, CANVAS), rng.randrange(-10, CANVAS)
         box = [x, y, x + 4 + rng.randrange(26), y + 4 + rng.randrange(26)]
         shape = rng.randrange(3)
@@ -285,23 +289,30 @@ def _mask(name: str, centre: tuple[int, int], radius: int, step: int) -> Image.I
 
 
 def draw_object(
-    picture: Image.Image, name: str, states: tuple[str, ...], centre: tuple[int, int], radius: int, rng: Random
+    picture: Image.Image,
+    name: str,
+    states: tuple[str, ...],
+    centre: tuple[int, int],
+    radius: int,
+    rng: Random,
+    look: Look = SCENES,
 ) -> None:
     """Draw one object into a picture [CANVAS x CANVAS].
 
     ``states`` holds at most one colour (another is drawn at random where there is none) and any of the other states.
     How a state looks depends on the object: its angle, spacing, strength and tint come from the kind of object.
     """
-    turn = list(OBJECTS).index(name) * 5
-    named = [COLOURS[state] for state in states if state in COLOURS]
+    turn = list(OBJECTS).index(name) * 5 + look.turn
+    named = [look.palette[state] for state in states if state in COLOURS]
     colour = _tinted(named[0], turn, rng) if named else _mixed(rng, 40, 225)
     patch = Patch(
         fill=Image.new("RGB", picture.size, colour),
-        mask=_mask(name, centre, radius, rng.randrange(-5, 6)),
+        mask=_mask(name, centre, radius, look.tilt + rng.randrange(-5, 6)),
         ground=picture,
         colour=colour,
         turn=turn,
         rng=rng,
+        look=look,
     )
     for state in states:
         if state in PAINTERS:
@@ -309,6 +320,11 @@ def draw_object(
     picture.paste(patch.fill, mask=patch.mask)
 
 
-def finished(picture: Image.Image) -> Image.Image:
-    """The picture at its final size, SIZE x SIZE."""
+def finished(picture: Image.Image, look: Look = SCENES) -> Image.Image:
+    """The picture at its final size, SIZE x SIZE, in the light and with the blur of a look."""
+    if look.blur:
+        picture = picture.filter(ImageFilter.BoxBlur(look.blur))
+    if look.light != (100, 100, 100):
+        table = [min(255, value * percent // 100) for percent in look.light for value in range(256)]
+        picture = picture.point(table)
     return picture.reduce(CANVAS // SIZE)

@@ -50,7 +50,7 @@ def scene(seed: int, index: int) -> tuple[Image.Image, str]:
     if index % 3:
         states, name = _states(rng), rng.choice(names)
         centre = (32 + rng.randrange(-9, 10), 32 + rng.randrange(-9, 10))
-        draw_object(picture, name, states, centre, 17 + rng.randrange(11), rng)
+        draw_object(picture, name, states, centre, 18 + rng.randrange(12), rng)
         caption = _phrase(states, name, rng)
     else:
         relation = rng.choice(list(RELATIONS))

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with it
 CLAIMS = "claims"  # the kind of table that puts a paper's claims to the test
+FOREST = "forest"  # the kind of figure that draws them
 
 
 class Section(BaseModel):
@@ -60,7 +61,7 @@ class Gain(Section):
 
 
 class Claim(Section):
-    """A sentence that a paper draws from an artifact, as a difference that has to be above zero."""
+    """A sentence that a paper draws from an artifact, as a difference that has to be above zero, or negligible."""
 
     sentence: str
     artifact: str
@@ -69,6 +70,7 @@ class Claim(Section):
     lower: list[str]  # each of which it has to beat
     beyond: str | None = None  # the gain has to be larger than that in another measure
     gain: Gain | None = None  # or larger than that of others
+    within: float | None = Field(default=None, gt=0)  # what counts as negligible, in the measure's unit
 
     @property
     def methods(self) -> list[str]:
@@ -80,7 +82,7 @@ class Claim(Section):
 class Artifact(Section):
     """A table or a figure.
 
-    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``settings``, ``statistics``, ``claims``; of figures: ``sweep``.
+    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``settings``, ``statistics``, ``claims``; of figures: ``sweep``, ``forest``.
     Tracks add their own.
     """
 
@@ -128,7 +130,7 @@ class Paper(Section):
     def methods_of(self, artifact: str) -> set[str]:
         """The methods and variants behind an artifact."""
         section = self.artifacts[artifact]
-        if section.kind == CLAIMS:
+        if section.kind in (CLAIMS, FOREST):
             return {method for claim in self.claims.values() for method in claim.methods}
         return {section.of} if section.kind == "settings" else set(section.measured.values())
 

@@ -48,11 +48,14 @@ class Names(Section):
         return getattr(self, name.replace("-", "_"))
 
 
+Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
+
+
 class Trainer(Section):
     """How training runs on the hardware at hand."""
 
-    precision: Literal["32-true", "16-mixed", "bf16-mixed"] = Field(
-        description="Number format of training, as Lightning calls it."
+    precision: Precision = Field(
+        description="Number format of training, as Lightning calls it, where a method's own training names none; validation and test are always in 32 bits."
     )
     threads: Count = Field(
         description="Of one process on CPU; fixed, so that sums do not depend on the machine's number of cores."

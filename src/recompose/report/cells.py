@@ -45,6 +45,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     watermarks: list[str] = field(default_factory=list)
     views: dict[str, str] = field(default_factory=dict)  # view -> heading
+    summary: str = ""  # what its cells come to, of which data
 
     @property
     def sections(self) -> dict[str, str]:

@@ -65,6 +65,7 @@ def to_markdown(table: Table) -> str:
     """The measured and the reported part, with marks for best and second best of each."""
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
     parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
+    parts += [escape_markdown(table.summary)] if table.summary else []
     parts += [
         f"## {escape_markdown(heading)}\n\n{_markdown_grid(table, section)}"
         for section, heading in table.sections.items()
@@ -79,7 +80,9 @@ def to_markdown(table: Table) -> str:
 def measured_part(table: Table) -> str:
     """The measured values of the first view, in Markdown, with what is said of their spread."""
     section, heading = next(iter(table.sections.items()))
-    return f"{escape_markdown(heading)}:\n\n{_markdown_grid(table, section)}\n\n{_spread_note(table.of(section))}"
+    summary = f"{escape_markdown(table.summary)}\n\n" if table.summary else ""
+    note = _spread_note(table.of(section))
+    return f"{escape_markdown(heading)}:\n\n{summary}{_markdown_grid(table, section)}\n\n{note}".rstrip()
 
 
 def _markdown_grid(table: Table, section: str) -> str:
@@ -91,6 +94,7 @@ def _markdown_grid(table: Table, section: str) -> str:
 
 def to_latex(table: Table) -> str:
     """A ``table`` environment with a ``tabular`` for each part; needs the package booktabs."""
+    summary = [table.summary] if table.summary else []
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(table.caption)}}}"]
     for section, heading in table.sections.items():
         header, rows = _grid(table, section, LATEX)
@@ -105,7 +109,7 @@ def to_latex(table: Table) -> str:
             r"\bottomrule",
             r"\end{tabular}\par\medskip",
         ]
-    lines += [rf"{{\footnotesize {escape_latex(note)}\par}}" for note in [*table.watermarks, *_notes(table)]]
+    lines += [rf"{{\footnotesize {escape_latex(note)}\par}}" for note in [*table.watermarks, *summary, *_notes(table)]]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.papers.declaration import CLAIMS, FOLDER, Paper
+from recompose.papers.declaration import CLAIMS, FOLDER, FOREST, Paper
 from recompose.params import json_schema
 from recompose.plan import Plan, Recipe
 from recompose.tracks import FORMS, TRACKS
@@ -13,7 +13,10 @@ from recompose.workspace import Workspace
 
 TABLES = ("statistics", "settings", "measures", CLAIMS)
 SITE = ROOT / "site"  # the page's template, style and script
-FIGURES = {"sweep": "recompose.report.figures.sweep:draw_sweep"}
+FIGURES = {
+    "sweep": "recompose.report.figures.sweep:draw_sweep",
+    FOREST: "recompose.report.figures.forest:draw_forest",
+}
 
 
 def figures_of(paper: Paper) -> dict[str, str]:
@@ -65,7 +68,7 @@ def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
 def declared(paper: Paper, name: str) -> str:
     """The digest of what a paper's folder says of an artifact."""
     section: dict[str, Any] = {"artifact": paper.artifacts[name].model_dump(), "datasets": paper.datasets}
-    if paper.artifacts[name].kind == CLAIMS:
+    if paper.artifacts[name].kind in (CLAIMS, FOREST):
         section["claims"] = {row: claim.model_dump() for row, claim in paper.claims.items()}
     printed = FOLDER / paper.name / "reported" / f"{name}.csv"
     return digest(section | {"printed": sha256_file(printed) if printed.exists() else None})

@@ -43,11 +43,18 @@ def cell_document(cell: Cell) -> dict[str, Any]:
         "spread": cell.spread,
         "n": cell.n,
         "better": cell.better,
-        "aggregate": "single value" if cell.spread is None else "mean and sample standard deviation over seeds",
+        "aggregate": _aggregate(cell),
         "made_from": list(cell.made_from),
         "values": list(cell.values),
         "missing": sorted(set(cell.expected) - set(cell.made_from)),
     }
+
+
+def _aggregate(cell: Cell) -> str:
+    """What a cell's value is of the values behind it."""
+    if cell.part == "estimate":
+        return "difference of means over seeds"
+    return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"
 
 
 def lineage_of(results: Results, track: str, cells: Iterable[Cell]) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from typing import Any
 from recompose.errors import LineageError
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
+from recompose.plan import recipe_of
 from recompose.report import lineage as lineages
 from recompose.report.lineage import SUFFIX, with_codes
 from recompose.report.schema import read_checked
 from recompose.store import Made
+from recompose.tracks import TRACKS
 
 MADE = "made.json"  # among the reports: what differs from one making to another of the same
 Record = dict[str, Any]
@@ -54,6 +56,16 @@ class Published:
         """The measured cells of an artifact; of a figure, a cell for each of its rows and benchmarks."""
         cells: list[dict[str, Any]] = self.lineages[artifact]["cells"]
         return cells
+
+    def is_drawn(self, paper: Paper, benchmark: str) -> bool:
+        """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
+        keys = {
+            lineage.get("benchmarks", {}).get(benchmark)
+            for name, lineage in self.lineages.items()
+            if name.startswith(f"{paper.name}/")
+        }
+        records = [self.records[key] for key in keys if key in self.records]
+        return any(TRACKS[paper.track].is_drawn(recipe_of(record)) for record in records)
 
     def behind(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
         """These keys and those of everything that they were made from, as an artifact's lineage tells."""

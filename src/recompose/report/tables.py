@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.report.cells import Cell, Table
-from recompose.report.claims import verdicts
+from recompose.report.claims import summary, verdicts
 from recompose.report.measured import measures, settings, statistics
 from recompose.report.results import Results
 from recompose.report.trust import watermarks
@@ -40,6 +40,7 @@ def build_table(results: Results, paper: Paper, name: str) -> Table:
         notes=[artifact.note] if artifact.note else [],
         watermarks=watermarks(results, cells),
         views={view: section.heading for view, section in artifact.views.items()},
+        summary=summary(results, paper, cells) if artifact.kind == CLAIMS else "",
     )
 
 

@@ -12,7 +12,7 @@ from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, planne
 from recompose.params import Params
 from recompose.provenance.checks.findings import Audit
 from recompose.report.cells import Cell
-from recompose.report.claims import VERDICTS
+from recompose.report.claims import PARTS, counted, where
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
 from recompose.report.published import MADE, Published
@@ -22,7 +22,6 @@ from recompose.tracks import TRACKS
 
 SPREAD = " ± "
 PRINTED = re.compile(r"(table|figure)-[0-9]+")  # artifacts of a paper; others are ours
-CLAIMED = ("verdict", "difference", "95 % interval", "seeds")  # what the cells of a claim say
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Site:
 
     def _paper(self, paper: Paper, cells: "_Cells") -> dict[str, Any]:
         artifacts = [_artifact(paper, name, cells) for name in paper.artifacts]
-        claims = [claim for artifact in artifacts for claim in artifact["claims"]]
+        claims = [claim for artifact in artifacts for claim in artifact["claims"]]  # each once: one table has them
         printed = [artifact for artifact in artifacts if artifact["printed"]]
         return {
             "name": paper.name,
@@ -62,18 +61,25 @@ class Site:
             "measured": sum(artifact["measured"] > 0 for artifact in printed),
             "numbers": sum(artifact["measured"] for artifact in artifacts),
             "headline": cells.headline(paper),
-            "verdicts": {verdict: _count(claims, verdict) for verdict in reversed(VERDICTS)},
+            "verdicts": list(self._fared(paper, claims)),
             "notes": _notes(paper),
         }
+
+    def _fared(self, paper: Paper, claims: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """How claims fared, by the data that this is said of."""
+        found = [each for claim in claims for each in claim["found"]]
+        for dataset in _distinct(each["dataset"] for each in found):
+            of = [each["verdict"] for each in found if each["dataset"] == dataset]
+            is_drawn = self.published.is_drawn(paper, dataset)
+            yield {
+                "where": where(dataset, is_drawn, (cell["n"] or 0 for cell in of)),
+                "counts": counted(cell["text"] for cell in of),
+            }
 
 
 def _notes(paper: Paper) -> str:
     path = FOLDER / paper.name / "notes.md"
     return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
-def _count(claims: list[dict[str, Any]], verdict: str) -> int:
-    return sum(found["verdict"]["text"] == verdict for claim in claims for found in claim["found"])
 
 
 def _made(published: Published) -> dict[str, Any]:
@@ -187,15 +193,18 @@ def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, 
     for name, claim in paper.claims.items():
         by_benchmark: dict[str, dict[str, Any]] = {}
         for cell in measured:
-            if cell["row"] == name and cell["part"] in CLAIMED:
+            if cell["row"] == name and cell["part"] in PARTS:
                 parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
-                parts["interval" if cell["part"].endswith("interval") else cell["part"]] = cell
+                parts[cell["part"]] = cell
+                if cell["part"] == "verdict":
+                    kind, _, reason = cell["text"].partition(" (")
+                    parts |= {"kind": kind, "reason": reason.removesuffix(")")}
         yield {
             "name": name,
             "sentence": claim.sentence,
             "title": title_of(claim.artifact),
             "id": f"{paper.name}-{claim.artifact}",
-            "found": [parts for parts in by_benchmark.values() if len(parts) > len(CLAIMED)],
+            "found": [parts for parts in by_benchmark.values() if parts.keys() >= {*PARTS}],
         }
 
 

@@ -116,7 +116,7 @@ function overview(keys, cell) {
   const header = element("tr", {}, ...["made from", "seed", "value", "run"].map((text) => element("th", { scope: "col", text })));
   const rows = keys.map((key) => {
     const record = stored[key];
-    const value = cell.values[cell.made_from.indexOf(key)];
+    const value = cell.values.length === cell.made_from.length ? cell.values[cell.made_from.indexOf(key)] : undefined;
     const run = record.needs.find((need) => need.startsWith("runs/")) ?? "";
     const texts = [record.seed ?? "", value === undefined ? "" : value.toFixed(4)];
     const cellsOfRow = texts.map((text) => element("td", { text }));
@@ -144,6 +144,8 @@ function details(key, isOpen) {
 
 function summaryOf(cell) {
   const n = cell.n ? `n = ${cell.n}` : "no run of it is complete";
+  if (cell.values.length && cell.values.length !== cell.made_from.length)
+    return `${n}, ${cell.aggregate}: ${cell.value.toFixed(4)}, by seed: ${cell.values.map((value) => value.toFixed(4)).join(", ")}`;
   return cell.spread === null ? n : `${n}, ${cell.aggregate}: ${cell.value.toFixed(4)} ± ${cell.spread.toFixed(4)}`;
 }
 

@@ -27,7 +27,10 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) ->
     if cell["value"] is not None:
         spread = f" ± {cell['spread']:.4f}" if cell["spread"] is not None else ""
         tree.add(f"{cell['aggregate']}: {cell['value']:.4f}{spread}, n = {cell['n']}")
-    values = dict(zip(cell["made_from"], cell["values"], strict=False))
+    is_of_each = len(cell["made_from"]) == len(cell["values"])
+    values = dict(zip(cell["made_from"], cell["values"], strict=True)) if is_of_each else {}
+    if cell["values"] and not is_of_each:
+        tree.add(f"by seed: {', '.join(f'{value:.4f}' for value in cell['values'])}")
     for kind in dict.fromkeys(record["kind"] for record in reversed(traced.records.values())):
         _add_kind(tree, work, traced, kind, values)
     if cell["made_from"]:

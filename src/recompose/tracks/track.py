@@ -108,6 +108,14 @@ class Track(ABC):
         """The paths of the images of an index, below the folder of raw files, in the order of features; of a track without features none."""
         return []
 
+    def depends_on_seed(self, evaluation: Recipe) -> bool:
+        """Whether another seed gives an evaluation's method other numbers on the same data."""
+        return True
+
+    def is_drawn(self, data: Recipe) -> bool:
+        """Whether a data set is drawn here, in place of published."""
+        return False
+
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         """How much there is in a data set, by what costs grow with; empty where that is not known yet."""
         return {}

@@ -1,5 +1,7 @@
 """Contrastive pretraining of the small backbone on drawn scenes (Radford et al., 2021), by Lightning."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import open_clip
 import pytorch_lightning as pl
 import torch
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import normalize
 from torch.utils.data import TensorDataset
 
@@ -70,12 +72,29 @@ class Pretraining(Training):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
-def _tensors(corpus: Path, backbone: Backbone) -> TensorDataset:
-    """Pixels [scenes, 3, height, width] as bytes and token ids [scenes, longest caption]."""
+@contextmanager
+def compact_vocabulary(backbone: Backbone, used: Tensor) -> Iterator[None]:
+    """Within this context the backbone embeds only the tokens in use, by their place [tokens] among these sorted ids.
+
+    A step then updates those rows, not the whole table, whose other rows stay as they are. The end of text keeps the largest number.
+    """
+    table = backbone.model.token_embedding
+    backbone.model.token_embedding = nn.Embedding.from_pretrained(table.weight.detach()[used], freeze=False)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            table.weight[used] = backbone.model.token_embedding.weight.to(table.weight)
+        backbone.model.token_embedding = table
+
+
+def _tensors(corpus: Path, backbone: Backbone) -> tuple[TensorDataset, Tensor]:
+    """Pixels [scenes, 3, height, width] as bytes and tokens [scenes, longest caption] as places among the ids in use; these [tokens]."""
     scenes = list(read_corpus(corpus))
     pixels = torch.from_numpy(np.stack([np.asarray(picture) for picture, _ in scenes])).permute(0, 3, 1, 2).contiguous()
     ids = backbone.tokens([caption for _, caption in scenes])
-    return TensorDataset(pixels, ids[:, : int(end_of_text(ids).max()) + 1])
+    used, places = ids[:, : int(end_of_text(ids).max()) + 1].unique(return_inverse=True)
+    return TensorDataset(pixels, places), used
 
 
 def pretrain(
@@ -97,8 +116,11 @@ def pretrain(
     """
     pl.seed_everything(seed, verbose=False)
     backbone = build(architecture, activation)
-    module = Pretraining(backbone, lr=lr, weight_decay=weight_decay)
-    data = Data(_tensors(corpus, backbone), None, batch_size=batch_size, seed=seed)
-    trainer = fit(module, data, folder / SCRATCH, hardware, title=f"backbone {architecture}", epochs=epochs, seed=seed)
+    tensors, used = _tensors(corpus, backbone)
+    data = Data(tensors, None, batch_size=batch_size, seed=seed)
+    title = f"backbone {architecture}"
+    with compact_vocabulary(backbone, used):
+        module = Pretraining(backbone, lr=lr, weight_decay=weight_decay)
+        trainer = fit(module, data, folder / SCRATCH, hardware, title=title, epochs=epochs, seed=seed)
     if trainer.is_global_zero:
         save_file(backbone.model.state_dict(), folder / WEIGHTS)

@@ -12,7 +12,7 @@ from recompose.tracks.czsl.params import FORM, Czsl
 
 ROOT = Path(__file__).parents[3]
 SECTION = load_params(ROOT / "params.yaml", {"czsl": FORM}).tracks["czsl"]
-VARIANTS = {name: variant for name, variant in declared_variants().items() if variant.method in METHODS}
+VARIANTS = {name: variant for name, variant in declared_variants("czsl").items() if variant.method in METHODS}
 
 
 def source(module: str) -> str:
@@ -43,10 +43,21 @@ def test_an_adapter_is_named_as_its_settings_say() -> None:
 
 @pytest.mark.parametrize("dataset", ["shapes-pairs", "mit-states", "ut-zappos", "cgqa"])
 @pytest.mark.parametrize("method", ["c-s-o", "troika", "msci", "duplex"])
-def test_an_epoch_is_chosen_by_the_weights_of_the_closed_world(method: str, dataset: str) -> None:
+def test_an_epoch_is_chosen_by_the_fusion_of_the_test_and_by_released_weights(method: str, dataset: str) -> None:
     assert isinstance(SECTION, Czsl)
     settings = SECTION.settings(method, dataset)
-    assert settings["training"]["selection"] == settings["scoring"]["closed"]
+    selection, scoring = settings["training"]["selection"], settings["scoring"]
+    assert selection["fusion"] == scoring["fusion"]
+    # MSCI at 04cea14 selects with all weights at 1 and tests with others
+    assert selection["weights"] == ([1.0, 1.0] if method == "msci" else scoring["closed"])
+
+
+def test_methods_that_were_released_in_full_precision_train_in_it_everywhere() -> None:
+    assert isinstance(SECTION, Czsl)
+    for dataset in ("mit-states", "ut-zappos", "cgqa"):
+        for method in METHODS:
+            precision = SECTION.settings(method, dataset).get("training", {}).get("precision")
+            assert precision == ("32-true" if method in ("troika", "msci") else None)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -58,4 +69,7 @@ def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) 
         if variant.evaluates:
             assert variant.settings.keys() <= {"scoring"}
         elif "scoring" in settings:
-            assert settings["training"]["selection"] == settings["scoring"]["closed"]
+            changed = variant.settings.get("scoring", {})
+            selection = settings["training"]["selection"]
+            assert "closed" not in changed or selection["weights"] == changed["closed"]
+            assert selection["fusion"] == settings["scoring"]["fusion"]

@@ -180,6 +180,24 @@ def test_the_document_decides_the_precision_and_scores_are_in_full(
     assert measures(needs, tmp_path / "evaluation", tmp_path / "run")["test/closed/dense/auc"] > 0.5
 
 
+def test_validation_is_in_full_precision_as_the_test_is(
+    needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mixed: list[tuple[str, bool]] = []
+    for name in ("encode_pairs", "encode_images"):
+        kept = getattr(CSP, name)
+
+        def watch(self: CSP, given: Tensor, kept: Any = kept) -> Tensor:
+            mixed.append(("training" if self.training else "validation", torch.is_autocast_enabled("cpu")))
+            return kept(self, given)
+
+        monkeypatch.setattr(CSP, name, watch)
+    run(needs, tmp_path / "run", precision="bf16-mixed", epochs=1)
+    assert {mode for mode, _ in mixed} == {"training", "validation"}
+    assert all(is_mixed == (mode == "training") for mode, is_mixed in mixed if mode == "validation")
+    assert ("training", True) in mixed
+
+
 def test_selection_needs_images_of_seen_and_of_unseen_pairs(
     backbone: Backbone, data: PairData, features: np.ndarray, tmp_path: Path
 ) -> None:

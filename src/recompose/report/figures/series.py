@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import FOREST, Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
+from recompose.report.claims import verdicts
 from recompose.report.measured import rows_of
 from recompose.report.results import Results
 
@@ -29,18 +30,30 @@ def series_of(results: Results, paper: Paper, name: str) -> list[Series]:
 
 
 def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
-    """The first complete evaluation of each row, by benchmark: of those benchmarks where every row has one."""
-    first: dict[str, dict[str, Recipe]] = {}
+    """The first complete evaluation of each row, by benchmark: of those benchmarks where every row has one.
+
+    All are of the same data: where seeds draw data of their own, of the first that every row has an evaluation of.
+    """
+    rows: dict[str, dict[str, dict[str, Recipe]]] = {}
     for series in series_of(results, paper, name):
-        if series.complete:
-            first.setdefault(series.benchmark, {})[series.row] = series.complete[0]
-    rows = len(paper.artifacts[name].measured)
-    return {benchmark: evaluations for benchmark, evaluations in first.items() if len(evaluations) == rows}
+        of_data: dict[str, Recipe] = {}
+        for evaluation in series.complete:
+            of_data.setdefault(evaluation.needs["data"].digest, evaluation)
+        rows.setdefault(series.benchmark, {})[series.row] = of_data
+    found = {}
+    for benchmark, of_rows in rows.items():
+        first, *others = of_rows.values()
+        common = [data for data in first if all(data in other for other in others)]
+        if common and len(of_rows) == len(paper.artifacts[name].measured):
+            found[benchmark] = {row: of_data[common[0]] for row, of_data in of_rows.items()}
+    return found
 
 
 def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """A cell per row and benchmark, for lineage."""
+    """A cell per row and benchmark, for lineage; of claims those of their table."""
     kind = paper.artifacts[name].kind
+    if kind == FOREST:
+        return [cell for cell in verdicts(results, paper, name) if cell.part == "verdict"]
     return [
         Cell(
             series.row,

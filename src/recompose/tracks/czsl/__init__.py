@@ -55,15 +55,18 @@ class CZSL(Track):
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
-        datasets = {name: _data(name, section) for name in choice.datasets}
         runs = _Runs(params, section, choice, planner, variants)
         evaluations = {
-            (name, dataset): tuple(runs.evaluation(name, variant, data, seed) for seed in seeds)
-            for dataset, data in datasets.items()
-            for name, variant, seeds in runs.names()
+            (name, dataset): tuple(
+                runs.evaluation(name, variant, _data(dataset, section, seed), seed)
+                for seed in runs.seeds(name, variant, dataset)
+            )
+            for dataset in choice.datasets
+            for name, variant in runs.names()
             if dataset in variant.datasets
         }
-        return TrackPlan(datasets, evaluations, tuple(choice.methods))
+        first = {name: _data(name, section, choice.seeds[0]) for name in choice.datasets}
+        return TrackPlan(first, evaluations, tuple(choice.methods))
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         section = params.tracks[self.name]
@@ -120,6 +123,13 @@ class CZSL(Track):
         *place, last = name.split("/")
         return OF_GROUP if place[-2:-1] == ["groups"] else MEASURES[last]
 
+    def depends_on_seed(self, evaluation: Recipe) -> bool:
+        path = evaluation.document["class"]
+        return any(method.needs_seed for method in METHODS.values() if method.class_path == path)
+
+    def is_drawn(self, data: Recipe) -> bool:
+        return "archives" not in data.document
+
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):
             return dict(images)
@@ -130,14 +140,23 @@ class CZSL(Track):
             return {}
 
 
-def _data(name: str, section: Czsl) -> Recipe:
-    """The recipe of a data set: where a file may be had does not change what is in it."""
+def _is_drawn(name: str, section: Czsl) -> bool:
+    """Whether each seed has a world of a data set to itself: pairs, split and images of its own."""
+    return ADAPTERS[section.datasets[name].adapter].drawn
+
+
+def _data(name: str, section: Czsl, seed: int) -> Recipe:
+    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what is in it."""
     dataset = section.datasets[name]
     content = dataset.model_dump(exclude={"archives"})
+    labels: dict[str, Any] = {"dataset": name}
+    if _is_drawn(name, section):
+        content["seed"] += seed
+        labels["world"] = seed
     if archives := getattr(dataset, "archives", None):
         content["archives"] = {archive.file: archive.sha256 for archive in archives}
     code = fingerprint([ADAPTERS[content["adapter"]].module])
-    return Recipe("data", name, content, code=code, track=CZSL.name, labels={"dataset": name})
+    return Recipe("data", name, content, code=code, track=CZSL.name, labels=labels)
 
 
 @dataclass(frozen=True)
@@ -150,14 +169,19 @@ class _Runs:
     planner: Planner
     variants: Mapping[str, Variant]
 
-    def names(self) -> Iterator[tuple[str, Variant, list[int]]]:
-        """The profile's methods, then their variants, each with its seeds."""
-        choice = self.choice
-        plain = {name: self._plain(name) for name in choice.methods}
+    def names(self) -> Iterator[tuple[str, Variant]]:
+        """The profile's methods, then their variants, as far as it has their method and backbone."""
+        plain = {name: self._plain(name) for name in self.choice.methods}
         for name, variant in (plain | dict(self.variants)).items():
-            seeds = choice.seeds if name in plain or variant.every_seed else choice.variant_seeds
             if variant.method in plain and self._backbone_name(variant):
-                yield name, variant, list(seeds) if METHODS[variant.method].needs_seed else [0]
+                yield name, variant
+
+    def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
+        """The seeds of a method or a variant on a data set; one where another would give the same numbers."""
+        choice = self.choice
+        every = name in choice.methods or variant.every_seed
+        differs = METHODS[variant.method].needs_seed or _is_drawn(dataset, self.section)
+        return list(choice.seeds if every else choice.variant_seeds) if differs else [0]
 
     def _plain(self, method: str) -> Variant:
         return Variant(method=method, datasets=list(self.choice.datasets))
@@ -237,12 +261,9 @@ class _Runs:
         entry = METHODS[variant.method]
         settings = self._settings(name, variant, data)
         settings.pop("scoring", None)
-        document = {
-            "class": entry.class_path,
-            "settings": settings,
-            "seed": seed,
-            "trainer": self.params.chosen.trainer.model_dump(include={"precision", "threads"}),
-        }
+        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
+        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
+        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         needs = {"data": data, **self._towers(variant, data)}
         code = fingerprint([entry.module, TRAINING])
         return Recipe(

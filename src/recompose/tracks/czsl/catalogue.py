@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from recompose.params.sections import Archive, Count, Name, Positive, Section, Seed, Share, Weight
+from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
 
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -22,6 +22,9 @@ class Training(Section):
     batch_size: Count = Field(description="Images of a batch.")
     accumulate: Count = Field(description="Batches whose gradients make one step.")
     epochs: Count = Field(description="Passes over the images of training.")
+    precision: Precision | None = Field(
+        default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
+    )
 
 
 class AugmentedTraining(Training):
@@ -145,6 +148,12 @@ class ThreePathSettings(TrainedSettings):
     adapter_dropout: Share = Field(description="In adapters or LoRA.")
     disentangler_layers: Count = Field(description="Of what tells state and object apart.")
     disentangler_dropout: Share = Field(description="In the disentanglers.")
+    disentangler_end: Literal["relu", "linear"] = Field(
+        description="The last of their layers is like the others, or a linear map alone."
+    )
+    disentangler_start: Literal["random", "residual", "residual-zero"] = Field(
+        description="What they tell replaces the image's embedding, or is added to it, or is added and begins at zero."
+    )
     loss_weights: ThreeWeights = Field(description="Of the losses of pair, state and object.")
     training: ThreePathTraining = Field(description="How it is trained.")
     scoring: ThreePathScoring = Field(description="How the paths make one score.")
@@ -157,6 +166,9 @@ class TroikaSettings(ThreePathSettings):
     heads: Count = Field(description="Of each cross-attention.")
     traction_dropout: Share = Field(description="In the cross-attentions.")
     traction: Positive = Field(description="What lambda begins as.")
+    token_norms: Literal["once", "each-path"] = Field(
+        description="The paths see the same normed tokens; or each path norms them once more, as in the released code."
+    )
 
 
 class MsciSettings(ThreePathSettings):
@@ -182,12 +194,32 @@ class DuplexSettings(ThreePathSettings):
     loss_weights: FourWeights = Field(description="Of the losses of pair, state, object and prototype.")
     training: DuplexTraining = Field(description="How it is trained.")
     scoring: DuplexScoring = Field(description="How the paths make one score.")
-    target: Literal["closed", "open"] = Field(description="The world whose pairs compete in training.")
+    target: Literal["closed", "open"] = Field(
+        description="The world whose pairs graphs may refine, and whose prototypes compete in training."
+    )
+    text_target: Literal["seen", "target"] = Field(
+        description="Texts of pairs compete in training over the pairs that it shows, or over the target's."
+    )
     initial: Literal["means", "random"] = Field(
         description="Where prototypes begin: at the means of CLIP's embeddings, or at random."
     )
+    unseen_start: Literal["sum", "centred", "least-squares"] = Field(
+        description=(
+            "Where prototypes of unseen pairs begin among means: at the sum of their state's and object's mean; the same with the grand mean taken off; "
+            "or at what an additive model says that was fitted to the seen pairs' means by least squares."
+        )
+    )
+    codebook: Literal["buffer", "trained"] = Field(
+        description="Prototypes are written to alone, or the optimiser moves them, too."
+    )
+    refinement: Literal["graph", "counterfactual", "none"] = Field(
+        description="A batch refines prototypes by its local graph, by composed features of state and object alone, or not at all."
+    )
     momentum: Fraction = Field(description="lambda of Eq. 17; at 1 prototypes stay where they begin.")
     edges: Literal["posteriors", "labels"] = Field(description="What joins states and objects in the graph.")
+    writes_from: Literal["training", "evaluation"] = Field(
+        description="Prototypes are written from features as training has them, or as evaluation does: nothing dropped, running statistics."
+    )
     differentiable: bool = Field(description="The loss of prototypes reaches what refined them.")
 
 
@@ -198,7 +230,7 @@ class Method:
     class_path: str  # module:class
     settings: type[Section]
     needs_backbone: bool  # no: it needs no torch either
-    needs_seed: bool  # no: another seed gives the same numbers, so it is run once
+    needs_seed: bool  # no: on the same data another seed gives the same numbers, so it is run once
 
     @property
     def module(self) -> str:
@@ -224,16 +256,16 @@ METHODS = {
 class Images(Section):
     """Images of a drawn data set, per split; every pair of a split is shown at least once."""
 
-    train: Annotated[int, Field(ge=83)] = Field(description="Of training.")
-    val: Annotated[int, Field(ge=30)] = Field(description="Of validation.")
-    test: Annotated[int, Field(ge=36)] = Field(description="Of test.")
+    train: Annotated[int, Field(ge=83)] = Field(description="Of training, by a long tail over the pairs.")
+    val: Annotated[int, Field(ge=79)] = Field(description="Of validation, the same number of each pair.")
+    test: Annotated[int, Field(ge=113)] = Field(description="Of test, the same number of each pair.")
 
 
 class ShapesPairs(Section):
     """A drawn data set of state-object pairs."""
 
     adapter: Literal["shapes-pairs"] = Field(description="What draws and reads it.")
-    seed: Seed = Field(description="Of the drawing.")
+    seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
     images: Images = Field(description="How many are drawn.")
 
 
@@ -255,10 +287,11 @@ class Adapter:
 
     module: str
     settings: type[Section]
+    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
 
 
 ADAPTERS = {
-    "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs),
+    "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs, drawn=True),
     "mit-states": Adapter("recompose.tracks.czsl.data.mit_states", Downloaded),
     "ut-zappos": Adapter("recompose.tracks.czsl.data.ut_zappos", Downloaded),
     "cgqa": Adapter("recompose.tracks.czsl.data.cgqa", Downloaded),

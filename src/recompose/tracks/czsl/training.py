@@ -44,7 +44,7 @@ class ImageRows(Dataset[Any]):
 
 
 class PairTraining(Training):
-    """A method trained on the pairs of training, validated in the closed world.
+    """A method trained on the pairs of training, validated in the closed world; in 32 bits, as it is tested, whatever the precision of training.
 
     Raises:
         ValueError: validation shows no seen or no unseen pair, so its AUC cannot select.
@@ -84,15 +84,21 @@ class PairTraining(Training):
 
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
-        self._texts = self.method.encode_world([self.val_pairs], "closed")
+        with self._in_32_bits():
+            self._texts = self.method.encode_world([self.val_pairs], "closed")
         world = self._world
         self._evaluator = Evaluator(world.targets["val"], world.seen, world.candidates["val"])
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
         """The best pairs of images at these positions [batch] of the split."""
         inputs, positions = batch
-        (scores,) = self.method.scores(inputs, self._texts)
+        with self._in_32_bits():
+            (scores,) = self.method.scores(inputs, self._texts)
         self._evaluator.update(scores, positions)
+
+    def _in_32_bits(self) -> torch.autocast:
+        """A context without mixed precision."""
+        return torch.autocast(self.device.type, enabled=False)
 
     def on_validation_epoch_end(self) -> None:
         """The AUC over the images of all processes."""

@@ -25,12 +25,14 @@ THREE_PATHS: dict[str, Any] = {  # without dropout
     "adapter_dropout": 0.0,
     "disentangler_layers": 1,
     "disentangler_dropout": 0.0,
+    "disentangler_end": "relu",
+    "disentangler_start": "random",
     "loss_weights": [1.0, 0.5, 0.25],
 }
 SCORING: dict[str, Any] = {"fusion": "probabilities", "closed": [0.1, 0.9], "open": [0.3, 0.7]}
 OWN: dict[str, dict[str, Any]] = {  # method -> what it adds to them
     "c-s-o": {},
-    "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1},
+    "troika": {"traction_layers": 2, "heads": 4, "traction_dropout": 0.0, "traction": 0.1, "token_norms": "each-path"},
     "msci": {
         "aggregated": 2,
         "aggregation": "learned",
@@ -139,11 +141,30 @@ def _self_attention(attention: Any, x: Tensor) -> Tensor:
     return plain_linear(attention.out_proj, torch.cat(found, dim=-1))
 
 
+def _plain_patches(first: nn.Module, pixels: Tensor) -> Tensor:
+    """The patches of images [images, patches, width], of a patch embedding or of a convolutional stem."""
+    x = pixels
+    for layer in first if isinstance(first, nn.Sequential) else [first]:
+        if isinstance(layer, nn.Conv2d):
+            size, stride, pad = layer.kernel_size[0], layer.stride[0], layer.padding[0]
+            windows = nn.functional.unfold(x, size, stride=stride, padding=pad)
+            side = (x.shape[-1] + 2 * pad - size) // stride + 1
+            x = (layer.weight.flatten(1) @ windows).unflatten(2, (side, side))
+        elif isinstance(layer, nn.GroupNorm):
+            groups = x.unflatten(1, (layer.num_groups, -1))
+            mean = groups.mean(dim=(2, 3, 4), keepdim=True)
+            variance = (groups - mean).square().mean(dim=(2, 3, 4), keepdim=True)
+            x = ((groups - mean) / (variance + layer.eps).sqrt()).flatten(1, 2)
+            x = x * layer.weight.view(-1, 1, 1) + layer.bias.view(-1, 1, 1)
+        else:
+            x = x * (1 + torch.erf(x / math.sqrt(2))) / 2
+    return x.flatten(2).transpose(1, 2)
+
+
 def plain_tower(backbone: Backbone, pixels: Tensor, adapters: Any = None) -> list[Tensor]:
     """Each block's output [images, 1 + patches, width], with an adapter of each branch's input beside each sub-layer."""
     visual = backbone.model.visual
-    size = visual.conv1.kernel_size[0]
-    patches = nn.functional.unfold(pixels, size, stride=size).transpose(1, 2) @ visual.conv1.weight.flatten(1).T
+    patches = _plain_patches(visual.conv1, pixels)
     first = visual.class_embedding.expand(len(pixels), 1, -1)
     x = plain_norm(visual.ln_pre, torch.cat([first, patches], dim=1) + visual.positional_embedding)
     outputs = []
@@ -171,14 +192,16 @@ def plain_layers(method: Any, images: Tensor) -> list[Tensor]:
 
 
 def plain_disentangled(head: Any, x: Tensor, training: bool) -> Tensor:
-    """Linear map, batch normalisation and ReLU, as often as the head has them, dropout left out."""
-    steps = list(head)
-    for linear, norm in zip(steps[0::4], steps[1::4], strict=True):
-        x = plain_linear(linear, x)
-        mean = x.mean(dim=0) if training else norm.running_mean
-        variance = ((x - mean) ** 2).mean(dim=0) if training else norm.running_var
-        x = ((x - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
-    return x
+    """Linear map, batch normalisation and ReLU, as often as the head has them, a linear map alone where it ends so, dropout left out."""
+    steps, told = list(head), x
+    for start in range(0, len(steps), 4):
+        told = plain_linear(steps[start], told)
+        if steps[start + 1 :]:
+            norm = steps[start + 1]
+            mean = told.mean(dim=0) if training else norm.running_mean
+            variance = ((told - mean) ** 2).mean(dim=0) if training else norm.running_var
+            told = ((told - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
+    return x + told if head.residual else told
 
 
 # texts
@@ -265,13 +288,13 @@ def plain_paths(
     images: Tensor,
     pairs: list[list[int]],
     *,
-    look: Callable[[Tensor, list[Tensor]], Tensor] | None = None,
+    look: Callable[[str, Tensor, list[Tensor]], Tensor] | None = None,
     training: bool = False,
 ) -> dict[str, Tensor]:
     """The logits [images, texts] of the paths pair, state and object, of images in bytes.
 
     Args:
-        look: what becomes of a text [E] that looks at the blocks' outputs [tokens, E] of an image.
+        look: what becomes of a path's text [E], of unit length, that looks at the blocks' outputs [tokens, E] of an image.
     """
     layers = plain_layers(method, images)
     embedding = layers[-1][:, 0]
@@ -287,7 +310,9 @@ def plain_paths(
         texts = {
             path: torch.stack(
                 [
-                    torch.stack([look(text, [layer[number] for layer in layers]) for text in prompts])
+                    torch.stack(
+                        [look(path, text / text.norm(), [layer[number] for layer in layers]) for text in prompts]
+                    )
                     for number in range(len(images))
                 ]
             )

@@ -2,6 +2,8 @@
 
 import math
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -196,3 +198,87 @@ def test_what_was_read_before_writing_stays_as_it_was() -> None:
     before = found.clone()
     codebook.write(PAIRS, drawn(3, WIDTH))
     assert torch.equal(found, before)
+
+
+# other starts of unseen pairs
+
+
+def plain_start(embeddings: Tensor, labels: list[list[int]], unseen: str) -> dict[tuple[int, int], Tensor]:
+    """Where pairs that no image shows begin, of states and objects that images show."""
+    rows = [row / row.norm() for row in embeddings.double()]
+    shown = {(s, o) for s, o in labels}
+
+    def mean_of(chosen: list[Tensor]) -> Tensor:
+        return sum(chosen, torch.zeros(())) / len(chosen)
+
+    grand = mean_of(rows)
+    found = {}
+    if unseen == "least-squares":
+        seen = sorted(shown)
+        targets = []
+        for pair in seen:
+            of_pair = mean_of([row for row, label in zip(rows, labels, strict=True) if tuple(label) == pair])
+            targets.append(of_pair / of_pair.norm())
+        design = torch.zeros(len(seen), 6, dtype=torch.double)
+        for number, (s, o) in enumerate(seen):
+            design[number, s] = design[number, 3 + o] = 1
+        parts = torch.linalg.lstsq(design, torch.stack(targets), driver="gelsd").solution
+    for s in {s for s, _ in shown}:
+        for o in {o for _, o in shown}:
+            if unseen == "centred":
+                of_state = mean_of([row for row, label in zip(rows, labels, strict=True) if label[0] == s])
+                of_object = mean_of([row for row, label in zip(rows, labels, strict=True) if label[1] == o])
+                vector = of_state + of_object - grand
+            else:
+                vector = parts[s] + parts[3 + o]
+            if (s, o) not in shown:
+                found[s, o] = (vector / vector.norm()).float()
+    return found
+
+
+@pytest.mark.parametrize("unseen", ["centred", "least-squares"])
+def test_unseen_pairs_may_begin_without_the_grand_mean_or_by_least_squares(unseen: Any) -> None:
+    labels = [[0, 0], [0, 1], [1, 1], [2, 2], [2, 1], [0, 0], [1, 2]]
+    embeddings = 3 * drawn(len(labels), 4, seed=4) + 1
+    codebook = Codebook(3, 3, 4)
+    codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)
+    expected = plain_start(embeddings, labels, unseen)
+    assert set(expected) == {(0, 2), (1, 0), (2, 0)}
+    for (s, o), vector in expected.items():
+        torch.testing.assert_close(codebook.prototypes[s, o], vector, atol=1e-5, rtol=1e-4)
+    plain = Codebook(3, 3, 4)
+    plain.begin_at_means(embeddings, torch.tensor(labels))
+    for s, o in labels:
+        torch.testing.assert_close(codebook.prototypes[s, o], plain.prototypes[s, o])
+    assert not torch.allclose(codebook.prototypes[0, 2], plain.prototypes[0, 2], atol=1e-2)
+
+
+@pytest.mark.parametrize("unseen", ["sum", "centred", "least-squares"])
+def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen: Any) -> None:
+    codebook = Codebook(3, 3, 4)
+    before = codebook.prototypes.clone()
+    codebook.begin_at_means(drawn(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
+    assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
+    torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
+
+
+@pytest.mark.parametrize("unseen", ["centred", "least-squares"])
+def test_where_embeddings_are_additive_unseen_pairs_begin_where_their_images_would_be(unseen: Any) -> None:
+    labels = [[s, o] for s in range(3) for o in range(3) if (s, o) != (2, 2)]
+    states, objects, common = drawn(3, 4, seed=5) / 50, drawn(3, 4, seed=6) / 50, torch.ones(4) / 2
+    embeddings = torch.stack([common + states[s] + objects[o] for s, o in labels])
+    codebook = Codebook(3, 3, 4)
+    codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)
+    expected = common + states[2] + objects[2]
+    torch.testing.assert_close(codebook.prototypes[2, 2], expected / expected.norm(), atol=2e-2, rtol=0)
+
+
+def test_a_trained_codebook_is_a_parameter_and_is_written_to_all_the_same() -> None:
+    codebook = Codebook(2, 2, 3, trained=True)
+    assert dict(codebook.named_parameters()).keys() == codebook.state_dict().keys() == {"prototypes"}
+    pairs, rows = torch.tensor([[1, 0]]), torch.tensor([[0.0, 1.0, 0.0]])
+    loss = codebook.of(torch.tensor([[0, 1], [1, 0]])).sum()
+    codebook.write(pairs, rows)
+    loss.backward()
+    assert codebook.prototypes.grad is not None
+    assert torch.equal(codebook.prototypes[1, 0], rows[0])

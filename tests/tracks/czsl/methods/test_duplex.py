@@ -48,6 +48,11 @@ SETTINGS: dict[str, Any] = THREE_PATHS | {
     "closed": [0.5, 0.2, 0.3],
     "open": [0.1, 0.6, 0.4],
     "target": "closed",
+    "text_target": "target",
+    "unseen_start": "sum",
+    "codebook": "buffer",
+    "refinement": "graph",
+    "writes_from": "training",
     "initial": "random",
     "momentum": 0.75,
     "edges": "posteriors",
@@ -170,7 +175,12 @@ def plain_refined(
     batch = Batch(states, objects, unit(views["state"]), unit(views["object"]), beliefs["state"], beliefs["object"])
     pairs = sorted(plain_candidates(states, objects, target))
     before = method.codebook.prototypes.clone()
-    found = plain_aggregated(pairs, batch, phi, method.edges, torch.stack([before[m, n] for m, n in pairs]))
+    if method.refinement == "none":
+        return before
+    if method.refinement == "graph":
+        found = plain_aggregated(pairs, batch, phi, method.edges, torch.stack([before[m, n] for m, n in pairs]))
+    else:
+        found = torch.stack([plain_composed(batch, pair, phi) for pair in pairs])
     if not method.differentiable:
         found = found.detach()
     rows = []
@@ -180,6 +190,18 @@ def plain_refined(
             refined = unit(method.momentum * refined + (1 - method.momentum) * found[pairs.index((m, n))])
         rows.append(refined)
     return torch.stack(rows).view(3, 2, -1)
+
+
+def plain_composed(batch: Batch, pair: Pair, phi: Any) -> Tensor:
+    """The mean of all features composed of an image with this state and one with this object."""
+    images = range(len(batch.states))
+    couples = [
+        phi(batch.of_states[i], batch.of_objects[j])
+        for i in images
+        for j in images
+        if (batch.states[i], batch.objects[j]) == pair
+    ]
+    return sum(couples, torch.zeros(())) / len(couples)
 
 
 def derive(
@@ -192,8 +214,13 @@ def derive(
     anchored = {path: plain_probabilities(method, views[path], texts[path].detach()) for path in ("state", "object")}
     codebook = plain_refined(method, views, anchored, labels, target)
     beliefs["prototype"] = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in target]))
+    competing = target
+    if method.text_target == "seen":
+        competing = TRAIN
+        texts = plain_texts(method, 3, [list(pair) for pair in TRAIN])
+        beliefs["pair"] = plain_probabilities(method, views["pair"], texts["pair"])
     right = {
-        "pair": target.index,
+        "pair": competing.index,
         "state": lambda pair: pair[0],
         "object": lambda pair: pair[1],
         "prototype": target.index,
@@ -324,6 +351,98 @@ def test_in_training_the_codebook_is_refined_before_images_are_compared_with_it(
     assert abs(float(found - losses["before"])) > 1e-2
 
 
+# readings that the paper leaves open
+
+
+READINGS: list[dict[str, Any]] = [
+    {"text_target": "seen"},
+    {"text_target": "seen", "target": "open"},
+    {"codebook": "trained"},
+    {"codebook": "trained", "differentiable": False, "momentum": 0.0},
+    {"refinement": "counterfactual"},
+    {"refinement": "counterfactual", "codebook": "trained", "target": "open"},
+    {"refinement": "none"},
+    {"refinement": "none", "codebook": "trained", "text_target": "seen"},
+    {"disentangler_end": "linear"},
+    {"disentangler_end": "linear", "disentangler_start": "residual-zero"},
+    {"disentangler_start": "residual"},
+]
+
+
+@pytest.mark.parametrize("changed", READINGS, ids=str)
+def test_each_reading_has_the_loss_the_gradients_and_the_codebook_of_its_derivation(
+    backbone: Backbone, images: Tensor, changed: dict[str, Any]
+) -> None:
+    method = learning(backbone, **changed)
+    before = method.codebook.prototypes.detach().clone()
+    derived = derive(method, images, TARGET[(SETTINGS | changed)["target"]])
+    expected = derived.loss(SETTINGS["loss_weights"])
+    wanted = gradients(expected, method)
+    assert ("codebook.prototypes" in wanted) == (changed.get("codebook") == "trained")
+    loss = loss_of(method, images)
+    torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
+    for name, gradient in gradients(loss, method).items():
+        torch.testing.assert_close(gradient, wanted[name], atol=2e-4, rtol=2e-3, msg=name)
+        assert name != "codebook.prototypes" or gradient.any() or changed.get("momentum") == 0
+    after = method.codebook.prototypes.detach()
+    torch.testing.assert_close(after, derived.codebook.detach(), atol=1e-5, rtol=1e-4)
+    assert torch.equal(after, before) == (changed.get("refinement") == "none")
+
+
+def test_texts_over_seen_pairs_name_no_unseen_pair_in_training(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = learning(backbone, text_target="seen")
+    encoded: list[int] = []
+    kept = Duplex._encode
+
+    def watch(self: Duplex, path: str, *words: Tensor) -> Tensor:
+        encoded.append(len(words[0])) if path == "pair" else None
+        return kept(self, path, *words)
+
+    monkeypatch.setattr(Duplex, "_encode", watch)
+    loss_of(method, images)
+    assert encoded == [len(TRAIN)]
+
+
+def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone: Backbone, images: Tensor) -> None:
+    rates = {"adapter_dropout": 0.5, "attribute_dropout": 0.5, "disentangler_dropout": 0.5}
+    method, other = (learning(backbone, writes_from=mode, **rates) for mode in ("evaluation", "training"))
+    before = method.codebook.prototypes.clone()
+    losses = []
+    for each in (method, other):
+        torch.manual_seed(3)
+        losses.append(loss_of(each, images))
+    torch.testing.assert_close(losses[0], losses[1])  # images are compared with what training's features refined
+    written = method.codebook.prototypes.clone()
+    with torch.no_grad():
+        method.codebook.prototypes.copy_(before)
+        expected = derive(method, images, CLOSED, training=False).codebook  # by running statistics as they are now
+    torch.testing.assert_close(written, expected, atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(other.codebook.prototypes, expected, atol=1e-2)
+    assert method.training
+    assert method.of_state.training
+    assert not method.backbone.training
+    # the pass as in evaluation leaves running statistics alone
+    torch.testing.assert_close(method.of_state[1].running_mean, other.of_state[1].running_mean)
+
+
+@torch.no_grad()
+def test_without_refinement_no_graph_is_built_and_at_lambda_one_neither(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise AssertionError
+
+    for name in ("aggregate", "candidates", "compose_alone"):
+        monkeypatch.setattr(duplex, name, refuse)
+    for changed in ({"refinement": "none"}, {"refinement": "counterfactual", "momentum": 1.0}, {"momentum": 1.0}):
+        method = learning(backbone, **changed)
+        before = method.codebook.prototypes.clone()
+        loss_of(method, images)
+        assert torch.equal(method.codebook.prototypes, before)
+
+
 # what is refined
 
 
@@ -344,11 +463,15 @@ def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
     }
     before = method.codebook.prototypes.clone()
     expected = plain_refined(method, drawn, beliefs, LABELS, TARGET[target])
-    found = method.refined(Views(**drawn, tokens=()), torch.tensor(LABELS), beliefs["state"], beliefs["object"])
+    views = Views(**drawn, tokens=())
+    found, written = method.refined(views, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
     assert found.shape == (len(method.target), backbone.width)
     for row, (m, n) in zip(found, method.target.tolist(), strict=True):
         torch.testing.assert_close(row, expected[m, n], atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(method.codebook.prototypes, expected if training else before, atol=1e-6, rtol=1e-5)
+    assert torch.equal(method.codebook.prototypes, before)
+    assert written is not None
+    method.codebook.write(*written)
+    torch.testing.assert_close(method.codebook.prototypes, expected, atol=1e-6, rtol=1e-5)
     assert not torch.allclose(expected, before, atol=1e-3)
 
 
@@ -725,7 +848,7 @@ def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone:
     texts = plain_texts(method, 3, [list(pair) for pair in CLOSED])["pair"]
     torch.testing.assert_close(shown["semantic"], unit(texts), atol=1e-5, rtol=1e-3)
     for row, (m, n) in zip(shown["visual"], CLOSED, strict=True):
-        assert torch.equal(row, method.codebook.prototypes[m, n])
+        torch.testing.assert_close(row, method.codebook.prototypes[m, n])
 
 
 # precision
@@ -806,7 +929,8 @@ def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: 
 
 
 def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
-    own = ("target", "initial", "momentum", "edges", "differentiable")
+    own = {"target", "text_target", "initial", "unseen_start", "codebook", "refinement"}
+    own |= {"momentum", "edges", "writes_from", "differentiable"}
     plain = {name: value for name, value in SETTINGS.items() if name not in own}
     method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
     save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)

@@ -89,7 +89,7 @@ def plain_features(method: MSCI, stage: str, layers: list[Tensor], settings: dic
 def staged(method: MSCI, settings: dict[str, Any]) -> Any:
     """What becomes of a text [E] that looks at an image (Eqs. 5 to 9)."""
 
-    def look(text: Tensor, layers: list[Tensor]) -> Tensor:
+    def look(_: str, text: Tensor, layers: list[Tensor]) -> Tensor:
         found, stage = {}, text
         for name in stages_of(settings):
             tokens = plain_norm(method.norms[name], plain_features(method, name, layers, settings))

@@ -144,15 +144,55 @@ def test_one_mask_drops_elements_of_states_and_objects_in_all_prompts(backbone: 
 
 
 @pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("start", ["random", "residual"])
+@pytest.mark.parametrize("end", ["relu", "linear"])
 @pytest.mark.parametrize("layers", [1, 2])
-def test_a_disentangler_is_linear_maps_batch_norms_and_relus(layers: int, training: bool) -> None:
+def test_a_disentangler_is_linear_maps_batch_norms_and_relus(layers: int, end: Any, start: Any, training: bool) -> None:
     torch.manual_seed(0)
-    head = Disentangler(6, layers, 0.0).train(training)
+    head = Disentangler(6, layers, 0.0, end=end, start=start).train(training)
+    assert sum(isinstance(part, nn.BatchNorm1d) for part in head) == layers - (end == "linear")
     unsettle(head, size=0.5)
     x = torch.randn(5, 6)
     expected = plain_disentangled(head, x, training)
     torch.testing.assert_close(head(x), expected, atol=1e-5, rtol=1e-4)
     assert sum(isinstance(part, nn.Linear) for part in head) == layers
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_disentangler_that_begins_at_zero_begins_as_its_input_and_learns(layers: int, training: bool) -> None:
+    torch.manual_seed(0)
+    head = Disentangler(6, layers, 0.5, end="linear", start="residual-zero").train(training)
+    x = torch.randn(5, 6)
+    assert torch.equal(head(x), x)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        (head(x) * torch.randn(5, 6)).sum().backward()
+        optimizer.step()
+    # the last map first, and what stands before it as soon as that is not zero any more
+    assert all(p.grad is not None and p.grad.any() for name, p in head.named_parameters() if name.endswith("weight"))
+    assert not torch.allclose(head(x), x, atol=1e-3)
+
+
+def test_a_disentangler_that_begins_at_zero_cannot_end_in_relu() -> None:
+    with pytest.raises(ValueError, match="begins at zero cannot end in ReLU"):
+        Disentangler(6, 2, 0.5, end="relu", start="residual-zero")
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", METHODS)
+def test_with_heads_that_begin_at_zero_each_path_begins_as_clip_sees_the_image(
+    backbone: Backbone, images: Tensor, name: str
+) -> None:
+    own = {"pair_head": True} if name == "msci" else {}
+    heads = {"disentangler_layers": 2, "disentangler_end": "linear", "disentangler_start": "residual-zero"}
+    views = made(backbone, name, new=True, **heads, **own).encode_images(images)
+    expected = backbone.joint_tokens(backbone.from_bytes(images), [3])[0][:, 0]
+    for view in (views.pair, views.state, views.object):
+        assert torch.equal(view, expected)
+    random = made(backbone, name, new=True, **own).encode_images(images)
+    assert not torch.allclose(random.state, expected, atol=1e-2)
 
 
 def test_a_disentangler_drops_what_it_returns() -> None:

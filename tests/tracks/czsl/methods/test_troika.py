@@ -8,6 +8,7 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.tracks.czsl.methods.parts.three_path import PATHS
 from recompose.tracks.czsl.methods.troika import Troika
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
@@ -46,10 +47,12 @@ def made(backbone: Backbone, **changed: Any) -> Troika:
 
 
 def pulled(method: Troika) -> Any:
-    """What becomes of a text [E] that looks at an image: t + lambda * layers(t, normed tokens of the last block)."""
+    """What becomes of a path's text [E] that looks at an image: t + lambda * layers(t, normed tokens of the last block)."""
 
-    def look(text: Tensor, layers: list[Tensor]) -> Tensor:
-        tokens, drawn = plain_norm(method.norm, layers[-1]), text
+    def look(path: str, text: Tensor, layers: list[Tensor]) -> Tensor:
+        tokens, drawn = layers[-1], text
+        for _ in range({"pair": 1, "state": 2, "object": 3}[path] if method.token_norms == "each-path" else 1):
+            tokens = plain_norm(method.norm, tokens)
         for interaction in method.interactions:
             drawn = plain_interaction(interaction, drawn, tokens)
         return text + method.traction * drawn
@@ -58,7 +61,9 @@ def pulled(method: Troika) -> Any:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("changed", [{}, {"traction_layers": 1}, {"traction_layers": 3, "heads": 2}])
+@pytest.mark.parametrize(
+    "changed", [{}, {"traction_layers": 1}, {"traction_layers": 3, "heads": 2}, {"token_norms": "once"}]
+)
 def test_texts_are_pulled_towards_what_the_last_block_shows(
     backbone: Backbone, images: Tensor, changed: dict[str, Any]
 ) -> None:
@@ -114,3 +119,24 @@ def test_each_image_pulls_texts_its_own_way(backbone: Backbone, images: Tensor) 
 def test_heads_that_cannot_share_the_width_are_an_error(backbone: Backbone) -> None:
     with pytest.raises(ValueError, match="7 heads cannot share"):
         made(backbone, heads=7)
+
+
+@torch.no_grad()
+def test_tokens_are_normed_once_more_for_each_path_where_the_setting_says_so(
+    backbone: Backbone, images: Tensor
+) -> None:
+    method = made(backbone)
+    pairs, states, objects = (method.tokens_of(path, method.encode_images(images).tokens)[0] for path in PATHS)
+    torch.testing.assert_close(states, method.norm(pairs))
+    torch.testing.assert_close(objects, method.norm(states))
+    assert not torch.allclose(states, pairs, atol=1e-2)
+    shared = made(backbone, token_norms="once").encode_images(images).tokens
+    assert all(torch.equal(tokens, shared[0]) for tokens in shared)
+
+
+@torch.no_grad()
+def test_the_length_of_texts_does_not_matter(backbone: Backbone, images: Tensor) -> None:
+    method = made(backbone)
+    views, texts = method.encode_images(images), method.encode_world(BLOCKS, "closed")[0].pairs
+    found = method.logits("pair", views, texts)
+    torch.testing.assert_close(method.logits("pair", views, 12 * texts), found, atol=1e-4, rtol=1e-4)

@@ -1,30 +1,38 @@
-"""shapes-pairs: a synthetic data set of state-object pairs, as long-tailed and as incomplete as UT-Zappos."""
+"""shapes-pairs: a synthetic data set of state-object pairs, as incomplete as UT-Zappos, and as long-tailed in training.
+
+A seed draws a world: its pairs, its split and its images. Validation and test use every unseen pair, with the same number of images
+of each pair, so that an accuracy hangs on no few pairs that chance put there.
+"""
 
 from pathlib import Path
 from random import Random
 
+from recompose.drawing.looks import CATALOGUE
 from recompose.drawing.objects import draw_object, finished, ground
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
 
-SEEN = 83
-UNSEEN = {"val": 15, "test": 18}  # and as many seen pairs
+SEEN = {"val": 34, "test": 49}  # of the pairs that training shows; together all
+UNSEEN = {"val": 45, "test": 64}  # of the others; together all
 DRAWN = {label: name for name, label in (STATE_LABELS | OBJECT_LABELS).items()}  # what to draw for a label
 
 
 def choose_pairs(seed: int) -> dict[str, list[Pair]]:
-    """The pairs of each split. Training shows every state and every object; val and test share no unseen pair."""
+    """The pairs of each split. Training shows every state and every object; val and test share no pair."""
     rng = Random(f"pairs/{seed}")
     pairs = [(state, name) for state in STATE_LABELS.values() for name in OBJECT_LABELS.values()]
     rng.shuffle(pairs)
     cover = _cover(pairs)
-    train = [*cover, *(pair for pair in pairs if pair not in cover)][:SEEN]
+    train = [*cover, *(pair for pair in pairs if pair not in cover)][: sum(SEEN.values())]
     unseen = [pair for pair in pairs if pair not in train]
-    seen = rng.sample(train, sum(UNSEEN.values()))
-    split = UNSEEN["val"]
-    test = slice(split, split + UNSEEN["test"])
-    return {"train": train, "val": [*seen[:split], *unseen[:split]], "test": [*seen[test], *unseen[test]]}
+    seen = rng.sample(train, len(train))
+    val, test = slice(None, SEEN["val"]), slice(SEEN["val"], None)
+    return {
+        "train": train,
+        "val": [*seen[val], *unseen[: UNSEEN["val"]]],
+        "test": [*seen[test], *unseen[UNSEEN["val"] :]],
+    }
 
 
 def _cover(pairs: list[Pair]) -> list[Pair]:
@@ -38,19 +46,29 @@ def _cover(pairs: list[Pair]) -> list[Pair]:
     return cover
 
 
-def _labels(pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
+def _long_tail(pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
     """A label for each image: every pair once, then by a long tail over the pairs in random order."""
     order = rng.sample(pairs, len(pairs))
     weights = [1 / (rank + 4) for rank in range(len(order))]
     return [*order, *rng.choices(order, weights, k=images - len(order))][:images]
 
 
+def _flat(pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
+    """A label for each image: every pair as often as any other, or once more."""
+    order = rng.sample(pairs, len(pairs))
+    return [order[index % len(order)] for index in range(images)]
+
+
+def _labels(split: str, pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
+    return _long_tail(pairs, images, rng) if split == "train" else _flat(pairs, images, rng)
+
+
 def _draw(path: Path, pair: Pair, rng: Random) -> None:
-    picture = ground(rng)
-    centre = (32 + rng.randrange(-6, 7), 32 + rng.randrange(-6, 7))
-    draw_object(picture, DRAWN[pair[1]], (DRAWN[pair[0]],), centre, 19 + rng.randrange(9), rng)
+    picture = ground(rng, CATALOGUE)
+    centre = (32 + rng.randrange(-5, 6), 32 + rng.randrange(-5, 6))
+    draw_object(picture, DRAWN[pair[1]], (DRAWN[pair[0]],), centre, 22 + rng.randrange(7), rng, CATALOGUE)
     path.parent.mkdir(parents=True, exist_ok=True)
-    finished(picture).save(path, "png", compress_level=1)
+    finished(picture, CATALOGUE).save(path, "png", compress_level=1)
 
 
 def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
@@ -58,7 +76,8 @@ def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
     pairs = choose_pairs(seed)
     samples = []
     for split in SPLITS:
-        for index, pair in enumerate(_labels(pairs[split], images[split], Random(f"labels/{seed}/{split}"))):
+        labels = _labels(split, pairs[split], images[split], Random(f"labels/{seed}/{split}"))
+        for index, pair in enumerate(labels):
             path = f"images/{'_'.join(pair)}/{split}-{index:05d}.png"
             _draw(root / path, pair, Random(f"image/{seed}/{split}/{index}"))
             samples.append(Sample(path, *pair, split))
@@ -70,12 +89,12 @@ def expected(images: dict[str, int]) -> Statistics:
     return Statistics(
         states=len(STATE_LABELS),
         objects=len(OBJECT_LABELS),
-        train_pairs=SEEN,
+        train_pairs=sum(SEEN.values()),
         train_images=images["train"],
-        val_seen=UNSEEN["val"],
+        val_seen=SEEN["val"],
         val_unseen=UNSEEN["val"],
         val_images=images["val"],
-        test_seen=UNSEEN["test"],
+        test_seen=SEEN["test"],
         test_unseen=UNSEEN["test"],
         test_images=images["test"],
     )

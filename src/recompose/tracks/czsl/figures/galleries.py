@@ -68,8 +68,8 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     images of seen and of unseen pairs, each of another pair.
     """
     shown: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
-    for dataset, runs in by_benchmark(results, paper, name).items():
-        images = TestImages.of(results, results.data(paper.track, dataset))
+    for runs in by_benchmark(results, paper, name).values():
+        images = TestImages.of(results, next(iter(runs.values())).needs["data"])
         top = {row: read_scores(results, run).top for row, run in runs.items()}
         shown += [(images, image, {row: found[image] for row, found in top.items()}) for image in _chosen(images, top)]
     lines = (
@@ -136,8 +136,8 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     Of the pairs with the most test images; the numbers beside it hold the precision for all pairs of test images.
     """
     found = [
-        (TestImages.of(results, results.data(paper.track, dataset)), read_embeddings(results, run))
-        for dataset, run in _single(results, paper, name)
+        (TestImages.of(results, run.needs["data"]), read_embeddings(results, run))
+        for run in _single(results, paper, name)
     ]
     figure, axes = plt.subplots(
         max(1, RETRIEVED * len(found)),
@@ -190,10 +190,8 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     """
     swaps = [
         (images, embeddings, swap)
-        for dataset, run in _single(results, paper, name)
-        for images, embeddings in [
-            (TestImages.of(results, results.data(paper.track, dataset)), read_embeddings(results, run))
-        ]
+        for run in _single(results, paper, name)
+        for images, embeddings in [(TestImages.of(results, run.needs["data"]), read_embeddings(results, run))]
         for swap in _swaps(images)
     ]
     figure, axes = plt.subplots(
@@ -245,6 +243,6 @@ def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
                 yield state, other
 
 
-def _single(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, Recipe]]:
-    for dataset, runs in by_benchmark(results, paper, name).items():
-        yield dataset, next(iter(runs.values()))
+def _single(results: Results, paper: Paper, name: str) -> Iterator[Recipe]:
+    for runs in by_benchmark(results, paper, name).values():
+        yield next(iter(runs.values()))

@@ -30,7 +30,7 @@ def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     """Prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
     frames = []
     for dataset, run in _evaluations(results, paper, name):
-        found, data = read_embeddings(results, run), read_pairs(results, results.data(paper.track, dataset))
+        found, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
         semantic, visual = found["semantic"][:CLASSES], found["visual"][:CLASSES]
         panels = {"(a) semantic": semantic, "(b) visual": visual, "(c) both": np.hstack([semantic, visual])}
         names = [name for _, name in data.pairs[:CLASSES]]
@@ -43,7 +43,7 @@ def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> Non
     """Test images of the pairs with the most, and both prototypes of these pairs, on one map."""
     frames = []
     for dataset, run in _evaluations(results, paper, name):
-        found, data = read_embeddings(results, run), read_pairs(results, results.data(paper.track, dataset))
+        found, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
         images, labels, shown = _most_populous(data)
         places = [data.pairs.index(pair) for pair in shown]
         parts = {
@@ -66,7 +66,7 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     """
     frames = []
     for dataset, run in _evaluations(results, paper, name):
-        found, data = read_embeddings(results, run), read_pairs(results, results.data(paper.track, dataset))
+        found, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
         images, labels, shown = _most_populous(data)
         frozen = _unit(_frozen(results, run))
         means = _means(frozen[data.rows("train")], data, shown)

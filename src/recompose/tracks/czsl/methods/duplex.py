@@ -1,6 +1,6 @@
 """Duplex: semantic prototypes as anchors, visual prototypes refined on graphs of mini-batches (Peng et al., 2025), from its paper alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,8 +9,15 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial
-from recompose.tracks.czsl.methods.parts.local_graph import Compose, Edges, Factors, aggregate, candidates
+from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial, UnseenStart
+from recompose.tracks.czsl.methods.parts.local_graph import (
+    Compose,
+    Edges,
+    Factors,
+    aggregate,
+    candidates,
+    compose_alone,
+)
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior, cosine_logits
 from recompose.tracks.czsl.methods.parts.three_path import Block, ThreePath, Views
 
@@ -27,12 +34,20 @@ class PrototypeBlock(Block):
 class Duplex(ThreePath):
     """Three paths, and a codebook that tells pairs by visual prototypes.
 
+    The paper leaves much open; papers/duplex/notes.md says which reading is the default, and why.
+
     Args:
-        target: the pairs that compete in Eqs. 4 and 19 and that graphs may refine (Eq. 13): those of the ``closed`` world, or of the ``open`` one,
+        target: the pairs that prototypes compete over (Eq. 19) and that graphs may refine (Eq. 13): those of the ``closed`` world, or of the ``open`` one,
             every state with every object.
+        text_target: the pairs that texts compete over (Eq. 4): those ``seen`` in training, or the ``target``.
         initial: where the codebook begins, at ``means`` of CLIP's embeddings or at ``random``.
+        unseen_start: where unseen pairs begin among means, see ``Codebook``.
+        codebook: a ``buffer`` that is written to, or ``trained`` by gradients of Eq. 19, too.
+        refinement: by the local ``graph`` (Eqs. 12 to 16), by ``counterfactual`` features alone (Eq. 11), which is the codebook without the local graph,
+            or ``none``. The last two and lambda = 1 are different things: at lambda = 1 prototypes stay what they were.
         momentum: lambda of Eq. 17; at 1 nothing is written, and no graph is built.
         edges: of states and objects in the graph, see ``aggregate``.
+        writes_from: whether what is written is made of features as ``training`` has them, with dropout and the batch's statistics, or as ``evaluation`` does.
         differentiable: whether the loss of Eq. 19 reaches, through refined prototypes, what they were made of.
         loss_weights: of the losses of pairs by text, states, objects, and pairs by prototype (Eq. 20).
 
@@ -49,16 +64,23 @@ class Duplex(ThreePath):
         objects: list[str],
         *,
         target: Literal["closed", "open"],
+        text_target: Literal["seen", "target"],
         initial: Initial,
+        unseen_start: UnseenStart,
+        codebook: Literal["buffer", "trained"],
+        refinement: Literal["graph", "counterfactual", "none"],
         momentum: float,
         edges: Edges,
+        writes_from: Literal["training", "evaluation"],
         differentiable: bool,
         **three_path: Any,
     ) -> None:
         super().__init__(backbone, states, objects, **three_path)
-        self._world, self.initial = target, initial
-        self.momentum, self.edges, self.differentiable = momentum, edges, differentiable
-        self.codebook = Codebook(len(states), len(objects), backbone.width)
+        self._world, self.text_target = target, text_target
+        self.initial, self.unseen_start = initial, unseen_start
+        self.refinement, self.momentum, self.edges = refinement, momentum, edges
+        self.writes_from, self.differentiable = writes_from, differentiable
+        self.codebook = Codebook(len(states), len(objects), backbone.width, trained=codebook == "trained")
         # M s and M o of Eq. 11, which begin as the additive prior that it speaks of
         self.from_state, self.from_object = (_identity(backbone.width) for _ in range(2))
         everything = torch.cartesian_prod(torch.arange(len(states)), torch.arange(len(objects)))
@@ -76,7 +98,7 @@ class Duplex(ThreePath):
         if self._world == "closed":
             self._aim_at(prior.pairs)
         if self.initial == "means":
-            self.codebook.begin_at_means(prior.embeddings, prior.labels)
+            self.codebook.begin_at_means(prior.embeddings, prior.labels, self.unseen_start)
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
         """As in the plain three paths, with each pair's prototype."""
@@ -104,7 +126,7 @@ class Duplex(ThreePath):
     def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
         """Semantic and visual prototypes."""
         (block,) = super().encode_world([pairs], "closed")
-        return {"semantic": normalize(block.pairs, dim=-1), "visual": self.codebook.of(pairs)}
+        return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.of(pairs), dim=-1)}
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """Eq. 20, weighted; in training the codebook is refined before images are compared with it, and keeps what it learned."""
@@ -118,42 +140,65 @@ class Duplex(ThreePath):
         ]
         place = self.place[labels[:, 0], labels[:, 1]]
         if by_text:
-            texts = self._encode("pair", *(vectors[index] for vectors, index in zip(words, self.target.T, strict=True)))
-            losses.append(by_text * cross_entropy(self.logits("pair", images, texts), place))
+            competing, right = (pairs, targets) if self.text_target == "seen" else (self.target, place)
+            texts = self._encode("pair", *(vectors[index] for vectors, index in zip(words, competing.T, strict=True)))
+            losses.append(by_text * cross_entropy(self.logits("pair", images, texts), right))
         if by_prototype:
-            # texts are anchors: the graph uses them and sends them nothing back
-            posteriors = (
-                self.logits(path, images, texts.detach()).softmax(dim=-1)
-                for path, texts in zip(NAMES, names, strict=True)
-            )
-            prototypes = self.refined(images, labels, *posteriors)
+            prototypes, written = self.refined(images, labels, *self._posteriors(images, names))
+            if self.training and written is not None:
+                if self.writes_from == "evaluation":
+                    written = self._refined_as_in_evaluation(inputs, labels)
+                self.codebook.write(*written)
             losses.append(by_prototype * cross_entropy(self.by_prototype(images, prototypes), place))
         return torch.stack(losses).sum()
 
-    def refined(self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor) -> Tensor:
-        """The prototypes [T, E] of the target after a batch's graph refined its candidates (Algorithm 1); in training they are written back.
+    def _posteriors(self, images: Views, names: Sequence[Tensor]) -> Iterator[Tensor]:
+        """Of states [B, S] and of objects [B, O]; texts are anchors: the graph uses them and sends them nothing back."""
+        for path, texts in zip(NAMES, names, strict=True):
+            yield self.logits(path, images, texts.detach()).softmax(dim=-1)
+
+    @torch.no_grad()
+    def _refined_as_in_evaluation(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Candidates [C, 2] and their prototypes [C, E] from features of a batch with nothing dropped and running statistics."""
+        self.eval()
+        images = self.encode_images(inputs)
+        names = [self._encode(path, words) for path, words in zip(NAMES, self.prompts.words(), strict=True)]
+        _, written = self.refined(images, labels, *self._posteriors(images, names))
+        self.train()
+        assert written is not None
+        return written
+
+    def refined(
+        self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """The prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of them is to be written back.
 
         Args:
             images: what the paths know of the batch.
             labels: [B, 2], of states and objects.
             of_states, of_objects: posteriors [B, S] and [B, O].
+
+        Returns:
+            Prototypes, and the candidates [C, 2] with theirs [C, E]; None where nothing is refined.
         """
         prototypes = self.codebook.of(self.target)
-        if self.momentum == 1:
-            return prototypes
+        if self.momentum == 1 or self.refinement == "none":
+            return prototypes, None
         states, objects = labels.T
         pairs = candidates(states, objects, self.place >= 0)
         factors = (
             Factors(states, normalize(images.state.float(), dim=-1), of_states),
             Factors(objects, normalize(images.object.float(), dim=-1), of_objects),
         )
-        aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)
+        if self.refinement == "graph":
+            aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)
+        else:
+            aggregated = compose_alone(pairs, *factors, self._couples(*factors))
         updated = self.codebook.updated(
             pairs, aggregated if self.differentiable else aggregated.detach(), self.momentum
         )
-        if self.training:
-            self.codebook.write(pairs, updated.detach())
-        return prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), updated)
+        refined = prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), updated)
+        return refined, (pairs, updated.detach())
 
     def _couples(self, states: Factors, objects: Factors) -> Compose:
         """phi of Eq. 11, for couples of images; each image's features are projected once."""

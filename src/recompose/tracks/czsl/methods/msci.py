@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.attention import Interaction
-from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 
 Aggregation = Literal["learned", "ends", "mean"]
@@ -59,10 +58,10 @@ class MSCI(ThreePath):
         super().__init__(backbone, states, objects, **three_path)
         if not 1 <= aggregated <= backbone.depth:
             raise ValueError(f"aggregated is {aggregated}, and the image tower has {backbone.depth} blocks")
-        width, dropout = backbone.width, three_path["disentangler_dropout"]
+        width = backbone.width
         self.aggregated, self.aggregation = aggregated, aggregation
         self.stages, self.fusion_of_stages = stages, fusion_of_stages
-        self.of_pair = Disentangler(width, three_path["disentangler_layers"], dropout) if pair_head else nn.Identity()
+        self.of_pair = self._disentangler() if pair_head else nn.Identity()
         used = {"both": ("low", "high"), "low": ("low",), "high": ("high",)}[stages]
         learned = used if aggregation == "learned" else ()
         self.aggregators = nn.ModuleDict({name: Aggregator(aggregated, width, interaction_dropout) for name in learned})

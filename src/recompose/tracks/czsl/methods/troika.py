@@ -1,13 +1,13 @@
 """Troika: texts are pulled towards each image by what its last layer shows (Huang et al., 2024; at 1f3c546)."""
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.attention import Interaction
-from recompose.tracks.czsl.methods.parts.three_path import ThreePath
+from recompose.tracks.czsl.methods.parts.three_path import PATHS, ThreePath
 
 
 class Troika(ThreePath):
@@ -18,6 +18,8 @@ class Troika(ThreePath):
         heads: of each.
         traction_dropout: in them.
         traction: what lambda begins as.
+        token_norms: ``once``, the paths see the same normed tokens; ``each-path``, one layer normalisation is applied anew before each path, so that
+            tokens are normed once for pairs, twice for states and three times for objects, as in the released code.
     """
 
     def __init__(
@@ -30,9 +32,11 @@ class Troika(ThreePath):
         heads: int,
         traction_dropout: float,
         traction: float,
+        token_norms: Literal["once", "each-path"],
         **three_path: Any,
     ) -> None:
         super().__init__(backbone, states, objects, **three_path)
+        self.token_norms = token_norms
         self.norm = nn.LayerNorm(backbone.width)
         self.interactions = nn.ModuleList(
             Interaction(backbone.width, heads, traction_dropout) for _ in range(traction_layers)
@@ -44,11 +48,18 @@ class Troika(ThreePath):
         return [[self.backbone.depth - 1]]
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """Its tokens, normed once (the released code norms them once more for each path)."""
-        return (self.norm(groups[0][0]),)
+        """Its tokens [images, tokens, E] as each of the paths sees them, in their order."""
+        tokens = [self.norm(groups[0][0])]
+        for _ in PATHS[1:]:
+            tokens.append(self.norm(tokens[-1]) if self.token_norms == "each-path" else tokens[-1])
+        return tuple(tokens)
+
+    def tokens_of(self, path: str, tokens: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The path's own."""
+        return (tokens[PATHS.index(path)],)
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """Texts [images, P, E] pulled towards each image."""
+        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens [images, tokens, E]."""
         pulled = texts.expand(len(tokens[0]), *texts.shape)
         for interaction in self.interactions:
             pulled = interaction(pulled, tokens[0])

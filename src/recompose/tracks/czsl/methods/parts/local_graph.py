@@ -60,6 +60,20 @@ def aggregate(pairs: Tensor, states: Factors, objects: Factors, compose: Compose
         return message / degree.clamp_min(torch.finfo(degree.dtype).tiny)[:, None]
 
 
+def compose_alone(pairs: Tensor, states: Factors, objects: Factors, compose: Compose) -> Tensor:
+    """The candidates [C, E] without a graph: the mean of the features that couples of images compose for each of them (Eq. 11), all counting alike.
+
+    Args:
+        pairs: [C, 2], from ``candidates``.
+        states, objects: what the batch knows; posteriors are not asked.
+        compose: what couples of them make.
+    """
+    first, second, place = _couples(pairs, states.labels, objects.labels)
+    composed = compose(first, second).float()
+    sums = composed.new_zeros(len(pairs), composed.shape[1]).index_add(0, place, composed)
+    return sums / torch.bincount(place, minlength=len(pairs))[:, None]
+
+
 def _shared_out(names: Tensor, factors: Factors, edges: Edges) -> tuple[Tensor, Tensor]:
     """The messages [C, E] that candidates get by their state, or object, and their weight [C]: equal parts of what the batch sends to that name."""
     present, place, shares = names.unique(return_inverse=True, return_counts=True)

@@ -9,12 +9,12 @@ from typing import Any, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.blocks import LOOKS, in_blocks
 from recompose.nn.tuning import ImageTower, tuned
-from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
+from recompose.tracks.czsl.methods.parts.disentangler import Disentangler, End, Start
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
@@ -107,7 +107,7 @@ class ThreePath(PairMethod):
         prompts: ``soft``, contexts and words are learned; ``fixed``, they stay the template and the names.
         attribute_dropout: of the elements of learned vectors of states and objects.
         image_tower: what is tuned in it, see ``tuned``; adapter: bottleneck and dropout of that.
-        disentangler: layers and dropout.
+        disentangler: layers, dropout, how they end and where they begin, see ``Disentangler``.
         loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
 
     How scores are fused is no setting of the model: ``scored_with`` sets it, for validation and for an evaluation.
@@ -129,6 +129,8 @@ class ThreePath(PairMethod):
         adapter_dropout: float,
         disentangler_layers: int,
         disentangler_dropout: float,
+        disentangler_end: End,
+        disentangler_start: Start,
         loss_weights: Sequence[float],
     ) -> None:
         super().__init__(backbone)
@@ -136,10 +138,14 @@ class ThreePath(PairMethod):
         self.prompts = Prompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
         self.prompts.requires_grad_(soft)
         self.adapters = tuned(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
-        heads = (Disentangler(backbone.width, disentangler_layers, disentangler_dropout) for _ in range(2))
-        self.of_state, self.of_object = heads
+        self._heads = disentangler_layers, disentangler_dropout, disentangler_end, disentangler_start
+        self.of_state, self.of_object = self._disentangler(), self._disentangler()
         self.loss_weights = loss_weights
         self._scoring: Scoring | None = None
+
+    def _disentangler(self) -> Disentangler:
+        layers, dropout, end, start = self._heads
+        return Disentangler(self.backbone.width, layers, dropout, end=end, start=start)
 
     @property
     def scoring(self) -> Scoring:
@@ -162,8 +168,12 @@ class ThreePath(PairMethod):
         return []
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """Texts [P, E] after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
+        """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
         return texts
+
+    def tokens_of(self, path: str, tokens: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """What the texts of a path attend to, of what was gathered: all of it."""
+        return tokens
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
         """What texts attend to, made of the tokens of each group of layers."""
@@ -204,11 +214,15 @@ class ThreePath(PairMethod):
         return self.prompts.encode(self.backbone, path, *words)
 
     def logits(self, path: str, images: Views, texts: Tensor) -> Tensor:
-        """Logits [images, texts] of a path, in blocks of texts [texts, E]."""
-        view: Tensor = getattr(images, path)
+        """Logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
+
+        Texts are brought to unit length before they attend to images, not only after it: queries and what is added to them are of the size that
+        lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to nothing, cosines do not depend on it.
+        """
+        view, tokens = getattr(images, path), self.tokens_of(path, images.tokens)
         return in_blocks(
-            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, images.tokens)),
-            texts,
+            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, tokens)),
+            normalize(texts.float(), dim=-1),
             size=max(1, LOOKS // len(view)),
             dim=1,
         )

@@ -1,0 +1,133 @@
+"""What a profile needs of the track: which data, runs and evaluations go with which seed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from recompose.papers.declaration import Variant
+from recompose.params import Params, load_params
+from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.czsl import CZSL
+from recompose.tracks.czsl.params import FORM
+
+ROOT = Path(__file__).parents[3]
+SHAPES = "shapes-pairs"
+VARIANTS = {
+    "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
+    "often": Variant(method="csp", settings={"dropout": 0.6}, datasets=[SHAPES], every_seed=True),
+    "rescored": Variant(
+        method="troika",
+        settings={"scoring": {"closed": [0.5, 0.5]}},
+        datasets=[SHAPES],
+        evaluates="troika",
+        every_seed=True,
+    ),
+}
+
+
+def params_of(profile: str, *edits: str) -> Params:
+    return load_params(ROOT / "params.yaml", {"czsl": FORM}, profile, edits)
+
+
+def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
+    params = params_of(profile, *edits)
+    return CZSL().plan(params, Planner(params), variants or {})
+
+
+def demo(seeds: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
+    return planned(
+        "demo", f"profiles.demo.czsl.seeds={seeds}", "profiles.demo.czsl.variant_seeds=[3]", variants=variants
+    )
+
+
+def data_of(evaluation: Recipe) -> int:
+    """The seed that an evaluation's data are drawn from."""
+    return int(evaluation.needs["data"].document["seed"])
+
+
+def seeds_of(plan: TrackPlan, name: str, benchmark: str = SHAPES) -> list[int]:
+    return [int(each.labels["seed"]) for each in plan.evaluations[name, benchmark]]
+
+
+@pytest.fixture(scope="module")
+def plan() -> TrackPlan:
+    return demo("[3, 1]", VARIANTS)
+
+
+def test_each_seed_draws_the_world_of_its_number(plan: TrackPlan) -> None:
+    base = params_of("demo").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
+    for (_, benchmark), evaluations in plan.evaluations.items():
+        assert benchmark == SHAPES
+        for evaluation in evaluations:
+            world = evaluation.needs["data"]
+            assert data_of(evaluation) == base + evaluation.labels["seed"]
+            assert (world.name, world.labels) == (SHAPES, {"dataset": SHAPES, "world": evaluation.labels["seed"]})
+            assert evaluation.labels["dataset"] == SHAPES
+
+
+def test_a_benchmark_is_one_name_and_has_the_data_of_the_first_world(plan: TrackPlan) -> None:
+    assert list(plan.benchmarks) == [SHAPES]
+    first = plan.evaluations["csp", SHAPES][0]
+    assert plan.benchmarks[SHAPES].digest == first.needs["data"].digest
+    assert first.labels["seed"] == 3
+
+
+def test_a_run_sees_the_world_that_its_evaluation_scores(plan: TrackPlan) -> None:
+    for evaluation in plan.evaluations["csp", SHAPES]:
+        run, data = evaluation.needs["run"], evaluation.needs["data"]
+        assert run.needs["data"].digest == data.digest == evaluation.needs["features"].needs["data"].digest
+        assert run.needs["features"].digest == evaluation.needs["features"].digest
+        assert run.document["seed"] == evaluation.document["seed"] == evaluation.labels["seed"]
+
+
+def test_worlds_share_a_backbone_and_have_features_of_their_own(plan: TrackPlan) -> None:
+    first, second = plan.evaluations["csp", SHAPES]
+    assert first.needs["backbone"].digest == second.needs["backbone"].digest
+    assert first.needs["features"].digest != second.needs["features"].digest
+
+
+def test_what_needs_no_seed_is_scored_on_every_world(plan: TrackPlan) -> None:
+    assert seeds_of(plan, "clip") == seeds_of(plan, "csp") == [3, 1]
+    one, other = plan.evaluations["clip", SHAPES]
+    assert one.digest != other.digest
+
+
+def test_variants_have_the_worlds_that_the_profile_gives_them(plan: TrackPlan) -> None:
+    assert seeds_of(plan, "once") == [3]
+    assert seeds_of(plan, "often") == [3, 1]
+    assert [data_of(each) for each in plan.evaluations["once", SHAPES]] == [
+        data_of(each) for each in plan.evaluations["csp", SHAPES] if each.labels["seed"] == 3
+    ]
+
+
+def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> None:
+    pairs = zip(plan.evaluations["rescored", SHAPES], plan.evaluations["troika", SHAPES], strict=True)
+    for rescored, trained in pairs:
+        assert rescored.needs["run"].digest == trained.needs["run"].digest
+        assert rescored.digest != trained.digest
+
+
+def test_another_seed_adds_a_world_and_changes_no_other(plan: TrackPlan) -> None:
+    more = demo("[3, 1, 2]", VARIANTS)
+    for key, evaluations in plan.evaluations.items():
+        digests = [each.digest for each in more.evaluations[key]]
+        assert digests[: len(evaluations)] == [each.digest for each in evaluations]
+
+
+def test_the_seed_of_the_data_set_moves_all_worlds_along() -> None:
+    before, after = (
+        planned("demo", "profiles.demo.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
+    )
+    worlds = [[each.needs["data"] for each in plan.evaluations["csp", SHAPES]] for plan in (before, after)]
+    assert worlds[0][1].digest == worlds[1][0].digest  # world 1 of seed 7 is world 0 of seed 8
+
+
+def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_one() -> None:
+    plan = planned("paper", "profiles.paper.czsl.seeds=[4, 2]")
+    for benchmark, data in plan.benchmarks.items():
+        assert data.labels == {"dataset": benchmark}
+        assert seeds_of(plan, "csp", benchmark) == [4, 2]
+        assert seeds_of(plan, "clip", benchmark) == [0]
+        for evaluation in plan.evaluations["csp", benchmark]:
+            assert evaluation.needs["data"].digest == data.digest

@@ -1,0 +1,115 @@
+"""Pretraining: with the tokens in use alone it comes to the same as with the whole table, and what it writes is a backbone."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone, build, end_of_text, load_backbone
+from recompose.drawing.scenes import write_corpus
+from recompose.training.hardware import Hardware
+from recompose.training.pretraining import WEIGHTS, Pretraining, _tensors, compact_vocabulary, pretrain
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+SETTINGS = {"seed": 1, "epochs": 2, "batch_size": 16, "lr": 1e-3, "weight_decay": 0.1}
+TEXTS = ["a photo of a red circle", "a glossy moon left of a frosted fish", "a house"]
+
+
+def fresh(seed: int = 0) -> Backbone:
+    torch.manual_seed(seed)
+    return build("shapes-clip", "gelu")
+
+
+def batch() -> tuple[Tensor, Tensor]:
+    """Images and token ids as the whole table numbers them."""
+    pixels = torch.randint(0, 256, (3, 3, 32, 32), generator=torch.Generator().manual_seed(2), dtype=torch.uint8)
+    return pixels, fresh().tokens(TEXTS)
+
+
+def steps(module: Pretraining, pixels: Tensor, ids: Tensor, count: int = 5) -> list[float]:
+    """A few steps of the module's optimiser; the losses."""
+    module.loss = lambda images, texts, scale: torch.nn.functional.cross_entropy(  # type: ignore[assignment]
+        scale * images @ texts.T, torch.arange(len(images))
+    )
+    groups = [
+        {"params": [each for each in module.parameters() if each.ndim > 1], "weight_decay": module.weight_decay},
+        {"params": [each for each in module.parameters() if each.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=module.lr, betas=(0.9, 0.98), eps=1e-6)
+    module.log = lambda *_, **__: None  # type: ignore[method-assign]
+    losses = []
+    for _ in range(count):
+        optimizer.zero_grad()
+        loss = module.training_step((pixels, ids), 0)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_rows_in_use_are_trained_as_the_whole_table_is_and_others_stay() -> None:
+    pixels, ids = batch()
+    used, places = ids.unique(return_inverse=True)
+    whole, compact = fresh(), fresh()
+    before = whole.model.token_embedding.weight.detach().clone()
+    losses = steps(Pretraining(whole, lr=1e-2, weight_decay=0.1), pixels, ids)
+    with compact_vocabulary(compact, used):
+        assert compact.model.token_embedding.weight.shape == (len(used), 128)
+        assert steps(Pretraining(compact, lr=1e-2, weight_decay=0.1), pixels, places) == losses
+    assert losses[-1] < losses[0]
+    for name, tensor in whole.model.state_dict().items():
+        found = compact.model.state_dict()[name]
+        if name != "token_embedding.weight":
+            assert torch.equal(found, tensor), name
+    table = compact.model.token_embedding.weight
+    assert torch.equal(table[used], whole.model.token_embedding.weight[used])
+    assert not torch.equal(table[used], before[used])
+    unused = torch.ones(len(table), dtype=torch.bool).index_fill(0, used, value=False)
+    assert torch.equal(table[unused], before[unused])
+
+
+def test_places_among_the_tokens_in_use_mean_the_same_texts(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus", scenes=40, seed=3)
+    backbone = fresh().eval()
+    tensors, used = _tensors(tmp_path / "corpus", backbone)
+    _, places = tensors.tensors
+    ids = used[places]
+    assert torch.equal(end_of_text(places), end_of_text(ids))
+    assert len(used) < 100
+    with torch.no_grad():
+        expected = backbone.encode_text(ids)
+        with compact_vocabulary(backbone, used):
+            assert torch.equal(backbone.encode_text(places), expected)
+
+
+def test_the_table_is_back_after_an_error() -> None:
+    backbone = fresh()
+    table = backbone.model.token_embedding
+    with pytest.raises(KeyError), compact_vocabulary(backbone, torch.tensor([0, 5])):
+        raise KeyError
+    assert backbone.model.token_embedding is table
+
+
+def described(folder: Path) -> Path:
+    (folder / "backbone.json").write_text(
+        json.dumps({"architecture": "shapes-clip", "activation": "gelu", "weights": WEIGHTS})
+    )
+    return folder
+
+
+def test_what_is_written_loads_whole_and_learns_the_same_again(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus", scenes=40, seed=3)
+    states = []
+    for name in ("one", "other"):
+        (tmp_path / name / "scratch").mkdir(parents=True)
+        pretrain("shapes-clip", "gelu", tmp_path / "corpus", tmp_path / name, CPU, **SETTINGS)
+        states.append(load_file(tmp_path / name / WEIGHTS))
+    assert states[0].keys() == fresh().model.state_dict().keys()
+    assert states[0]["token_embedding.weight"].shape == (49408, 128)
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    backbone = load_backbone(described(tmp_path / "one"))
+    with torch.no_grad():
+        assert torch.isfinite(backbone.encode_text(backbone.tokens(["a striped heart", "xylophone"]))).all()
