@@ -14,7 +14,6 @@ from recompose.provenance.where import Origin, ReachedArtifact, Where
 from recompose.terminal.text import colour_of, unmarked
 from recompose.workspace import Workspace
 
-
 Facts = dict[str, Any]  # name -> what is said under it
 
 
