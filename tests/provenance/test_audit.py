@@ -89,7 +89,7 @@ def test_forged_scores_are_not_measured_by(root: Path, clean: Audit) -> None:
     shutil.copy(second / "scores.safetensors", first / "scores.safetensors")
     correct(first / "record.json", "scores.safetensors")
     found = audited(root)
-    why = "its record is not the one that the reports have"
+    why = "has another record than the reports have of it"
     assert findings(found) == [("tampered", f"results/{key_of(first)}", why)]
     assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
     assert found.recomputed == 1
@@ -160,7 +160,7 @@ def test_a_dirty_tree_that_is_denied_is_found(
             f"reports/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name
         }
     else:
-        why = "reports/made.json tells otherwise how it was made"
+        why = "was made otherwise than reports/made.json tells"
         assert ("tampered", f"results/{key_of(first)}", why) in findings(found)
         assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
 
@@ -187,11 +187,11 @@ def test_what_was_made_again_and_came_out_otherwise_makes_what_shows_it_stale(ro
     first, _ = evaluations_of(root)
     again(first, otherwise=True)
     found = audited(root)
-    why = "it was made again since the reports were, and came out otherwise"
+    why = "was made again since the reports were, and came out otherwise"
     assert findings(found) == [("stale", f"results/{key_of(first)}", why)]
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
     assert {line for lines in found.why["msci/table-2"].values() for line in lines} == {
-        f"results/{key_of(first)}: {why}"
+        f"results/{key_of(first)} {why}"
     }
 
 
@@ -298,9 +298,7 @@ def test_a_forged_index_is_not_measured_by(root: Path, clean: Audit) -> None:
     edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
     correct(index / "record.json", "statistics.json")
     found = audited(root)
-    assert ("tampered", f"results/{key_of(index)}", "its record is not the one that the reports have") in findings(
-        found
-    )
+    assert ("tampered", f"results/{key_of(index)}", "has another record than the reports have of it") in findings(found)
     assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | {
         "duplex/table-13": {"tampered": 10, "unchecked": 30}
     }
@@ -313,8 +311,8 @@ def test_evaluations_of_data_that_was_indexed_anew_are_stale(root: Path, clean: 
     correct(index / "record.json", "statistics.json")
     edit_json(index / "record.json", lambda record: record["made"].update(started="2100-01-01T00:00:00+00:00"))
     found = audited(root)
-    anew = ("stale", f"results/{key_of(index)}", "it was made again since the reports were, and came out otherwise")
-    other = f"it was made from another data than {key_of(index)} is now"
+    anew = ("stale", f"results/{key_of(index)}", "was made again since the reports were, and came out otherwise")
+    other = f"was made from another data than {key_of(index)} is now"
     assert findings(found) == sorted(
         [anew, *(("stale", f"results/{key_of(folder)}", other) for folder in evaluations_of(root))]
     )

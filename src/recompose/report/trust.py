@@ -162,6 +162,20 @@ class Verdict:
     note: str = ""  # what is to be known of it all the same
 
 
+@dataclass(frozen=True)
+class Reason:
+    """What speaks against a stored thing: a state, where, and what is so there."""
+
+    state: str
+    place: str
+    what: str
+
+    @property
+    def why(self) -> str:
+        """Both, as people read it."""
+        return f"{self.place} {self.what}"
+
+
 @dataclass
 class Judge:
     """Judges the numbers of published artifacts.
@@ -186,7 +200,7 @@ class Judge:
         yield from (("incomplete", f"missing: {key}") for key in cell["missing"])
         keys = set(self.published.behind(artifact, cell["made_from"]))
         for key in sorted(keys):
-            yield from self.stored[key]
+            yield from ((reason.state, reason.why) for reason in self.stored[key])
             yield from (("tampered", why) for why in self.other_record(artifact, key))
         for mark in self.marks(artifact):
             if keys & {*mark.keys} and mark.state != "incomplete":
@@ -263,44 +277,45 @@ class Stored:
     reading: bool
 
     def __post_init__(self) -> None:
-        self._judged: dict[str, list[tuple[str, str]]] = {}
+        self._judged: dict[str, list[Reason]] = {}
         self.faults: dict[str, dict[str, str]] = {}  # key -> file -> what is wrong with it
         self.on_disk: dict[str, dict[str, Any]] = {}  # key -> record
 
-    def __getitem__(self, key: str) -> list[tuple[str, str]]:
-        """What speaks against a stored thing: states and why; nothing where it is as the reports have it."""
+    def __getitem__(self, key: str) -> list[Reason]:
+        """What speaks against a stored thing; nothing where it is as the reports have it."""
         if key not in self._judged:
             self._judged[key] = list(self._judge(key))
         return self._judged[key]
 
-    def _judge(self, key: str) -> Iterator[tuple[str, str]]:
+    def _judge(self, key: str) -> Iterator[Reason]:
         store, recipe = self.work.store, recipe_of(self.published.records[key])
         if not store.is_complete(recipe):
-            yield UNCHECKED, f"results/{key} is not on this disk"
+            yield Reason(UNCHECKED, f"results/{key}", "is not on this disk")
             return
         try:
             record = store.record(recipe)
         except DamagedError as error:
-            yield "tampered", f"results/{key}/{error.path.name} {error.fault}"
+            yield Reason("tampered", f"results/{key}/{error.path.name}", error.fault)
             return
         self.on_disk[key] = record
         self.faults[key] = store.faults(recipe, record, reading=self.reading)
-        yield from (("tampered", f"results/{key}/{name} {fault}") for name, fault in self.faults[key].items())
+        yield from (Reason("tampered", f"results/{key}/{name}", fault) for name, fault in self.faults[key].items())
         yield from self._other_record(key, record)
         yield from self._other_inputs(key, record)
 
-    def _other_record(self, key: str, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _other_record(self, key: str, record: Mapping[str, Any]) -> Iterator[Reason]:
         """What it means that a record on disk is not what the reports have of it."""
         made, published = self.published.made.get(key), self.published.records[key]
+        place = f"results/{key}"
         if made and made["started"] == record["made"]["started"]:
             if shown_record(record) != published:
-                yield "tampered", f"results/{key}: its record is not the one that the reports have"
+                yield Reason("tampered", place, "has another record than the reports have of it")
             elif made != record["made"]:
-                yield "tampered", f"results/{key}: reports/{MADE} tells otherwise how it was made"
+                yield Reason("tampered", place, f"was made otherwise than reports/{MADE} tells")
         elif content(record) != content(published):
-            yield "stale", f"results/{key}: it was made again since the reports were, and came out otherwise"
+            yield Reason("stale", place, "was made again since the reports were, and came out otherwise")
 
-    def _other_inputs(self, key: str, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _other_inputs(self, key: str, record: Mapping[str, Any]) -> Iterator[Reason]:
         """What it was made from and is not what is there now."""
         for role, need in recipe_of(record).needs.items():
             store = self.work.store
@@ -310,7 +325,7 @@ class Stored:
                 except DamagedError:
                     continue  # what is wrong with that is said of it
                 if now != record["inputs"].get(role):
-                    yield "stale", f"results/{key}: it was made from another {role} than {need.key} is now"
+                    yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
 
     def reliable(self, key: str) -> bool:
         """Whether a thing and everything that it was made from are as the reports have them; of what is not needed to read it, absence is no fault."""

@@ -21,7 +21,7 @@ def check_index(work: Workspace, papers: list[Paper], published: Published, audi
     except FileNotFoundError:
         report.findings.append(Finding("incomplete", f"reports/{INDEX}", "is missing", AGAIN))
         return report
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         report.findings.append(Finding("tampered", f"reports/{INDEX}", f"cannot be read: {error}", AGAIN))
         return report
     if not (work.reports / MADE).is_file():

@@ -48,13 +48,12 @@ class StoredCheck:
 
     def _check(self, key: str, recipe: Recipe) -> None:
         stored = self.judge.stored
-        for state, why in stored[key]:
-            if state == UNCHECKED:
-                self.report.unchecked.append(why)
+        for reason in stored[key]:
+            if reason.state == UNCHECKED:
+                self.report.unchecked.append(reason.why)
             else:
-                place, _, what = why.partition(": ") if ": " in why else why.partition(" ")
-                remedy = AGAIN if state == "stale" else self.judge.work.store.remedy(recipe)
-                self.report.findings.append(Finding(state, place, what, remedy, (key,)))
+                remedy = AGAIN if reason.state == "stale" else self.judge.work.store.remedy(recipe)
+                self.report.findings.append(Finding(reason.state, reason.place, reason.what, remedy, (key,)))
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
