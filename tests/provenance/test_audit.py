@@ -1,6 +1,7 @@
 """The audit in bad worlds: what was done is found and named, and nothing else is blamed."""
 
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -8,371 +9,400 @@ from typing import Any
 
 import pytest
 
-from recompose.files import read_json, write_json
-from recompose.plan import Run
+from recompose.plan import TrackPlan
 from recompose.provenance.checks.findings import Audit
 from recompose.workspace import Workspace
 from tests.conftest import Project
 from tests.provenance.worlds import (
-    FROM_INDEX,
-    MADE_FROM_RUNS,
+    FROM_DATA,
+    MADE_FROM_EVALUATIONS,
+    SHOWN,
     all_of,
     audited,
+    copy_of,
     correct,
     data_of,
     edit_json,
+    evaluations_of,
     findings,
     index_of,
     moved,
     remake_reports,
-    remake_reports_of,
-    runs_of,
+    replace_once,
     stale_rows,
 )
 
-pytestmark = pytest.mark.xdist_group("engines")  # they share a project
+WRITTEN_BEFORE = "artifacts, parameters, or the code that writes it, changed since"
 
 
-@pytest.fixture(scope="module")
-def clean(chance_project: Project) -> Audit:
-    return audited(chance_project.root)
+def key_of(folder: Path) -> str:
+    return f"{folder.parent.name}/{folder.name}"
 
 
 def test_the_clean_world_is_clean(clean: Audit) -> None:
     assert (findings(clean), clean.report.unchecked) == ([], [])
     assert {state for states in clean.states.values() for state in states.values()} == {"current"}
-    assert (clean.runs, clean.recomputed) == (2, 2)
-    shown = {name: len(states) for name, states in clean.states.items() if states}
-    assert shown == MADE_FROM_RUNS | FROM_INDEX | {"duplex/table-13": 40}  # 30 of which nobody asks for
+    assert (clean.evaluations, clean.recomputed) == (2, 2)
+    assert {name: len(states) for name, states in clean.states.items() if states} == SHOWN
 
 
-# runs
+def test_an_audit_writes_nothing_but_what_was_verified(root: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
+    audited(root)
+    after = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
+    assert {path.name for path in after if before.get(path) != after[path]} <= {"verified.json"}
 
 
-def better(metrics: dict[str, Any]) -> None:
-    metrics["test/closed"]["dense"]["auc"] = 0.5
+# evaluations
 
 
-def test_an_edited_metric_is_found(chance: Project, clean: Audit) -> None:
-    run, _ = runs_of(chance.root)
-    edit_json(run / "metrics.json", better)
-    found = audited(chance.root)
-    ((state, place, why),) = findings(found)
-    assert (state, place) == ("tampered", f"results/runs/{run.name}/metrics.json")
-    assert why.startswith("has ") and " bytes instead of " in why
-    assert (moved(found, clean), found.recomputed) == ({}, 2)  # the numbers that are shown follow from scores
+def zeroed(scores: Path) -> None:
+    """Scores of the same size that say nothing."""
+    content = scores.read_bytes()
+    scores.write_bytes(content[:-1000] + bytes(1000))
 
 
-def test_an_edited_metric_is_found_where_its_record_was_made_to_agree(chance: Project, clean: Audit) -> None:
-    run, _ = runs_of(chance.root)
-    own = read_json(run / "metrics.json")["test/closed"]["dense"]["auc"]
-    edit_json(run / "metrics.json", better)
-    correct(run / "run.json", "metrics.json")
-    found = audited(chance.root)
-    record, metrics = findings(found)
-    assert record[:2] == ("tampered", f"results/runs/{run.name}")
-    assert record[2].startswith("its record is not the one that the reports have: files.metrics.json.bytes was ")
-    why = f"does not follow from scores.safetensors: test/closed dense auc is 0.5 in it and {own} by its scores"
-    assert metrics == ("tampered", f"results/runs/{run.name}/metrics.json", why)
-    assert (moved(found, clean), found.recomputed) == ({}, 2)
+def test_scores_zeroed_at_equal_size_are_found(root: Path, clean: Audit) -> None:
+    first, _ = evaluations_of(root)
+    zeroed(first / "scores.safetensors")
+    found = audited(root)
+    place = f"results/{key_of(first)}/scores.safetensors"
+    assert findings(found) == [("tampered", place, "was changed since it was made")]
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
+    assert found.recomputed == 1
 
 
-def test_truncated_scores_are_found_and_what_rests_on_them_is_not_checked(chance: Project, clean: Audit) -> None:
-    run, _ = runs_of(chance.root)
-    scores = run / "scores.safetensors"
+def test_truncated_scores_are_found_and_not_measured_by(root: Path, clean: Audit) -> None:
+    first, _ = evaluations_of(root)
+    scores = first / "scores.safetensors"
     size = scores.stat().st_size
     os.truncate(scores, size - 100)
-    found = audited(chance.root)
+    found = audited(root)
     why = f"has {size - 100} bytes instead of {size}"
-    assert findings(found) == [("tampered", f"results/runs/{run.name}/scores.safetensors", why)]
-    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS)
+    assert findings(found) == [("tampered", f"results/{key_of(first)}/scores.safetensors", why)]
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
     assert found.recomputed == 1
-    assert (
-        f"results/runs/{run.name}: its scores, or its data set's index, cannot be relied on" in found.report.unchecked
-    )
 
 
-@pytest.mark.parametrize("corrected", [["scores.safetensors"], ["scores.safetensors", "metrics.json"]])
-def test_forged_scores_are_not_measured_by(chance: Project, clean: Audit, corrected: list[str]) -> None:
-    first, second = runs_of(chance.root)
-    for name in corrected:
-        shutil.copy(second / name, first / name)
-    correct(first / "run.json", *corrected)
-    found = audited(chance.root)
-    ((state, place, why),) = findings(found)
-    assert (state, place) == ("tampered", f"results/runs/{first.name}")
-    assert "files.scores.safetensors.sha256 was " in why
-    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS)
+def test_forged_scores_are_not_measured_by(root: Path, clean: Audit) -> None:
+    first, second = evaluations_of(root)
+    shutil.copy(second / "scores.safetensors", first / "scores.safetensors")
+    correct(first / "record.json", "scores.safetensors")
+    found = audited(root)
+    why = "has another record than the reports have of it"
+    assert findings(found) == [("tampered", f"results/{key_of(first)}", why)]
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
+    assert found.recomputed == 1
 
 
-def swap(first: Path, second: Path) -> None:
+def test_swapped_scores_are_found(root: Path, clean: Audit) -> None:
+    first, second = (folder / "scores.safetensors" for folder in evaluations_of(root))
     content = first.read_bytes()
     first.write_bytes(second.read_bytes())
     second.write_bytes(content)
-
-
-def test_swapped_scores_are_found_with_whose_they_are(chance: Project, clean: Audit) -> None:
-    first, second = runs_of(chance.root)
-    swap(first / "scores.safetensors", second / "scores.safetensors")
-    found = audited(chance.root)
-    assert findings(found) == sorted(
-        (
-            "tampered",
-            f"results/runs/{mine.name}/scores.safetensors",
-            f"was changed since it was made: it is that of runs/{other.name}",
-        )
-        for mine, other in ((first, second), (second, first))
-    )
-    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS)
-
-
-def test_swapped_checkpoints_are_found_with_whose_they_are(chance: Project) -> None:
-    first, second = runs_of(chance.root)
-    for run in (first, second):
-        (run / "checkpoint.safetensors").write_bytes(run.name.encode())
-        correct(run / "run.json", "checkpoint.safetensors")
-    remake_reports(chance.root)
-    before = audited(chance.root)
-    assert findings(before) == []
-    swap(first / "checkpoint.safetensors", second / "checkpoint.safetensors")
-    found = audited(chance.root)
-    assert findings(found) == sorted(
-        (
-            "tampered",
-            f"results/runs/{mine.name}/checkpoint.safetensors",
-            f"was changed since it was made: it is that of runs/{other.name}",
-        )
-        for mine, other in ((first, second), (second, first))
-    )
-    assert (moved(found, before), found.recomputed) == ({}, 2)
-
-
-def test_a_deleted_file_is_found(chance: Project, clean: Audit) -> None:
-    run, _ = runs_of(chance.root)
-    (run / "log.txt").unlink()
-    found = audited(chance.root)
-    assert findings(found) == [("tampered", f"results/runs/{run.name}/log.txt", "is missing")]
-    assert (moved(found, clean), found.recomputed) == ({}, 2)
-
-
-def made_again(root: Path, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Discard a run and carry it out again; git is asked in the current folder."""
-    from recompose.phases import carry_out
-
-    monkeypatch.chdir(root)
-    work = Workspace(root)
-    work.runs.discard(folder)
-    carry_out(work, work.batch(folder))
-
-
-def dirty_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a run that was made, as what the reports show was, while a source was edited."""
-    run, _ = runs_of(project.root)
-    with (project.root / "src/recompose/cli.py").open("a") as file:
-        file.write("# half an idea\n")
-    made_again(project.root, run.name, monkeypatch)
-    remake_reports(project.root)
-    return run
-
-
-def test_a_run_of_a_dirty_tree_is_found(chance: Project, clean: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    dirty_run(chance, monkeypatch)
-    found = audited(chance.root)
-    why = "1 of 2 were made from a changed or unknown working tree"
-    assert findings(found) == [("uncommitted", name, why) for name in sorted(MADE_FROM_RUNS)]
-    assert moved(found, clean) == all_of("uncommitted", MADE_FROM_RUNS)
-
-
-def test_a_dirty_tree_that_is_denied_is_found(chance: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = dirty_run(chance, monkeypatch)
-    before = audited(chance.root)
-    edit_json(run / "run.json", lambda record: record["made"].update(dirty=False))
-    found = audited(chance.root)
-    why = "its record is not the one that the reports have: made.dirty was True and is False now"
-    assert findings(found) == sorted([*findings(before), ("tampered", f"results/runs/{run.name}", why)])
-    assert moved(found, before) == {}
-
-
-def test_a_run_that_was_made_again_makes_what_shows_it_stale(
-    chance: Project, clean: Audit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, _ = runs_of(chance.root)
-    made_again(chance.root, run.name, monkeypatch)
-    started = read_json(run / "run.json")["made"]["started"]
-    found = audited(chance.root)
-    why = f"it was made again since the reports were, at {started}"
-    assert findings(found) == [("stale", f"results/runs/{run.name}", why)]
-    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS)
-    assert {line for lines in found.why["msci/table-2"].values() for line in lines} == {f"runs/{run.name}: {why}"}
-
-
-def test_a_missing_seed_is_found(chance: Project, clean: Audit) -> None:
-    run, _ = runs_of(chance.root)
-    shutil.rmtree(run)
-    remake_reports(chance.root)
-    found = audited(chance.root)
-    assert findings(found) == [
-        ("incomplete", name, f"1 run is missing (runs/{run.name})") for name in sorted(MADE_FROM_RUNS)
-    ]
-    assert moved(found, clean) == all_of("incomplete", MADE_FROM_RUNS)
-
-
-def test_runs_of_two_code_versions_are_found(chance: Project, clean: Audit) -> None:
-    """A record as an older run would have it: its code is another one, and its digest with it."""
-    root, old = chance.root, runs_of(chance.root)[0]
-    record = read_json(old / "run.json")
-    record["recipe"]["code"]["recompose.tracks.czsl.methods.chance"] = "0" * 64
-    forged = Run("chance", record["recipe"])
-    old = old.rename(old.parent / forged.folder)
-    write_json(old / "run.json", record | {"digest": forged.digest})
-    work = Workspace(root)
-    planned = work.plan.runs_of("chance", "shapes-pairs")
-    runs = (forged, *planned[1:])
-    work.__dict__["plan"] = replace(work.plan, measures={("chance", "shapes-pairs"): runs}, runs=runs)
-    remake_reports_of(work)
     found = audited(root)
-    mixed = [
-        ("mixed", name, "runs differ in the code of recompose.tracks.czsl.methods.chance") for name in MADE_FROM_RUNS
-    ]
-    assert findings(found) == sorted([*mixed, *stale_rows("code changed: recompose.tracks.czsl.methods.chance")])
-    assert moved(found, clean) == all_of("mixed", MADE_FROM_RUNS)
+    why = "was changed since it was made"
+    assert findings(found) == sorted(
+        ("tampered", f"results/{key_of(path.parent)}/{path.name}", why) for path in (first, second)
+    )
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
+    assert found.recomputed == 0
+
+
+@pytest.mark.parametrize("name", ["scores.safetensors", "costs.json", "log.txt"])
+def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
+    first, _ = evaluations_of(root)
+    (first / name).unlink()
+    found = audited(root)
+    assert findings(found) == [("tampered", f"results/{key_of(first)}/{name}", "is missing")]
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
+
+
+def test_kept_measures_that_were_forged_are_not_believed(root: Path, clean: Audit) -> None:
+    """They are kept beside the store for speed alone."""
+    for path in root.glob("results/measures/*/*.json"):
+        edit_json(path, lambda kept: kept["measures"].update({"test/closed/dense/auc": 0.5}))
+    found = audited(root)
+    assert (findings(found), moved(found, clean)) == ([], {})
+
+
+def dirty(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a record and the reports as they would be had a source been edited that was never committed."""
+    from recompose.report import trust
+
+    monkeypatch.setattr(trust, "committed_since", lambda code: None)
+    edit_json(folder / "record.json", lambda record: record["made"].update(dirty=True))
+    remake_reports(root)
+
+
+def test_an_evaluation_of_a_dirty_tree_is_found(root: Path, clean: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    dirty(root, evaluations_of(root)[0], monkeypatch)
+    found = audited(root)
+    why = "1 of 2 were made from a changed or unknown working tree"
+    assert findings(found) == [("uncommitted", name, why) for name in sorted(MADE_FROM_EVALUATIONS)]
+    assert moved(found, clean) == all_of("uncommitted", MADE_FROM_EVALUATIONS)
+
+
+@pytest.mark.parametrize("where", ["record", "reports", "both"])
+def test_a_dirty_tree_that_is_denied_is_found(
+    root: Path, clean: Audit, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Where both are forged, nothing on this disk says otherwise, but the marks that stand on the artifacts."""
+    first, _ = evaluations_of(root)
+    dirty(root, first, monkeypatch)
+    if where != "reports":
+        edit_json(first / "record.json", lambda record: record["made"].update(dirty=False))
+    if where != "record":
+        edit_json(root / "reports/made.json", lambda made: made["results"][key_of(first)].update(dirty=False))
+    found = audited(root)
+    if where == "both":
+        assert {place.partition(".")[0] for state, place, _ in findings(found) if state == "stale"} >= {
+            f"reports/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name
+        }
+    else:
+        why = "was made otherwise than reports/made.json tells"
+        assert ("tampered", f"results/{key_of(first)}", why) in findings(found)
+        assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
+
+
+def test_what_was_made_again_to_the_same_content_changes_nothing(root: Path, clean: Audit) -> None:
+    again(evaluations_of(root)[0])
+    found = audited(root)
+    assert (findings(found), moved(found, clean)) == ([], {})
+
+
+def again(folder: Path, *, otherwise: bool = False) -> None:
+    """A record as that of the same recipe that was made again later."""
+
+    def edit(record: dict[str, Any]) -> None:
+        record["made"]["started"] = record["made"]["started"].replace("20", "21", 1)
+
+    if otherwise:
+        zeroed(folder / "scores.safetensors")
+        correct(folder / "record.json", "scores.safetensors")
+    edit_json(folder / "record.json", edit)
+
+
+def test_what_was_made_again_and_came_out_otherwise_makes_what_shows_it_stale(root: Path, clean: Audit) -> None:
+    first, _ = evaluations_of(root)
+    again(first, otherwise=True)
+    found = audited(root)
+    why = "was made again since the reports were, and came out otherwise"
+    assert findings(found) == [("stale", f"results/{key_of(first)}", why)]
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
+    assert {line for lines in found.why["msci/table-2"].values() for line in lines} == {
+        f"results/{key_of(first)} {why}"
+    }
+
+
+def test_a_missing_seed_is_found(root: Path, clean: Audit) -> None:
+    first, _ = evaluations_of(root)
+    shutil.rmtree(first)
+    remake_reports(root)
+    found = audited(root)
+    why = f"1 evaluation is missing ({key_of(first)})"
+    assert findings(found) == [("incomplete", name, why) for name in sorted(MADE_FROM_EVALUATIONS)]
+    assert moved(found, clean) == all_of("incomplete", MADE_FROM_EVALUATIONS)
+
+
+def test_evaluations_of_two_code_versions_are_found(root: Path, clean: Audit) -> None:
+    """A record as an older evaluation would have it: its code is another one, and its digest with it."""
+    module = "recompose.tracks.czsl.methods.chance"
+    folder, _ = evaluations_of(root)
+    work = Workspace(root)
+    planned = work.plan.evaluations("czsl", "chance", "shapes-pairs")
+    old = replace(planned[0], code={**planned[0].code, module: "0" * 64})
+    moved_to = folder.rename(folder.parent / old.folder)
+    edit_json(moved_to / "record.json", lambda record: record.update(old.description()))
+    plan = work.plan.tracks["czsl"]
+    evaluations = {**plan.evaluations, ("chance", "shapes-pairs"): (old, *planned[1:])}
+    tracks = {"czsl": TrackPlan(plan.benchmarks, evaluations, plan.methods)}
+    work.__dict__["plan"] = replace(work.plan, tracks=tracks)
+    remake_reports(root, work)
+    found = audited(root)
+    mixed = [("mixed", name, f"runs differ in the code of {module}") for name in MADE_FROM_EVALUATIONS]
+    assert findings(found) == sorted([*mixed, *stale_rows(f"code changed: {module}")])
+    assert moved(found, clean) == {name: {"mixed": count} for name, count in MADE_FROM_EVALUATIONS.items()}
     assert found.recomputed == 2
+
+
+@pytest.mark.parametrize("name", ["device", "packages"])
+def test_evaluations_of_two_kinds_of_machines_are_found(root: Path, clean: Audit, name: str) -> None:
+    other = {"device": "1 x GPU", "packages": {"torch": "1.0"}}[name]
+    edit_json(evaluations_of(root)[0] / "record.json", lambda record: record["made"].update({name: other}))
+    remake_reports(root)
+    found = audited(root)
+    why = f"not all of it was made with the same {name}"
+    assert findings(found) == [("mixed", artifact, why) for artifact in sorted(MADE_FROM_EVALUATIONS)]
+    assert moved(found, clean) == all_of("mixed", MADE_FROM_EVALUATIONS)
 
 
 # data sets and indexes
 
 
-def test_a_changed_image_is_found(chance: Project, clean: Audit) -> None:
-    image = sorted(data_of(chance.root).glob("images/*/test-*.png"))[3]
-    image.write_bytes(image.read_bytes() + b"0")
-    found = audited(chance.root)
-    place = image.relative_to(chance.root).as_posix()
+@pytest.fixture
+def with_data(chance_project: Project, tmp_path: Path) -> Path:
+    """A copy whose raw data may be changed, too."""
+    return copy_of(chance_project.root, tmp_path / "project", "data")
+
+
+def test_changed_images_are_found_some_are_named_and_all_are_counted(with_data: Path, clean: Audit) -> None:
+    images = sorted(data_of(with_data).glob("images/*/*.png"))
+    images[3].write_bytes(images[3].read_bytes() + b"0")
+    found = audited(with_data)
+    place = images[3].relative_to(with_data).as_posix()
     assert findings(found) == [("tampered", place, "was changed since it was indexed")]
     assert (moved(found, clean), found.recomputed) == ({}, 2)
-
-
-def test_of_many_changed_images_some_are_named_and_all_are_counted(chance: Project, clean: Audit) -> None:
-    images = sorted(data_of(chance.root).glob("images/*/*.png"))[:7]
-    for image in images:
+    for image in images[:7]:
         image.unlink()
-    found = audited(chance.root)
     why = "was changed since it was indexed, as 7 of its files were"
-    assert findings(found) == [("tampered", path.relative_to(chance.root).as_posix(), why) for path in images[:5]]
+    named = [("tampered", path.relative_to(with_data).as_posix(), why) for path in images[:5]]
+    assert findings(audited(with_data)) == named
 
 
-def test_a_changed_list_of_pairs_is_found(chance: Project, clean: Audit) -> None:
-    (listed,) = data_of(chance.root).glob("*/train_pairs.txt")
+def test_a_changed_list_of_pairs_is_found(with_data: Path) -> None:
+    (listed,) = data_of(with_data).glob("*/train_pairs.txt")
     listed.write_text(listed.read_text() + "red circle\n")
-    found = audited(chance.root)
-    place = f"data/{data_of(chance.root).name}/train_pairs.txt"
-    assert findings(found) == [("tampered", place, "was changed since it was indexed")]
-    assert (moved(found, clean), found.recomputed) == ({}, 2)
+    place = listed.relative_to(with_data).as_posix()
+    ((state, named, why),) = findings(audited(with_data))
+    assert (state, why) == ("tampered", "was changed since it was indexed")
+    assert named in (place, f"data/{data_of(with_data).name}/train_pairs.txt")
 
 
-@pytest.mark.parametrize(("name", "groups"), [("samples.csv", 40), ("pairs.json", 40), ("statistics.json", 10)])
-def test_a_changed_index_is_found_and_not_measured_by(chance: Project, clean: Audit, name: str, groups: int) -> None:
-    path = index_of(chance.root) / name
+def test_raw_data_that_is_not_here_is_not_checked_and_nothing_is_blamed(root: Path, clean: Audit) -> None:
+    (root / "data").unlink()
+    found = audited(root)
+    assert (findings(found), moved(found, clean)) == ([], {})
+    assert [line for line in found.report.unchecked if line.startswith("data/")] == [
+        f"data/shapes-pairs-{index_of(root).name}: its raw files are not on this disk"
+    ]
+
+
+@pytest.mark.parametrize("name", ["samples.csv", "pairs.json", "statistics.json", "content.json"])
+def test_a_changed_index_is_found_and_not_measured_by(root: Path, clean: Audit, name: str) -> None:
+    path = index_of(root) / name
     path.write_text(path.read_text()[:-40])
-    found = audited(chance.root)
+    found = audited(root)
     ((state, place, why),) = findings(found)
-    assert (state, place) == ("tampered", f"results/index/{path.parent.name}/{name}")
+    assert (state, place) == ("tampered", f"results/{key_of(path.parent)}/{name}")
     assert " bytes instead of " in why
-    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS, FROM_INDEX | {"duplex/table-13": groups})
+    rest = {"duplex/table-13": {"tampered": 10, "unchecked": 30}}  # what nobody asks for stands in the same table
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | rest
+    assert found.recomputed == 0
+    told = f"data/shapes-pairs-{path.parent.name}: its index cannot be relied on" in found.report.unchecked
+    assert told == (name == "content.json")  # which holds the digests of raw files
 
 
-@pytest.mark.parametrize("name", ["content.json", "images.json"])
-def test_a_changed_digest_of_raw_data_is_found_and_nothing_compared_with_it(
-    chance: Project, clean: Audit, name: str
-) -> None:
-    path = index_of(chance.root) / name
-    path.write_text(path.read_text()[:-40])
-    found = audited(chance.root)
-    ((state, place, _),) = findings(found)
-    assert (state, place) == ("tampered", f"results/index/{path.parent.name}/{name}")
-    assert found.report.unchecked == [f"data/{data_of(chance.root).name}: its index cannot be relied on"]
-    assert (moved(found, clean), found.recomputed) == ({}, 2)
-
-
-def test_a_forged_index_is_not_measured_by(chance: Project, clean: Audit) -> None:
-    index = index_of(chance.root)
+def test_a_forged_index_is_not_measured_by(root: Path, clean: Audit) -> None:
+    index = index_of(root)
     edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
     correct(index / "record.json", "statistics.json")
-    found = audited(chance.root)
-    ((state, place, why),) = findings(found)
-    assert (state, place) == ("tampered", f"results/index/{index.name}")
-    assert "files.statistics.json.sha256 was " in why
-    assert moved(found, clean) == all_of("unchecked", MADE_FROM_RUNS, FROM_INDEX)
+    found = audited(root)
+    assert ("tampered", f"results/{key_of(index)}", "has another record than the reports have of it") in findings(found)
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | {
+        "duplex/table-13": {"tampered": 10, "unchecked": 30}
+    }
+    assert found.recomputed == 0
 
 
-def test_runs_of_data_that_was_indexed_anew_are_stale(
-    chance: Project, clean: Audit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from recompose.phases import acquire
-
-    image = sorted(data_of(chance.root).glob("images/*/test-*.png"))[0]
-    image.write_bytes(image.read_bytes() + b"0")
-    monkeypatch.chdir(chance.root)
-    work, index = Workspace(chance.root), index_of(chance.root)
-    old = read_json(index / "content.json")["images"][:12]
-    work.store("index").discard(index.name)
-    acquire(work, "shapes-pairs")
-    new = read_json(index / "content.json")["images"][:12]
-    started = read_json(index / "record.json")["made"]["started"]
-    found = audited(chance.root)
-    why = f"it was made from another images: {old}, where {new} is now"
+def test_evaluations_of_data_that_was_indexed_anew_are_stale(root: Path, clean: Audit) -> None:
+    index = index_of(root)
+    edit_json(index / "statistics.json", lambda counts: counts.update(more=1))
+    correct(index / "record.json", "statistics.json")
+    edit_json(index / "record.json", lambda record: record["made"].update(started="2100-01-01T00:00:00+00:00"))
+    found = audited(root)
+    anew = ("stale", f"results/{key_of(index)}", "was made again since the reports were, and came out otherwise")
+    other = f"was made from another data than {key_of(index)} is now"
     assert findings(found) == sorted(
-        [
-            ("stale", f"results/index/{index.name}", f"it was made again since the reports were, at {started}"),
-            *(("stale", f"results/runs/{run.name}", why) for run in runs_of(chance.root)),
-        ]
+        [anew, *(("stale", f"results/{key_of(folder)}", other) for folder in evaluations_of(root))]
     )
-    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS, FROM_INDEX)
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA) | {
+        "duplex/table-13": {"stale": 10, "unchecked": 30}
+    }
 
 
 # parameters and code
 
 
-SEEDS = "methods: [chance]\n    seeds: [0, 1]"
-README = ("stale", "reports/README.md", "artifacts, parameters, or the code that writes it, changed since")
+SEEDS = "methods: [chance]\n      seeds: [0, 1]"
+README = ("stale", "reports/README.md", WRITTEN_BEFORE)
 
 
-def test_a_seed_that_is_not_asked_for_any_more_is_named(chance: Project, clean: Audit) -> None:
-    chance.edit(SEEDS, SEEDS.replace("[0, 1]", "[0]"))
-    found = audited(chance.root)
-    assert findings(found) == sorted([*stale_rows("seed 1 is not asked for any more"), README])
-    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS)
+def test_a_seed_that_is_not_asked_for_any_more_is_named(root: Path, clean: Audit) -> None:
+    replace_once(root / "params.yaml", SEEDS, SEEDS.replace("[0, 1]", "[0]"))
+    found = audited(root)
+    stale = {each for each in findings(found) if each[0] == "stale"}
+    assert stale >= {*stale_rows("seed 1 is not asked for any more"), README}
+    assert {place.partition(" ")[0] for _, place, _ in stale} <= {*MADE_FROM_EVALUATIONS, *INDEXED}
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
 
 
-def test_a_seed_that_is_asked_for_now_is_named(chance: Project, clean: Audit) -> None:
-    chance.edit(SEEDS, SEEDS.replace("[0, 1]", "[0, 1, 2]"))
-    found = audited(chance.root)
-    assert findings(found) == sorted([*stale_rows("seeds are missing: it has 2 of 3 runs"), README])
-    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS)
+INDEXED = {f"reports/{name}" for name in ("README.md", "metrics.json", "curves.csv", "index.html")}
 
 
-def test_a_parameter_of_the_data_is_named(chance: Project, clean: Audit) -> None:
-    chance.edit("images: {train: 400, val: 150, test: 150}", "images: {train: 400, val: 150, test: 151}")
-    found = audited(chance.root)
-    why = "images.test was 150 and is 151 now"
-    rows = {"msci/table-1": "shapes-pairs", "duplex/table-1": "shapes-pairs"}
-    groups = "Head, Medium, Tail, Unseen, Total", "Head, Medium, Tail, Seen, Unseen"
-    rows |= dict(zip(("duplex/table-12", "duplex/table-13"), groups, strict=True))
-    of_index = [("stale", f"{name} · {said} ({FROM_INDEX[name]} cells)", why) for name, said in rows.items()]
-    assert findings(found) == sorted([*stale_rows(f"dataset.{why}"), *of_index])
-    assert moved(found, clean) == all_of("stale", MADE_FROM_RUNS, FROM_INDEX)
+def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
+    replace_once(root / "params.yaml", SEEDS, SEEDS.replace("[0, 1]", "[0, 1, 2]"))
+    found = audited(root)
+    assert findings(found) == sorted(stale_rows("seeds are missing: it has 2 of 3 evaluations"))
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
+    assert "the index rests on evaluations that cannot be relied on, or are not here" in found.report.unchecked
+
+
+def test_a_parameter_of_the_data_is_named(root: Path, clean: Audit) -> None:
+    old = "images: {train: 400, val: 150, test: 150}"
+    replace_once(root / "params.yaml", old, old.replace("test: 150", "test: 151"))
+    found = audited(root)
+    assert {why for _, _, why in findings(found)} == {"shapes-pairs.images.test was 150 and is 151 now"}
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
     assert found.recomputed == 2
 
 
-def test_a_parameter_that_no_run_depends_on_changes_nothing(chance: Project, clean: Audit) -> None:
-    chance.edit("prompt: a photo of {name}", "prompt: a picture of {name}")
-    found = audited(chance.root)
+def test_a_data_set_of_another_name_is_stale_and_nobody_is_blamed(root: Path, clean: Audit) -> None:
+    path = root / "params.yaml"
+    path.write_text(re.sub(r"\bshapes-pairs(?=[\]:.])", "drawn-pairs", path.read_text()))
+    found = audited(root)
+    assert {state for state, _, _ in findings(found)} == {"stale"}
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
+
+
+def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, clean: Audit) -> None:
+    replace_once(root / "params.yaml", "prompt: a photo of {name}", "prompt: a picture of {name}")
+    found = audited(root)
     assert (findings(found), moved(found, clean)) == ([], {})
 
 
-def test_a_method_that_is_asked_for_now_is_named(chance: Project, clean: Audit) -> None:
-    chance.edit("methods: [chance]", "methods: [chance, clip]")
-    found = audited(chance.root)
+def test_a_method_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
+    replace_once(root / "params.yaml", "methods: [chance]", "methods: [chance, clip]")
+    found = audited(root)
     why = "the current parameters ask for clip on shapes-pairs, too"
     compared = ("duplex/table-3", "duplex/table-4", "msci/table-2", "msci/table-3", "msci/figure-curves")
-    assert findings(found) == sorted([*(("stale", name, why) for name in compared), README])
+    assert findings(found) == sorted(("stale", name, why) for name in compared)
     assert moved(found, clean) == {}
+
+
+def test_other_code_of_measures_is_stale_whatever_it_gives(
+    root: Path, clean: Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its numbers may be others, and rightly so: nobody tampered with anything."""
+    other_measures(monkeypatch)
+    found = audited(root, drawing=True)
+    assert {state for state, _, _ in findings(found)} == {"stale"}
+    rows = [each for each in findings(found) if not each[1].startswith("reports/")]
+    module = "recompose.tracks.czsl.metrics.czsl"
+    assert {why for _, _, why in rows} == {f"code of measures changed: {module}"}
+    assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA) | {
+        "duplex/table-13": {"stale": 10, "unchecked": 30}
+    }
+
+
+def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of measures as if it had been edited, so that it gives other numbers."""
+    from recompose.report import trust
+    from recompose.tracks import TRACKS
+
+    track = type(TRACKS["czsl"])
+    honest, fingerprint = track.measures, trust.fingerprint
+    monkeypatch.setattr(track, "measures", lambda *given: {name: value / 2 for name, value in honest(*given).items()})
+    monkeypatch.setattr(
+        trust, "fingerprint", lambda names: fingerprint(names) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
+    )

@@ -8,33 +8,29 @@ from typing import Any
 import pytest
 
 from recompose.files import read_json
-from recompose.papers.declaration import artifact_files
 from recompose.provenance.checks.findings import Audit
+from recompose.report.kinds import artifact_files
 from tests.conftest import Project
 from tests.provenance.worlds import (
-    FROM_INDEX,
-    MADE_FROM_RUNS,
+    MADE_FROM_EVALUATIONS,
     PAPERS_LOADED,
+    SHOWN,
     all_of,
     audited,
     correct,
     edit_json,
+    evaluations_of,
     findings,
+    index_of,
     moved,
     replace_once,
 )
 
-pytestmark = pytest.mark.xdist_group("engines")  # they share a project
 CHANGED = "was changed since it was written"
 TABLE = "msci/table-2"
 ROW = "chance,shapes-pairs AUC,measured,exact,0.0 ± 0.0,0.0178571"
 BETTER = "chance,shapes-pairs AUC,measured,exact,9.9 ± 0.0,9.9"
 AUC = ("measured", "exact", "chance", "shapes-pairs AUC")
-
-
-@pytest.fixture(scope="module")
-def clean(chance_project: Project) -> Audit:
-    return audited(chance_project.root)
 
 
 def file_of(root: Path, ending: str, name: str = TABLE) -> Path:
@@ -50,12 +46,12 @@ def improve(lineage: dict[str, Any]) -> None:
 # tables
 
 
-def test_an_edited_cell_is_found(chance: Project, clean: Audit) -> None:
-    replace_once(file_of(chance.root, "csv"), ROW, BETTER)
-    found = audited(chance.root)
+def test_an_edited_cell_is_found(root: Path, clean: Audit) -> None:
+    replace_once(file_of(root, "csv"), ROW, BETTER)
+    found = audited(root)
     place = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
     assert findings(found) == [("tampered", place, "shows '9.9 ± 0.0'; its runs give '0.0 ± 0.0'")]
-    assert moved(found, clean) == {TABLE: {"tampered": 1}}
+    assert moved(found, clean) == {TABLE: {"tampered": 8}}
     assert found.states[TABLE][AUC] == "tampered"
 
 
@@ -68,149 +64,160 @@ def test_an_edited_cell_is_found(chance: Project, clean: Audit) -> None:
     ],
 )
 def test_an_edited_cell_is_found_where_the_digest_was_made_to_agree(
-    chance: Project, clean: Audit, old: str, new: str, said: str
+    root: Path, clean: Audit, old: str, new: str, said: str
 ) -> None:
-    replace_once(file_of(chance.root, "csv"), old, new)
-    correct(file_of(chance.root, "lineage.json"), "table-2.csv")
-    found = audited(chance.root)
+    replace_once(file_of(root, "csv"), old, new)
+    correct(file_of(root, "lineage.json"), "table-2.csv")
+    found = audited(root)
     place = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
     assert findings(found) == [("tampered", place, said)]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
 
-def test_a_forged_table_is_found_where_lineage_agrees_with_it_in_everything(chance: Project, clean: Audit) -> None:
-    replace_once(file_of(chance.root, "csv"), ROW, BETTER)
-    edit_json(file_of(chance.root, "lineage.json"), improve)
-    correct(file_of(chance.root, "lineage.json"), "table-2.csv")
-    found = audited(chance.root)
+def test_a_forged_table_is_found_where_lineage_agrees_with_it_in_everything(root: Path, clean: Audit) -> None:
+    replace_once(file_of(root, "csv"), ROW, BETTER)
+    edit_json(file_of(root, "lineage.json"), improve)
+    correct(file_of(root, "lineage.json"), "table-2.csv")
+    found = audited(root)
     place = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
     assert findings(found) == [("tampered", place, "shows '9.9 ± 0.0'; its runs give '0.0 ± 0.0'")]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
 
-def test_a_row_that_stands_twice_is_found(chance: Project, clean: Audit) -> None:
-    replace_once(file_of(chance.root, "csv"), ROW, f"{BETTER},0,2,,\n{ROW}")
-    correct(file_of(chance.root, "lineage.json"), "table-2.csv")
-    found = audited(chance.root)
+def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
+    replace_once(file_of(root, "csv"), ROW, f"{BETTER},0,2,,\n{ROW}")
+    correct(file_of(root, "lineage.json"), "table-2.csv")
+    found = audited(root)
     why = "the current code or declaration would write it otherwise"
     assert findings(found) == [("stale", "reports/msci/table-2.csv", why)]
     assert moved(found, clean) == {}
 
 
-def test_an_edited_lineage_is_found(chance: Project, clean: Audit) -> None:
-    edit_json(file_of(chance.root, "lineage.json"), improve)
-    found = audited(chance.root)
+def test_an_edited_lineage_is_found(root: Path, clean: Audit) -> None:
+    edit_json(file_of(root, "lineage.json"), improve)
+    found = audited(root)
     place = "reports/msci/table-2.lineage.json · chance · shapes-pairs AUC · exact"
     assert findings(found) == [("tampered", place, "its text, value are not what its runs give")]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
 
-def test_a_cell_that_stands_in_the_lineage_alone_is_found(chance: Project, clean: Audit) -> None:
+def test_a_cell_that_stands_in_the_lineage_alone_is_found(root: Path, clean: Audit) -> None:
     def invent(lineage: dict[str, Any]) -> None:
-        lineage["cells"].append({**lineage["cells"][0], "row": "MSCI", "made_from": [], "measures": [], "missing": []})
+        lineage["cells"].append({**lineage["cells"][0], "row": "MSCI", "made_from": [], "names": [], "missing": []})
 
-    edit_json(file_of(chance.root, "lineage.json"), invent)
-    found = audited(chance.root)
+    edit_json(file_of(root, "lineage.json"), invent)
+    found = audited(root)
     place = "reports/msci/table-2.lineage.json · MSCI · shapes-pairs S · exact"
     assert ("tampered", place, "its runs give nothing of it") in findings(found)
     assert {state for state, where, _ in findings(found) if "MSCI" not in where} == set()
 
 
-def test_an_edited_record_in_one_lineage_is_found(chance: Project, clean: Audit) -> None:
-    def edit(lineage: dict[str, Any]) -> None:
-        record = next(record for key, record in lineage["records"].items() if key.startswith("runs/"))
-        record["made"]["host"] = "elsewhere"
+@pytest.mark.parametrize("artifact", ["duplex/table-3", "msci/table-3", "msci/figure-curves"])
+def test_an_edited_record_in_one_lineage_is_found(root: Path, clean: Audit, artifact: str) -> None:
+    """Whichever lineage is read last."""
+    key = f"evaluations/{evaluations_of(root)[0].name}"
+    other = {"sha256": "0" * 64, "bytes": 1}
+    lineage = file_of(root, "lineage.json", artifact)
+    edit_json(lineage, lambda lineage: lineage["records"][key]["files"].update({"scores.safetensors": other}))
+    found = audited(root)
+    assert {state for state, _, _ in findings(found)} == {"tampered"}
+    named = {place for _, place, _ in findings(found)}
+    assert named <= {f"results/{key}", *(f"reports/{name}.lineage.json" for name in MADE_FROM_EVALUATIONS)}
+    assert set(found.states[artifact].values()) == {"tampered"}
 
-    lineage = file_of(chance.root, "lineage.json", "duplex/table-3")
-    key = next(key for key in read_json(lineage)["records"] if key.startswith("runs/"))
-    host = read_json(lineage)["records"][key]["made"]["host"]
-    edit_json(lineage, edit)
-    found = audited(chance.root)
-    why = f"its record of {key} is not that in results/: made.host was {host} and is elsewhere now"
+
+@pytest.mark.parametrize("part", ["labels", "inputs", "name"])
+def test_any_part_of_a_record_in_a_lineage_is_compared(root: Path, clean: Audit, part: str) -> None:
+    key = f"evaluations/{evaluations_of(root)[0].name}"
+    other = {"labels": {"method": "magic", "seed": 0}, "inputs": {"data": "0" * 64}, "name": "magic"}[part]
+    lineage = file_of(root, "lineage.json", "duplex/table-3")
+    edit_json(lineage, lambda lineage: lineage["records"][key].update({part: other}))
+    found = audited(root)
+    why = f"has another record of {key} than results/ has"
     assert findings(found) == [("tampered", "reports/duplex/table-3.lineage.json", why)]
-    assert moved(found, clean) == {}
+    assert moved(found, clean) == {"duplex/table-3": {"tampered": 8}}
 
 
-def test_an_edited_reported_cell_is_found(chance: Project, clean: Audit) -> None:
-    replace_once(
-        file_of(chance.root, "csv"), "SCEN,mit-states S,reported,,29.9,29.9", "SCEN,mit-states S,reported,,39.9,39.9"
-    )
-    found = audited(chance.root)
+def test_an_edited_reported_cell_is_found(root: Path, clean: Audit) -> None:
+    replace_once(file_of(root, "csv"), "SCEN,mit-states S,reported,,29.9,29.9", "SCEN,mit-states S,reported,,39.9,39.9")
+    found = audited(root)
     why = "shows '39.9'; reported/table-2.csv says '29.9'"
     assert findings(found) == [("tampered", "reports/msci/table-2.csv · SCEN · mit-states S", why)]
-    assert moved(found, clean) == {}
+    assert moved(found, clean) == {TABLE: {"tampered": 8}}
 
 
 # other files
 
 
 @pytest.mark.parametrize("name", ["msci/table-2.md", "duplex/table-1.tex", "msci/figure-curves.svg"])
-def test_an_edited_file_is_found(chance: Project, clean: Audit, name: str) -> None:
-    path = chance.root / "reports" / name
+def test_an_edited_file_is_found(root: Path, clean: Audit, name: str) -> None:
+    path = root / "reports" / name
     path.write_text(path.read_text().replace("chance", "change").replace("16", "61"))
-    found = audited(chance.root)
+    found = audited(root)
     assert findings(found) == [("tampered", f"reports/{name}", CHANGED)]
-    assert moved(found, clean) == ({"msci/figure-curves": {"tampered": 1}} if name.endswith("svg") else {})
+    artifact = name.partition(".")[0]
+    assert moved(found, clean) == {artifact: {"tampered": SHOWN[artifact]}}
 
 
-def test_an_edited_picture_is_found(chance: Project, clean: Audit) -> None:
-    path = file_of(chance.root, "png", "msci/figure-curves")
+def test_an_edited_picture_is_found(root: Path, clean: Audit) -> None:
+    path = file_of(root, "png", "msci/figure-curves")
     path.write_bytes(path.read_bytes() + b"0")
-    found = audited(chance.root)
+    found = audited(root)
     assert findings(found) == [("tampered", "reports/msci/figure-curves.png", CHANGED)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
 
 @pytest.mark.parametrize("agreeing", [False, True])
-def test_edited_numbers_of_a_figure_are_found(chance: Project, clean: Audit, agreeing: bool) -> None:
-    path = file_of(chance.root, "csv", "msci/figure-curves")
+def test_edited_numbers_of_a_figure_are_found(root: Path, clean: Audit, agreeing: bool) -> None:
+    path = file_of(root, "csv", "msci/figure-curves")
     line = path.read_text().splitlines()[1]
     replace_once(path, line, line.replace("1.2500", "9.2500"))
     if agreeing:
-        correct(file_of(chance.root, "lineage.json", "msci/figure-curves"), path.name)
-    found = audited(chance.root)
+        correct(file_of(root, "lineage.json", "msci/figure-curves"), path.name)
+    found = audited(root, drawing=agreeing)
     why = f"line 2 shows {line.replace('1.2500', '9.2500')}; its runs give {line}" if agreeing else CHANGED
     assert findings(found) == [("tampered", "reports/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
 
 @pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
-def test_an_edited_index_is_found(chance: Project, clean: Audit, name: str) -> None:
-    path = chance.root / "reports" / name
+def test_an_edited_index_is_found(root: Path, clean: Audit, name: str) -> None:
+    path = root / "reports" / name
     path.write_text(path.read_text() + " ")
-    found = audited(chance.root)
+    found = audited(root)
     assert findings(found) == [("tampered", f"reports/{name}", CHANGED)]
     assert moved(found, clean) == {}
 
 
 @pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
-def test_an_edited_index_is_found_where_the_digest_was_made_to_agree(chance: Project, clean: Audit, name: str) -> None:
-    path = chance.root / "reports" / name
+def test_an_edited_index_is_found_where_the_digest_was_made_to_agree(root: Path, clean: Audit, name: str) -> None:
+    path = root / "reports" / name
     path.write_text(path.read_text().replace("chance", "magic"))
-    correct(chance.root / "reports/index.lineage.json", name)
-    found = audited(chance.root)
+    correct(root / "reports/index.json", name)
+    found = audited(root)
     why = "artifacts, parameters, or the code that writes it, changed since"
     assert findings(found) == [("stale", f"reports/{name}", why)]
     assert moved(found, clean) == {}
 
 
 @pytest.mark.parametrize("name", ["msci/table-2.csv", "msci/table-2.tex", "msci/figure-curves.png", "curves.csv"])
-def test_a_deleted_file_is_found(chance: Project, clean: Audit, name: str) -> None:
-    (chance.root / "reports" / name).unlink()
-    found = audited(chance.root)
+def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
+    (root / "reports" / name).unlink()
+    found = audited(root)
     assert findings(found) == [("incomplete", f"reports/{name}", "is missing")]
-    assert moved(found, clean) == {}
+    artifact = name.partition(".")[0]
+    assert moved(found, clean) == ({artifact: {"tampered": SHOWN[artifact]}} if artifact in SHOWN else {})
 
 
-def test_a_deleted_lineage_is_found_and_hides_nothing_else(chance: Project, clean: Audit) -> None:
-    file_of(chance.root, "lineage.json").unlink()
-    (chance.root / "reports/msci/table-3.md").write_text("")
-    found = audited(chance.root)
+def test_a_deleted_lineage_is_found_and_hides_nothing_else(root: Path, clean: Audit) -> None:
+    file_of(root, "lineage.json").unlink()
+    (root / "reports/msci/table-3.md").write_text("")
+    found = audited(root)
     assert findings(found) == [
         ("incomplete", "reports/msci/table-2.lineage.json", "is missing"),
         ("tampered", "reports/msci/table-3.md", CHANGED),
     ]
-    assert moved(found, clean) == {TABLE: {"gone": 8}}
+    assert moved(found, clean) == {TABLE: {"gone": 8}, "msci/table-3": {"tampered": 4}}
     assert found.recomputed == 2
     assert "msci/table-2: nothing of it can be told without its lineage" in found.report.unchecked
 
@@ -239,27 +246,24 @@ def put(value: Any, *path: str | int) -> Callable[[Any], None]:
         (drop("cells", 0, "view"), "cells.0.view: Field required"),
         (put(3, "cells", 0, "row"), "cells.0.row: Input should be a valid string"),
         (put("many", "cells", 0, "value"), "cells.0.value: Input should be a valid number"),
-        (put([], "records"), "records: Input should be a valid dictionary"),
+        (put([], "records"), "'list' object has no attribute 'items'"),
         (put(None, "cells"), "cells: Input should be a valid list"),
-        (put(["runs/000000000000"], "cells", 0, "made_from"), "it has no record of runs/000000000000"),
-        (put([], "measures"), "which nothing in it asks for"),
-        (put("../..", "datasets", 0, "name"), "datasets.0.name: Input should be 'shapes-pairs'"),
+        (put(["evaluations/000000000000"], "cells", 0, "made_from"), "it has no record of evaluations/000000000000"),
+        (put([], "asked"), "which nothing in it asks for"),
     ],
 )
-def test_a_lineage_of_another_form_is_found(
-    chance: Project, clean: Audit, edit: Callable[[Any], None], said: str
-) -> None:
-    edit_json(file_of(chance.root, "lineage.json"), edit)
-    found = audited(chance.root)
+def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Callable[[Any], None], said: str) -> None:
+    edit_json(file_of(root, "lineage.json"), edit)
+    found = audited(root)
     ((state, place, why),) = findings(found)
     assert (state, place) == ("tampered", "reports/msci/table-2.lineage.json")
     assert why.startswith("it is no lineage: ") and said in why
     assert moved(found, clean) == {TABLE: {"gone": 8}}
 
 
-def test_a_lineage_that_other_code_wrote_is_stale(chance: Project) -> None:
-    edit_json(file_of(chance.root, "lineage.json"), drop("wanted"))
-    found = audited(chance.root)
+def test_a_lineage_that_other_code_wrote_is_stale(root: Path) -> None:
+    edit_json(file_of(root, "lineage.json"), drop("wanted"))
+    found = audited(root)
     assert findings(found) == [("stale", "reports/msci/table-2.lineage.json", "it has no wanted: other code wrote it")]
 
 
@@ -267,13 +271,12 @@ NONSENSE = ["", "{", "[]", "null", '"cells"', "[" * 100_000, '{"cells": NaN}', "
 
 
 @pytest.mark.parametrize("text", NONSENSE)
-def test_nonsense_anywhere_is_found_and_no_error(chance: Project, text: str) -> None:
+def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     """The same nonsense in every kind of file: each is named, and the others are still checked."""
-    root, content = chance.root, text.encode("utf-8", errors="surrogateescape")
-    folder = next(root.glob("results/runs/*/run.json")).parent
-    inside = [*(folder / name for name in ("run.json",)), *root.glob("results/index/*/content.json")]
+    root, content = root, text.encode("utf-8", errors="surrogateescape")
+    inside = [evaluations_of(root)[0] / "record.json", index_of(root) / "content.json"]
     names = ("msci/table-2.lineage.json", "msci/table-3.csv", "msci/figure-curves.csv")
-    names = (*names, "duplex/table-1.md", "index.lineage.json")
+    names = (*names, "duplex/table-1.md", "index.json")
     for path in (*inside, *(root / "reports" / name for name in names)):
         path.write_bytes(content)
     found = audited(root)
@@ -293,10 +296,10 @@ def test_nonsense_anywhere_is_found_and_no_error(chance: Project, text: str) -> 
         "row,column,source,view,text,value\n" + "," * 20,
     ],
 )
-def test_a_csv_of_another_form_is_found_where_the_digest_was_made_to_agree(chance: Project, text: str) -> None:
-    file_of(chance.root, "csv").write_text(text)
-    correct(file_of(chance.root, "lineage.json"), "table-2.csv")
-    found = audited(chance.root)
+def test_a_csv_of_another_form_is_found_where_the_digest_was_made_to_agree(root: Path, text: str) -> None:
+    file_of(root, "csv").write_text(text)
+    correct(file_of(root, "lineage.json"), "table-2.csv")
+    found = audited(root)
     assert {state for state, _, _ in findings(found)} <= {"tampered", "stale"}
     places = {place.partition(" · ")[0] for _, place, _ in findings(found)}
     assert places == {"reports/msci/table-2.csv"}
@@ -305,47 +308,50 @@ def test_a_csv_of_another_form_is_found_where_the_digest_was_made_to_agree(chanc
 # files of results whose records, too, were forged
 
 
-@pytest.mark.parametrize("name", ["metrics.json", "scores.safetensors"])
 @pytest.mark.parametrize("text", ["", "{}", "[]", "nonsense"])
-def test_nonsense_in_a_run_is_found_where_every_record_was_made_to_agree(chance: Project, name: str, text: str) -> None:
-    folder = next(chance.root.glob("results/runs/*/run.json")).parent
-    (folder / name).write_text(text)
-    correct(folder / "run.json", name)
-    record, key = read_json(folder / "run.json"), f"runs/{folder.name}"
-    for path in chance.root.glob("reports/**/*.lineage.json"):
-        edit_json(path, lambda lineage: lineage["records"].update({key: record}) if key in lineage["records"] else None)
-    found = audited(chance.root)
-    assert [(state, place) for state, place, _ in findings(found)] == [("tampered", f"results/{key}/{name}")]
+def test_nonsense_in_scores_is_found_where_every_record_was_made_to_agree(root: Path, text: str) -> None:
+    folder, _ = evaluations_of(root)
+    (folder / "scores.safetensors").write_text(text)
+    correct(folder / "record.json", "scores.safetensors")
+    files, key = read_json(folder / "record.json")["files"], f"evaluations/{folder.name}"
+
+    def agree(lineage: dict[str, Any]) -> None:
+        if key in lineage["records"]:
+            lineage["records"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
+
+    for path in root.glob("reports/**/*.lineage.json"):
+        edit_json(path, agree)
+    ((state, place, why),) = findings(audited(root))
+    assert (state, place) == ("tampered", f"results/{key}")
+    assert why.startswith("its scores cannot be read: ")
 
 
 # clones
 
 
 @pytest.fixture
-def clone(chance: Project) -> Project:
-    """What a clone of a repository holds: neither data nor results."""
-    for name in ("data", "results"):
-        shutil.rmtree(chance.root / name)
-    return chance
+def clone(root: Path) -> Path:
+    """What a clone of a repository holds, without DVC: neither data nor results."""
+    (root / "data").unlink()
+    shutil.rmtree(root / "results")
+    (root / "dvc.lock").unlink(missing_ok=True)
+    return root
 
 
-UNKNOWN = MADE_FROM_RUNS | FROM_INDEX | {"duplex/table-13": 40}
-
-
-def test_a_clone_is_clean_as_far_as_can_be_told(clone: Project, clean: Audit) -> None:
-    found = audited(clone.root)
+def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> None:
+    found = audited(clone, drawing=True)
     assert findings(found) == []
-    assert moved(found, clean) == all_of("unchecked", UNKNOWN)
-    assert (found.runs, found.recomputed, found.files) == (2, 0, 0)
+    assert moved(found, clean) == all_of("unchecked", SHOWN)
+    assert (found.evaluations, found.recomputed, found.files) == (2, 0, 0)
     unchecked = found.report.unchecked
-    lost = {f"results/{key} is not on this disk" for lineage in found.lineages for key in lineage["records"]}
+    lost = {f"results/{key} is not on this disk" for lineage in found.lineages.values() for key in lineage["records"]}
     assert len(lost) == 3 and lost <= set(unchecked)
-    for name in MADE_FROM_RUNS:
-        assert f"{name}: it rests on runs that cannot be relied on, or are not here" in unchecked
-    assert "the index rests on runs or lineages that cannot be relied on, or are not here" in unchecked
+    for name in MADE_FROM_EVALUATIONS:
+        assert f"{name}: it rests on what cannot be relied on, or is not here" in unchecked
+    assert "the index rests on evaluations that cannot be relied on, or are not here" in unchecked
+    assert "reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask" in unchecked
 
 
-LOCK = ("tampered", "reports/msci", "is not what dvc.lock says (modified)")
 CELL = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
 
 
@@ -358,58 +364,53 @@ CELL = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
     ],
 )
 def test_an_edited_cell_is_found_in_a_clone(
-    clone: Project, clean: Audit, old: str, new: str, finding: tuple[str, str, str]
+    clone: Path, clean: Audit, old: str, new: str, finding: tuple[str, str, str]
 ) -> None:
-    replace_once(file_of(clone.root, "csv"), old, new)
-    found = audited(clone.root)
-    assert findings(found) == sorted([LOCK, finding])
+    replace_once(file_of(clone, "csv"), old, new)
+    found = audited(clone)
+    assert findings(found) == [finding]
+    assert set(found.states[TABLE].values()) == {"tampered"}
 
 
-def test_an_edited_cell_of_an_index_is_found_in_a_clone(clone: Project) -> None:
-    replace_once(file_of(clone.root, "csv", "duplex/table-1"), "states,measured,,16,16", "states,measured,,17,17")
+def test_an_edited_cell_of_an_index_is_found_in_a_clone(clone: Path) -> None:
+    replace_once(file_of(clone, "csv", "duplex/table-1"), "states,measured,,16,16", "states,measured,,17,17")
     place = "reports/duplex/table-1.csv · shapes-pairs · states"
-    lock = (LOCK[0], "reports/duplex", LOCK[2])
-    assert findings(audited(clone.root)) == sorted([("tampered", place, "shows '17'; its lineage says '16'"), lock])
+    assert findings(audited(clone)) == [("tampered", place, "shows '17'; its lineage says '16'")]
 
 
-def test_an_edited_file_without_runs_is_found_in_a_clone(clone: Project) -> None:
-    path = file_of(clone.root, "md", "duplex/table-1")
+def test_an_edited_file_without_evaluations_is_found_in_a_clone(clone: Path) -> None:
+    path = file_of(clone, "md", "duplex/table-1")
     path.write_text(path.read_text() + " ")
-    lock = (LOCK[0], "reports/duplex", LOCK[2])
-    assert findings(audited(clone.root)) == sorted([("tampered", "reports/duplex/table-1.md", CHANGED), lock])
+    assert findings(audited(clone)) == [("tampered", "reports/duplex/table-1.md", CHANGED)]
 
 
-def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(clone: Project) -> None:
-    replace_once(file_of(clone.root, "csv"), ROW, BETTER)
-    edit_json(file_of(clone.root, "lineage.json"), improve)
-    correct(file_of(clone.root, "lineage.json"), "table-2.csv")
-    assert findings(audited(clone.root)) == [LOCK]
-
-
-def test_without_a_lock_it_is_said_that_there_is_none(clone: Project) -> None:
-    (clone.root / "dvc.lock").unlink()
-    found = audited(clone.root)
-    assert findings(found) == []
-    assert "reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask" in found.report.unchecked
-
-
-def test_the_lock_is_not_asked_where_there_are_runs(chance: Project, clean: Audit) -> None:
-    """Who works with Snakemake alone has a lock of something else."""
-    replace_once(chance.root / "dvc.lock", "path: reports/msci\n", "path: reports/else\n")
-    assert findings(audited(chance.root)) == []
-
-
-def test_everything_is_named_where_nothing_was_made(chance: Project) -> None:
-    for name in ("data", "results", "reports"):
+def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: Project) -> None:
+    """DVC itself is asked: of a clone that holds no results, and only there."""
+    replace_once(file_of(chance.root, "csv"), ROW, BETTER)
+    edit_json(file_of(chance.root, "lineage.json"), improve)
+    correct(file_of(chance.root, "lineage.json"), "table-2.csv")
+    for name in ("data", "results"):
         shutil.rmtree(chance.root / name)
-    (chance.root / "dvc.lock").unlink()
-    found = audited(chance.root)
+    ((state, place, why),) = findings(audited(chance.root))
+    assert (state, why) == ("tampered", "is not what dvc.lock says (modified)")
+    assert place in ("reports", "reports/msci")
+
+
+def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who works with Snakemake alone has a lock of something else."""
+    from recompose.provenance import audit as module
+
+    monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
+    assert findings(audited(root)) == []
+
+
+def test_everything_is_named_where_nothing_was_made(clone: Path) -> None:
+    shutil.rmtree(clone / "reports")
+    found = audited(clone)
     due = [
         f"reports/{paper.name}/{file}"
         for paper in PAPERS_LOADED
-        for name, artifact in paper.artifacts.items()
-        for file in artifact_files(name, artifact)
+        for name in paper.artifacts
+        for file in artifact_files(paper, name)
     ]
-    assert findings(found) == sorted(
-        ("incomplete", place, "is missing") for place in [*due, "reports/index.lineage.json"]
-    )
+    assert findings(found) == sorted(("incomplete", place, "is missing") for place in [*due, "reports/index.json"])

@@ -12,13 +12,16 @@ from urllib.parse import unquote
 
 import pytest
 
+from recompose.errors import CrateError
 from recompose.files import write_json
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.provenance.crate import CrateError, write_crate
+from recompose.provenance.crate import write_crate
+from recompose.workspace import Workspace
 from tests.conftest import ROOT
+from tests.provenance.invented import made_of, write
 
 Entity = dict[str, Any]
-KEPT = ("workflow", "reports", "params.yaml", "dvc.yaml", "dvc.lock", "LICENSE", "CITATION.cff")
+KEPT = ("workflow", "params.yaml", "dvc.yaml", "dvc.lock", "LICENSE", "CITATION.cff")
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5",
     "https://w3id.org/ro/wfrun/workflow/0.5",
@@ -28,11 +31,23 @@ PROFILES = {
 
 
 def project(target: Path) -> Path:
-    """What a clone has of this project that a crate is made from: no data, no results."""
+    """What a clone has of a project that a crate is made from: no data, no results; two methods were run with two seeds."""
+    target.mkdir(parents=True, exist_ok=True)
     for name in KEPT:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        target.mkdir(parents=True, exist_ok=True)
-        copy(ROOT / name, target / name)
+        if (ROOT / name).exists():
+            (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, target / name)
+    work = Workspace(target)
+    reports = work.reports
+    rows = {name: work.plan.evaluations("czsl", name, "shapes-pairs")[:2] for name in ("csp", "chance")}
+    lineage = write(reports, "msci/table-2", rows)
+    others = write(reports, "duplex/claims", {"msci": work.plan.evaluations("czsl", "msci", "shapes-pairs")[:1]})
+    for artifact in ("msci/table-2", "duplex/claims"):
+        for ending in ("csv", "md", "tex"):
+            (reports / f"{artifact}.{ending}").write_text(f"{artifact} as {ending}\n")
+    for name in ("index.html", "metrics.json", "README.md"):
+        (reports / name).write_text(f"{name}\n")
+    keys = sorted({**lineage["records"], **others["records"]})
+    write_json(reports / "made.json", {"results": {key: made_of(number) for number, key in enumerate(keys)}})
     return target
 
 
@@ -100,8 +115,17 @@ def graph(folder: Path) -> Graph:
 
 @pytest.fixture(scope="module")
 def lineages(clone: Path) -> dict[str, Any]:
-    paths = sorted((clone / "reports").glob("*/*.lineage.json"))
-    return {f"{path.parent.name}/{path.name.split('.')[0]}": json.loads(path.read_text()) for path in paths}
+    found = {}
+    for path in sorted((clone / "reports").glob("*/*.lineage.json")):
+        lineage = found[f"{path.parent.name}/{path.name.split('.')[0]}"] = json.loads(path.read_text())
+        for record in lineage["records"].values():
+            record["code"] = lineage["codes"][record["code"]]
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(clone: Path) -> dict[str, Any]:
+    return dict(json.loads((clone / "reports/made.json").read_text())["results"])
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +133,8 @@ def records(lineages: dict[str, Any]) -> dict[str, Any]:
     return {key: record for lineage in lineages.values() for key, record in lineage["records"].items()}
 
 
-def ends(record: dict[str, Any]) -> datetime:
-    return datetime.fromisoformat(record["made"]["started"]) + timedelta(seconds=int(record["made"]["seconds"] + 1e-9))
+def ends(made: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(made["started"]) + timedelta(seconds=int(made["seconds"] + 1e-9))
 
 
 def test_the_metadata_file_is_that_of_a_workflow_crate(graph: Graph) -> None:
@@ -123,14 +147,14 @@ def test_the_metadata_file_is_that_of_a_workflow_crate(graph: Graph) -> None:
     assert {"@id": "https://w3id.org/ro/crate/1.1"} in descriptor["conformsTo"]
 
 
-def test_the_root_conforms_to_the_profiles(graph: Graph, records: dict[str, Any]) -> None:
+def test_the_root_conforms_to_the_profiles(graph: Graph, made: dict[str, Any]) -> None:
     assert types(graph.root) == {"Dataset"} and graph.root["name"] and graph.root["description"]
     profiles = graph.all(graph.root, "conformsTo")
     assert {profile["@id"] for profile in profiles} == PROFILES
     assert all("CreativeWork" in types(profile) for profile in profiles)
     assert graph.one(graph.root, "license")["@id"] == "https://spdx.org/licenses/MIT"
     assert [author["name"] for author in graph.all(graph.root, "author")] == ["The Recompose developers"]
-    assert datetime.fromisoformat(graph.root["datePublished"]) == max(map(ends, records.values()))
+    assert datetime.fromisoformat(graph.root["datePublished"]) == max(map(ends, made.values()))
 
 
 def test_the_main_entity_is_the_workflow(graph: Graph) -> None:
@@ -139,7 +163,7 @@ def test_the_main_entity_is_the_workflow(graph: Graph) -> None:
     language = graph.one(graph.workflow, "programmingLanguage")
     assert types(language) == {"ComputerLanguage"} and language["name"] == "Snakemake"
     names = [step["name"] for step in graph.all(graph.workflow, "step")]
-    assert names == ["acquire", "backbone", "features", "runs", "artifacts", "report"]
+    assert names == ["data", "backbones", "features", "runs", "evaluations", "artifacts", "report"]
 
 
 def references(value: Any) -> Iterator[str]:
@@ -164,7 +188,7 @@ def test_every_reference_is_to_an_entity_of_the_graph(graph: Graph) -> None:
     check_references(graph)
 
 
-def test_the_files_are_there_with_their_digests_and_nothing_else_is(graph: Graph, folder: Path) -> None:
+def test_the_files_are_there_with_their_digests_and_nothing_else_is(graph: Graph, folder: Path, clone: Path) -> None:
     files = {unquote(entity["@id"]): entity for entity in graph.of("File")}
     for name, entity in files.items():
         content = (folder / name).read_bytes()
@@ -172,7 +196,7 @@ def test_the_files_are_there_with_their_digests_and_nothing_else_is(graph: Graph
     inside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert inside == files.keys() | {"ro-crate-metadata.json"}
     assert {unquote(part["@id"]) for part in graph.root["hasPart"]} >= files.keys()
-    assert all((ROOT / name).read_bytes() == (folder / name).read_bytes() for name in files)
+    assert all((clone / name).read_bytes() == (folder / name).read_bytes() for name in files)
 
 
 def test_what_is_not_in_the_crate_is_no_data_entity(graph: Graph) -> None:
@@ -238,55 +262,68 @@ def test_values_stand_for_parameters_of_the_tool_that_took_them(graph: Graph) ->
                 assert examples and {formal["@id"] for formal in examples} <= set(slots)
 
 
-def test_every_run_behind_a_cell_is_an_action_as_its_record_says(
-    graph: Graph, lineages: dict[str, Any], records: dict[str, Any]
+def test_everything_behind_a_cell_is_an_action_as_its_record_says(
+    graph: Graph, records: dict[str, Any], made: dict[str, Any]
 ) -> None:
-    behind = {key for lineage in lineages.values() for cell in lineage["cells"] for key in cell["made_from"]}
-    runs = {key for key in behind if key.startswith("runs/")}
-    assert runs
-    for key in runs:
-        record, action = records[key], graph.by_id[f"#action/{key}"]
-        recipe, made = record["recipe"], record["made"]
-        assert action["identifier"] == record["digest"] and action["startTime"] == made["started"]
-        assert datetime.fromisoformat(action["endTime"]) == ends(record)
-        results = {entity["name"]: (entity["sha256"], entity["contentSize"]) for entity in graph.all(action, "result")}
+    assert {key.partition("/")[0] for key in records} == {"data", "backbones", "features", "runs", "evaluations"}
+    for key, record in records.items():
+        action = graph.by_id[f"#action/{key}"]
+        assert action["identifier"] == record["digest"] and action["startTime"] == made[key]["started"]
+        assert datetime.fromisoformat(action["endTime"]) == ends(made[key])
+        (folder,) = graph.all(action, "result")
+        assert (folder["name"], folder["identifier"]) == (f"results/{key}", record["digest"])
+        results = {entity["name"]: (entity["sha256"], entity["contentSize"]) for entity in graph.all(folder, "hasPart")}
         assert results == {
             f"results/{key}/{name}": (entry["sha256"], str(entry["bytes"])) for name, entry in record["files"].items()
         }
         taken = {entity["name"]: entity for entity in graph.all(action, "object")}
-        for name, value in recipe["settings"].items():
-            said = taken[f"{recipe['method']}/{name}"]["value"]
-            assert said == value or json.loads(said) == value
-        assert taken["seed"]["value"] == recipe["seed"]
-        for part, kind in (("dataset", "index"), ("backbone", "backbones"), ("features", "features")):
-            if recipe.get(part):
-                name = f"results/{kind}/{recipe[part]['name']}-{recipe[part]['digest'][:12]}"
-                assert taken[name]["identifier"] == recipe[part]["digest"]
-        tool = graph.one(action, "instrument")
-        packages = {p["name"]: p["softwareVersion"] for p in graph.all(tool, "softwareRequirements")}
-        assert tool["name"] == recipe["method"] and packages == {**made["packages"], "python": made["python"]}
+        for need in record["needs"].values():
+            assert taken[f"results/{need['kind']}/{need['digest'][:12]}"]["identifier"] == need["digest"]
+        values = {name.partition("/")[2]: e["value"] for name, e in taken.items() if e["@type"] == "PropertyValue"}
+        for name, value in record["document"].items():
+            if not isinstance(value, dict) or not value:
+                assert values[name] == value or json.loads(values[name]) == value
         about = {fact["name"]: fact["value"] for fact in graph.all(action, "additionalProperty")}
-        assert about["device"] == made["device"] and made["commit"] in about["commit"]
+        assert about["device"] == made[key]["device"] and made[key]["commit"] in about["commit"]
 
 
-def test_a_tested_checkpoint_is_the_file_that_another_run_gave(graph: Graph, records: dict[str, Any]) -> None:
-    testing = {key: record for key, record in records.items() if record["recipe"].get("checkpoint_of")}
-    assert testing
-    for key, record in testing.items():
-        source = f"runs/{record['recipe']['checkpoint_of']['digest'][:12]}"
-        (taken,) = [e for e in graph.all(graph.by_id[f"#action/{key}"], "object") if "checkpoint" in e["name"]]
-        assert taken["sha256"] == record["inputs"]["checkpoint"]
-        if source in records:
-            assert taken in graph.all(graph.by_id[f"#action/{source}"], "result")
+def test_a_method_is_a_tool_with_the_packages_that_it_ran_with(
+    graph: Graph, records: dict[str, Any], made: dict[str, Any]
+) -> None:
+    """Packages are named as package URLs are, whatever registry delivers them."""
+    for key, record in records.items():
+        if "method" in record["labels"]:
+            tool = graph.one(graph.by_id[f"#action/{key}"], "instrument")
+            packages = {p["name"]: p["softwareVersion"] for p in graph.all(tool, "softwareRequirements")}
+            assert tool["name"] == record["labels"]["method"]
+            assert packages == {**made[key]["packages"], "python": made[key]["python"]}
+    purls = {entity["@id"] for entity in graph.of("SoftwareApplication") if entity["@id"].startswith("pkg:")}
+    assert purls == {"pkg:pypi/torch@2.13.0", "pkg:pypi/open-clip-torch@3.3.0", "pkg:generic/python@3.11.7"}
+
+
+def test_no_address_of_a_registry_stands_in_it(folder: Path) -> None:
+    text = (folder / "ro-crate-metadata.json").read_text()
+    assert "pkg:pypi/torch@" in text
+    for registry in ("pypi.org", "pythonhosted", "anaconda.org", "conda-forge", "simple/", "index-url"):
+        assert registry not in text
+
+
+def test_a_scored_checkpoint_is_in_the_folder_that_its_run_gave(graph: Graph, records: dict[str, Any]) -> None:
+    scored = {key: record for key, record in records.items() if "run" in record["needs"]}
+    assert scored
+    for key, record in scored.items():
+        run = f"runs/{record['needs']['run']['digest'][:12]}"
+        (taken,) = [e for e in graph.all(graph.by_id[f"#action/{key}"], "object") if e["name"] == f"results/{run}"]
+        assert taken in graph.all(graph.by_id[f"#action/{run}"], "result")
 
 
 def test_two_codes_of_a_method_are_two_tools(graph: Graph, records: dict[str, Any]) -> None:
     expected: dict[str, set[str]] = {}
     for key, record in records.items():
-        if key.startswith("runs/"):
-            said = json.dumps([record["recipe"]["method"], record["recipe"]["code"]], sort_keys=True)
-            expected.setdefault(said, set()).add(graph.by_id[f"#action/{key}"]["instrument"]["@id"])
-    tools = [tool for found in expected.values() for tool in found]
+        if "method" in record["labels"]:
+            code = json.dumps([record["kind"], record["labels"]["method"], record["code"]], sort_keys=True)
+            expected.setdefault(code, set()).add(graph.by_id[f"#action/{key}"]["instrument"]["@id"])
+    tools = [tool for used in expected.values() for tool in used]
     assert len(tools) == len(set(tools))
 
 
@@ -298,8 +335,7 @@ def test_every_report_is_what_some_tool_gave_from_the_runs_behind_it(
     assert {name: given[name] for name in reports} == dict.fromkeys(reports, 1)
     for name, lineage in lineages.items():
         taken = {entity["name"] for entity in graph.all(graph.by_id[f"#action/artifacts/{name}"], "object")}
-        runs = {key for cell in lineage["cells"] for key in cell["made_from"] if key.startswith("runs/")}
-        assert {each for each in taken if each.endswith("metrics.json")} == {f"results/{k}/metrics.json" for k in runs}
+        assert taken == {f"results/{key}" for cell in lineage["cells"] for key in cell["made_from"]}
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -318,7 +354,9 @@ def test_hostile_names_stay_within_their_values(clone: Path, tmp_path: Path) -> 
     root = project(tmp_path / "project")
     for path in (root / "reports").rglob("*.lineage.json"):
         text = (
-            path.read_text().replace('"csp"', r'"c/../<script>\n#[b] sp"').replace("shapes-pairs", "shapes pairs <b>")
+            path.read_text()
+            .replace('"csp"', r'"c/../<script>\n#[b] sp"')
+            .replace('"name": "shapes-pairs"', '"name": "shapes pairs <b>"')
         )
         path.write_text(text)
     graph = Graph(written(root, tmp_path / "crate"))

@@ -12,38 +12,44 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
+from recompose.digest import digest
+from recompose.errors import DiffError, TraceError
 from recompose.files import write_json
-from recompose.provenance.diff import Diff, DiffError, diff
-from recompose.provenance.trace import TraceError
+from recompose.plan import Recipe
+from recompose.provenance.diff import Diff, diff
 from recompose.terminal.lineage import show_diff
 from tests.conftest import environment
+from tests.provenance.invented import record_of
 
 Lineage = dict[str, Any]
+CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
+DATA, BACKBONE = Recipe("data", "d", {"images": 3}), Recipe("backbones", "b", {"epochs": 3})
 
 
-def record(digest: str, seed: int, method: str = "csp") -> dict[str, Any]:
-    recipe = {
-        "method": method,
-        "settings": {"lr": 0.1, "epochs": 3},
-        "dataset": {"name": "d", "digest": "a" * 64},
-        "backbone": {"name": "b", "digest": "c" * 64},
-        "features": {"name": "f", "digest": "e" * 64},
-        "seed": seed,
-        "code": {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"},
-    }
-    made = {"commit": "1" * 40, "dirty": False, "device": "2 x CPU", "python": "3.11", "packages": {"torch": "2.12"}}
-    files = {"metrics.json": {"sha256": digest[:1] * 64, "bytes": 1}}
-    return {"digest": digest, "recipe": recipe, "inputs": {"weights": "8" * 64}, "files": files, "made": made}
+def recipe(seed: int, method: str = "csp", **more: Any) -> Recipe:
+    """An evaluation of one of two seeds, with what is said to be different about it."""
+    document = {"settings": {"lr": 0.1, "epochs": 3}, "seed": seed} | more.pop("document", {})
+    needs = {"data": DATA, "backbone": BACKBONE} | more.pop("needs", {})
+    labels = {"method": method, "dataset": "d", "seed": seed}
+    return Recipe("evaluations", f"{method}, seed {seed}", document, needs, **({"code": CODE} | more), labels=labels)
 
 
 def lineage(*records: dict[str, Any], value: float = 1.0) -> Lineage:
-    """A table of one row in two views, made from these."""
-    keyed = {f"runs/{each['digest'][:12]}": each for each in records}
-    cell = {"row": "CSP", "column": "AUC", "made_from": list(keyed), "value": value, "text": f"{value:.1f}"}
-    return {"cells": [{**cell, "view": "exact"}, {**cell, "view": "field", "value": value / 2}], "records": keyed}
+    """A table of one row in two views, made from these, in the form that is written."""
+    keys = [f"{each['kind']}/{each['digest'][:12]}" for each in records]
+    cell = {"row": "CSP", "column": "AUC", "made_from": keys, "value": value, "text": f"{value:.1f}"}
+    codes: dict[str, Any] = {}
+    written = {}
+    for key, each in [*zip(keys, records, strict=True), *((r.key, record_of(r)) for r in (DATA, BACKBONE, *OTHERS))]:
+        codes[digest(each["code"])] = each["code"]
+        written[key] = {**each, "code": digest(each["code"])}
+    views = [{**cell, "view": "exact"}, {**cell, "view": "field", "value": value / 2}]
+    return {"cells": views, "records": written, "wanted": {}, "codes": codes}
 
 
-OLD = [record("a0" * 32, 0), record("a1" * 32, 1)]
+OTHERS = [Recipe("data", "d", {"images": 4}), Recipe("backbones", "b", {"epochs": 4})]
+RECIPES = [recipe(0), recipe(1)]
+OLD = [record_of(each) for each in RECIPES]
 
 
 @pytest.fixture
@@ -65,86 +71,73 @@ def since_then(repository: Path, now: Lineage, view: str | None = None, revision
     return diff(repository / "reports/table.csv", revision, "CSP", "AUC", view)
 
 
-def changed(part: str, name: str, value: Any) -> list[dict[str, Any]]:
-    """The old records with something changed in part of each; a new recipe has a new digest."""
+def changed(**more: Any) -> list[dict[str, Any]]:
+    """The old records, with something different about each; a new recipe has a new digest."""
+    return [record_of(recipe(seed, **deepcopy(more))) for seed in range(2)]
+
+
+def with_part(part: str, name: str, value: Any) -> list[dict[str, Any]]:
+    """The old records, come out otherwise."""
     records = deepcopy(OLD)
-    for seed, each in enumerate(records):
+    for each in records:
         each[part][name] = value
-        if part == "recipe":
-            each["digest"] = f"b{seed}" * 32
     return records
 
 
 @pytest.mark.parametrize(
-    ("part", "name", "value", "expected"),
+    ("more", "line"),
     [
-        ("recipe", "settings", {"lr": 0.2, "epochs": 3}, {"parameters": "settings.lr was 0.1 and is 0.2 now"}),
-        ("recipe", "trainer", {"threads": 2}, {"parameters": "trainer was None and is {'threads': 2} now"}),
-        (
-            "recipe",
-            "code",
-            {"recompose.tracks.czsl.metrics.czsl": "2"},
-            {"code": "code changed: recompose.tracks.czsl.methods.csp"},
-        ),
-        (
-            "recipe",
-            "dataset",
-            {"name": "d", "digest": "f" * 64},
-            {"data": f"dataset changed: {'a' * 12} is {'f' * 12} now"},
-        ),
-        (
-            "recipe",
-            "backbone",
-            {"name": "b", "digest": "f" * 64},
-            {"backbone": f"backbone changed: {'c' * 12} is {'f' * 12} now"},
-        ),
-        (
-            "recipe",
-            "features",
-            {"name": "f", "digest": "f" * 64},
-            {"features": f"features changed: {'e' * 12} is {'f' * 12} now"},
-        ),
-        ("made", "packages", {"torch": "2.13"}, {"packages": "packages.torch was 2.12 and is 2.13 now"}),
-        ("made", "device", "1 x GPU", {"device": "device was 2 x CPU and is 1 x GPU now"}),
-        ("made", "commit", "2" * 40, {"commit": f"commit was {'1' * 40} and is {'2' * 40} now"}),
-        ("made", "host", "elsewhere", {}),
-        ("inputs", "pixels", "9" * 64, {"found": f"pixels was none and is {'9' * 12} now"}),
-        ("inputs", "weights", "9" * 64, {"found": f"weights was {'8' * 12} and is {'9' * 12} now"}),
-        (
-            "files",
-            "metrics.json",
-            {"sha256": "9" * 64},
-            {"files": f"metrics.json was {'a' * 12} and is {'9' * 12} now"},
-        ),
+        ({"document": {"settings": {"lr": 0.2, "epochs": 3}}}, "settings.lr was 0.1 and is 0.2 now"),
+        ({"document": {"trainer": {"threads": 2}}}, "trainer was None and is {'threads': 2} now"),
+        ({"code": {"recompose.tracks.czsl.metrics.czsl": "2"}}, "code changed: recompose.tracks.czsl.methods.csp"),
+        ({"needs": {"data": OTHERS[0]}}, "d.images was 3 and is 4 now"),
+        ({"needs": {"backbone": OTHERS[1]}}, "b.epochs was 3 and is 4 now"),
     ],
 )
-def test_every_input_has_its_kind(repository: Path, part: str, name: str, value: Any, expected: dict[str, str]) -> None:
-    found = since_then(repository, lineage(*changed(part, name, value), value=2.0))
-    both = ["csp, seed 0", "csp, seed 1"]
-    assert found.changed == {kind: {line: both} for kind, line in expected.items()}
-    assert found.same_runs == (part != "recipe")
-    assert [(pair.before[5:7], pair.title) for pair in found.pairs] == [("a0", both[0]), ("a1", both[1])]
+def test_every_change_of_a_recipe_has_its_line(repository: Path, more: dict[str, Any], line: str) -> None:
+    found = since_then(repository, lineage(*changed(**more), value=2.0))
+    assert found.changed == {line: ["csp, seed 0", "csp, seed 1"]}
+    assert not found.same_runs
+    assert [pair.before for pair in found.pairs] == [each.key for each in RECIPES]
     assert (found.before["value"], found.after["value"]) == (1.0, 2.0)
 
 
+@pytest.mark.parametrize(
+    ("part", "name", "value", "line"),
+    [
+        ("inputs", "data", "9" * 64, "the same data came out otherwise"),
+        ("files", "scores.safetensors", {"sha256": "9" * 64, "bytes": 1}, "scores.safetensors came out otherwise"),
+        ("files", "more.txt", {"sha256": "9" * 64, "bytes": 1}, "more.txt came out otherwise"),
+    ],
+)
+def test_what_came_out_otherwise_of_the_same_recipe_is_named(
+    repository: Path, part: str, name: str, value: Any, line: str
+) -> None:
+    found = since_then(repository, lineage(*with_part(part, name, value)))
+    assert found.changed == {line: ["csp, seed 0", "csp, seed 1"]}
+    assert found.same_runs
+
+
 def test_seeds_added_and_removed_are_named(repository: Path) -> None:
-    found = since_then(repository, lineage(OLD[0], record("a2" * 32, 2), record("a3" * 32, 3)))
-    assert found.removed == {"runs/a1a1a1a1a1a1": "csp, seed 1"}
+    found = since_then(repository, lineage(OLD[0], record_of(recipe(2)), record_of(recipe(3))))
+    assert found.removed == {RECIPES[1].key: "csp, seed 1"}
     assert set(found.added.values()) == {"csp, seed 2", "csp, seed 3"}
-    assert [pair.after for pair in found.pairs] == ["runs/a0a0a0a0a0a0"] and not found.same_runs
+    assert [pair.after for pair in found.pairs] == [RECIPES[0].key] and not found.same_runs
 
 
-def test_of_several_runs_with_a_seed_the_nearest_are_paired(repository: Path) -> None:
+def test_of_several_with_a_seed_the_nearest_are_paired(repository: Path) -> None:
     """A claim is made from several methods: the one that only changed its code stands for itself, not for the other."""
-    near, far = record("b0" * 32, 0), record("c0" * 32, 0, method="dfsp")
-    near["recipe"]["code"] = {"recompose.tracks.czsl.methods.csp": "9", "recompose.tracks.czsl.metrics.czsl": "2"}
-    near["recipe"]["settings"] = {"lr": 1, "epochs": 1}
-    found = since_then(repository, lineage(far, near, OLD[1]))
+    code = CODE | {"recompose.tracks.czsl.methods.csp": "9"}
+    near, far = (
+        recipe(0, code=code, document={"settings": {"lr": 1, "epochs": 1}}),
+        recipe(0, "dfsp", document={"x": 1}),
+    )
+    found = since_then(repository, lineage(record_of(far), record_of(near), OLD[1]))
     assert {pair.before: pair.after for pair in found.pairs} == {
-        "runs/a0a0a0a0a0a0": "runs/b0b0b0b0b0b0",
-        "runs/a1a1a1a1a1a1": "runs/a1a1a1a1a1a1",
+        RECIPES[0].key: near.key,
+        RECIPES[1].key: RECIPES[1].key,
     }
-    assert found.added == {"runs/c0c0c0c0c0c0": "dfsp, seed 0"}
+    assert found.added == {far.key: "dfsp, seed 0"}
 
 
 def test_the_same_view_is_compared(repository: Path) -> None:
@@ -154,16 +147,16 @@ def test_the_same_view_is_compared(repository: Path) -> None:
     assert since_then(repository, now, "exact").before["value"] == 1.0
 
 
-def test_a_lineage_that_knows_only_cells_and_recipes_is_enough(repository: Path) -> None:
-    bare = [{"digest": each["digest"], "recipe": each["recipe"]} for each in OLD]
-    write_json(repository / "reports/table.lineage.json", lineage(*bare))
-    git(repository, "commit", "--all", "--quiet", "--message", "bare")
-    found = since_then(repository, lineage(*OLD))
-    assert found.changed == {} and found.same_runs
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": [], "records": []}'])
+def test_a_lineage_of_another_form_in_a_revision_is_an_error(repository: Path, text: str) -> None:
+    (repository / "reports/table.lineage.json").write_text(text)
+    git(repository, "commit", "--all", "--quiet", "--message", "older")
+    with pytest.raises(DiffError, match="is no lineage as this code writes it"):
+        since_then(repository, lineage(*OLD))
 
 
 def test_the_working_tree_is_left_alone(repository: Path) -> None:
-    now = lineage(*changed("recipe", "settings", {}))
+    now = lineage(*changed(document={"settings": {}}))
     since_then(repository, now)
     assert json.loads((repository / "reports/table.lineage.json").read_text()) == now
 
@@ -206,14 +199,18 @@ def test_the_same_runs_are_said_to_be_the_same(repository: Path) -> None:
 
 
 def test_a_change_of_some_says_of_which_and_hostile_values_stay_on_their_line(repository: Path) -> None:
-    one = changed("recipe", "settings", {"lr": "[bold]\n<script>", "epochs": 3})[0]
+    one = changed(document={"settings": {"lr": "[bold]\n<script>", "epochs": 3}})[0]
     text = shown(repository, lineage(one, OLD[1]))
-    assert "settings.lr was 0.1 and is [bold] <script> now (csp, seed 0)" in text
+    assert "settings.lr was 0.1 and is [bold]\N{REPLACEMENT CHARACTER}<script> now (csp, seed 0)" in text
 
 
 def test_the_command_says_it_in_json(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_json(repository / "reports/table.lineage.json", lineage(*changed("made", "device", "GPU")))
+    write_json(repository / "reports/table.lineage.json", lineage(*with_part("inputs", "data", "9" * 64)))
     monkeypatch.chdir(repository)
     asked = ["diff", "reports/table.csv", "HEAD", "--row", "CSP", "--column", "AUC", "--json"]
     said = json.loads(CliRunner().invoke(app, asked).stdout)
-    assert said["same_runs"] and list(said["changed"]) == ["device"] and len(said["commit"]) == 40
+    assert (
+        said["same_runs"]
+        and list(said["changed"]) == ["the same data came out otherwise"]
+        and len(said["commit"]) == 40
+    )

@@ -1,90 +1,93 @@
-"""Why a cell is stale, in words."""
+"""Why a cell is stale, in words, and what a trace tells."""
 
+import shutil
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from recompose.files import write_json
-from recompose.plan import Run
-from recompose.provenance.trace import TraceError, changes, trace
+from recompose.errors import TraceError
+from recompose.provenance.trace import Traced, trace
+from recompose.report.differences import changes
+from recompose.report.lineage import write_lineage
+from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
+from tests.provenance.invented import cell_of, lineage_of
+from tests.provenance.worlds import edit_json
 
-OLD = {
-    "method": "csp",
-    "settings": {"lr": 0.1, "epochs": 3},
-    "dataset": {"name": "d", "digest": "a" * 64},
-    "backbone": {"name": "b", "digest": "c" * 64},
-    "seed": 0,
-    "code": {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"},
-}
+CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
+
+
+def chained(name: str, document: dict[str, object], **more: object) -> dict[str, object]:
+    """A chain as ``recompose.report.differences.chain`` gives it; equal ones have equal digests."""
+    kind = str(more.pop("kind", "runs"))
+    whole = {"kind": kind, "name": name, "document": document, "code": {}, "needs": {}} | more
+    return whole | {"digest": repr(whole)}
+
+
+DATA = chained("d", {"images": 3}, kind="data")
+OLD = chained("csp", {"settings": {"lr": 0.1, "epochs": 3}}, code=CODE, needs={"data": DATA})
 
 
 @pytest.mark.parametrize(
-    ("new", "reasons"),
+    ("part", "reasons"),
     [
-        (OLD, []),
-        (OLD | {"settings": {"lr": 0.2, "epochs": 3}}, ["settings.lr was 0.1 and is 0.2 now"]),
-        (OLD | {"settings": {"lr": 0.1}}, ["settings.epochs was 3 and is None now"]),
+        ({}, []),
+        ({"document": {"settings": {"lr": 0.2, "epochs": 3}}}, ["settings.lr was 0.1 and is 0.2 now"]),
+        ({"document": {"settings": {"lr": 0.1}}}, ["settings.epochs was 3 and is None now"]),
         (
-            OLD | {"code": {**OLD["code"], "recompose.tracks.czsl.metrics.czsl": "3"}},
+            {"code": {**CODE, "recompose.tracks.czsl.metrics.czsl": "3"}},
             ["code changed: recompose.tracks.czsl.metrics.czsl"],
-        ),  # type: ignore[dict-item]
-        (OLD | {"dataset": {"name": "d", "digest": "f" * 64}}, [f"dataset changed: {'a' * 12} is {'f' * 12} now"]),
-        (OLD | {"backbone": None}, [f"backbone was {OLD['backbone']} and is None now"]),
+        ),
+        ({"needs": {"data": chained("d", {"images": 4}, kind="data")}}, ["d.images was 3 and is 4 now"]),
+        ({"needs": {}}, ["it needs no data now"]),
+        ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
+        ({"needs": {"data": {"kind": "data", "digest": "f" * 64, "needs": {}}}}, ["data changed: "]),
     ],
 )
-def test_every_difference_has_its_line(new: dict, reasons: list[str]) -> None:  # type: ignore[type-arg]
-    assert list(changes(OLD, new)) == reasons
+def test_every_difference_has_its_line(part: dict[str, object], reasons: list[str]) -> None:
+    new = {**OLD, **part, "digest": repr(part) if part else OLD["digest"]}
+    found = list(changes(OLD, new))
+    assert [line[: len(reason)] for line, reason in zip(found, reasons, strict=True)] == reasons
 
 
-def test_what_changed_in_something_that_is_named_by_its_digest_is_said_once() -> None:
-    def data(images: int) -> dict[str, object]:
-        return {"dataset": "d", "images": {"test": images}}
+def test_what_changed_in_something_that_several_parts_need_is_said_once() -> None:
+    def run(images: int) -> dict[str, object]:
+        data = chained("d", {"images": images}, kind="data")
+        features = chained("f", {}, kind="features", needs={"data": data})
+        return chained("csp", {}, needs={"data": data, "features": features})
 
-    def backbone(corpus: str) -> dict[str, object]:
-        return {"backbone": "b", "corpus": corpus}
-
-    known = {
-        "d1": data(1),
-        "d2": data(2),
-        "b1": backbone("c1"),
-        "b2": backbone("c2"),
-        "c1": {"scenes": 3},
-        "c2": {"scenes": 4},
-    }
-    known |= {f"f{n}": {"dataset": f"d{n}", "backbone": f"b{n}", "code": {"encoder": "1"}} for n in (1, 2)}
-    old, new = (
-        {part: {"name": part, "digest": f"{part[0]}{n}"} for part in ("dataset", "backbone", "features")}
-        for n in (1, 2)
-    )
-    said = ["corpus.scenes was 3 and is 4 now", "dataset.images.test was 1 and is 2 now"]
-    assert list(dict.fromkeys(changes(old, new, known=known))) == said
-    del known["b2"]
-    assert "backbone changed: b1 is b2 now" in list(changes(old, new, known=known))
+    assert list(changes(run(1), run(2))) == ["d.images was 1 and is 2 now"]
 
 
-@pytest.fixture
-def work(tmp_path: Path) -> Workspace:
-    """A project in which a table was made from CSP's planned runs."""
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    work = Workspace(tmp_path)
-    save_lineage(work, work.plan.runs_of("csp", "shapes-pairs"))
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A project in which a table was made from CSP's planned evaluations; nothing of it is stored."""
+    root = tmp_path_factory.mktemp("planned")
+    shutil.copy(ROOT / "params.yaml", root)
+    work = Workspace(root)
+    evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
+    cells = [
+        cell_of("CSP", evaluations, names=["csp"], view=view, text=text)
+        for view, text in (("exact", "1.0"), ("field", "0.9"))
+    ]
+    write_lineage(work.reports / "msci/table-2", lineage_of(evaluations, cells), [])
     return work
 
 
-def save_lineage(work: Workspace, runs: list[Run]) -> None:
-    keys = [f"runs/{run.folder}" for run in runs]
-    named = {"row": "CSP", "measures": ["csp"], "column": "shapes-pairs AUC", "made_from": keys, "missing": []}
-    cells = [{**named, "view": "exact", "text": "1.0"}, {**named, "view": "field", "text": "0.9"}]
-    records = {key: {"digest": run.digest, "recipe": run.document} for key, run in zip(keys, runs, strict=True)}
-    write_json(work.reports / "msci/table-2.lineage.json", {"cells": cells, "records": records})
+@pytest.fixture
+def work(planned: Workspace, tmp_path: Path) -> Workspace:
+    """A copy of it."""
+    shutil.copytree(planned.root, tmp_path / "project")
+    return Workspace(tmp_path / "project")
 
 
-def stale(work: Workspace) -> list[str]:
-    return trace(work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC").stale
+def traced(work: Workspace, view: str | None = None) -> Traced:
+    return trace(work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC", view)
 
 
 def edited(work: Workspace, old: str, new: str) -> Workspace:
@@ -94,29 +97,27 @@ def edited(work: Workspace, old: str, new: str) -> Workspace:
     return Workspace(work.root)
 
 
-def test_a_cell_of_the_planned_runs_is_current(work: Workspace) -> None:
-    assert stale(work) == []
-
-
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("    dropout: 0.1", "    dropout: 0.4", ["settings.dropout was 0.1 and is 0.4 now"]),
-        ("seeds: [0, 1, 2]", "seeds: [0, 1]", ["seed 2 is not asked for any more"]),
-        ("seeds: [0, 1, 2]", "seeds: [0, 1, 2, 3]", ["seeds are missing: it has 3 of 4 runs"]),
-        ("datasets: [shapes-pairs]", "datasets: [mit-states]", ["the current parameters do not ask for it"]),
-        ("  clip:\n    prompt: a photo", "  clip:\n    prompt: a picture", []),
+        ("    dropout: 0.1", "    dropout: 0.4", "settings.dropout was 0.1 and is 0.4 now"),
+        ("seeds: [0, 1, 2]", "seeds: [0, 1]", "seed 2 is not asked for any more"),
+        ("seeds: [0, 1, 2]", "seeds: [0, 1, 2, 3]", "seeds are missing: it has 3 of 4 evaluations"),
+        ("datasets: [shapes-pairs]", "datasets: [mit-states]", "the current parameters do not ask for it"),
+        ("seed: 7", "seed: 8", "shapes-pairs.seed was 7 and is 8 now"),
+        ("prompt: a photo of {name}", "prompt: a picture of {name}", "feasibility.prompt was a photo of {name}"),
     ],
 )
-def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(
-    work: Workspace, old: str, new: str, reason: list[str]
-) -> None:
-    assert stale(edited(work, old, new)) == reason
+def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(work: Workspace, old: str, new: str, reason: str) -> None:
+    found = traced(edited(work, old, new))
+    assert found.state == "stale"
+    assert [line[: len(reason)] for line in found.why] == [reason]
 
 
-def test_a_change_of_the_data_names_the_data(work: Workspace) -> None:
-    reasons = stale(edited(work, "seed: 7", "seed: 8"))
-    assert [reason.split(":")[0] for reason in reasons] == ["dataset changed", "features changed"]
+def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_is_stored(work: Workspace) -> None:
+    found = traced(work)
+    assert (found.state, found.word) == ("unchecked", "not verified here")
+    assert {key.partition("/")[0] for key in found.records} == {"data", "backbones", "features", "runs", "evaluations"}
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
@@ -126,11 +127,10 @@ def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
 
 
 def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspace) -> None:
-    asked = (work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC")
-    assert trace(*asked).cell["text"] == trace(*asked, "exact").cell["text"] == "1.0"
-    assert trace(*asked, "field").cell["text"] == "0.9"
+    assert traced(work).cell["text"] == traced(work, "exact").cell["text"] == "1.0"
+    assert traced(work, "field").cell["text"] == "0.9"
     with pytest.raises(TraceError, match=r"views \(nearest: 'field'\): exact, field"):
-        trace(*asked, "feild")
+        traced(work, "feild")
 
 
 def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
@@ -138,7 +138,29 @@ def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
         trace(work, work.reports / "msci/table-9.csv", "CSP", "shapes-pairs AUC")
 
 
+def test_a_lineage_that_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
+    path = work.reports / "msci/table-2.lineage.json"
+    edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))
+    with pytest.raises(TraceError, match=r"is tampered: its record of [^ ]+ is of another recipe than its name says"):
+        traced(work)
+    edit_json(path, lambda lineage: lineage.pop("wanted"))
+    with pytest.raises(TraceError, match="is stale: it has no wanted: other code wrote it"):
+        traced(work)
+
+
+def test_a_trace_says_what_seeds_share_once_and_where_it_was_made(work: Workspace) -> None:
+    console = Console(width=300, record=True, file=StringIO())
+    found = traced(work)
+    show_trace(console, work, work.reports / "msci/table-2.csv", found)
+    text = console.export_text()
+    assert "CSP · shapes-pairs AUC · exact · not verified here" in text.splitlines()[0]
+    assert text.count("settings.dropout=0.1") == 2  # of all runs, and of all evaluations
+    assert all(text.count(key) >= 1 for key in found.records)
+    assert [text.count(f"parameters seed={seed}\n") for seed in range(3)] == [2, 2, 2]
+
+
 def test_planning_imports_neither_torch_nor_pandas() -> None:
-    code = "import sys, recompose.cli, recompose.receipts, recompose.terminal.lineage, recompose.terminal.status, recompose.terminal.cost; print({'torch', 'pandas', 'lightning'} & set(sys.modules))"
+    modules = "recompose.cli, recompose.engine, recompose.provenance.checks.artifacts, recompose.terminal.lineage, recompose.terminal.status, recompose.terminal.cost"
+    code = f"import sys, {modules}; print({{'torch', 'pandas', 'matplotlib', 'lightning'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -1,5 +1,6 @@
-"""Bad worlds for the audit: what is done to a finished project, and what may be said of it."""
+"""Bad worlds: what is done to a finished project, and what may be said of it. Audits are made in this process, of copies of what they read."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,23 +12,42 @@ from recompose.provenance.audit import audit, audit_artifacts
 from recompose.provenance.checks.findings import Audit
 from recompose.report.artifacts import make_artifacts
 from recompose.report.index import write_index
+from recompose.report.results import Results
 from recompose.site.build import page, site_of
 from recompose.workspace import Workspace
 
 Found = tuple[str, str, str]  # state, place, what is said
-MADE_FROM_RUNS = {
+MADE_FROM_EVALUATIONS = {
     "duplex/table-3": 8,
     "duplex/table-4": 4,
     "msci/table-2": 8,
     "msci/table-3": 4,
     "msci/figure-curves": 1,
 }
-FROM_INDEX = {"duplex/table-1": 11, "duplex/table-12": 20, "duplex/table-13": 10, "msci/table-1": 8}
+FROM_DATA = {"duplex/table-1": 11, "duplex/table-12": 20, "duplex/table-13": 10, "msci/table-1": 8}
+NEVER_ASKED_FOR = {"duplex/table-13": 30}
+SHOWN = MADE_FROM_EVALUATIONS | FROM_DATA | {"duplex/table-13": 40}
 PAPERS_LOADED = [load_paper(name) for name in PAPERS]
+READ = ("reports", "results", "params.yaml", "dvc.yaml", "dvc.lock")  # of a project, by an audit
 
 
-def audited(root: Path) -> Audit:
-    return audit(Workspace(root), PAPERS_LOADED)
+def copy_of(project: Path, target: Path, *more: str) -> Path:
+    """What an audit reads of a project; data is another's to read, unless it is asked for."""
+    target.mkdir(parents=True)
+    for name in (*READ, *more):
+        source = project / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, symlinks=True)
+        elif source.exists():
+            shutil.copy2(source, target / name)
+    if "data" not in more:
+        (target / "data").symlink_to(project / "data")
+    return target
+
+
+def audited(root: Path, *, drawing: bool = False) -> Audit:
+    """The audit of a project; figures are drawn again only where that is asked for."""
+    return audit(Workspace(root), PAPERS_LOADED, drawing=drawing)
 
 
 def findings(found: Audit) -> list[Found]:
@@ -51,23 +71,32 @@ def all_of(state: str, *parts: dict[str, int]) -> dict[str, dict[str, int]]:
 
 
 def stale_rows(why: str) -> list[Found]:
-    """What is found where what shows chance's runs is stale."""
-    cells = {name: "1 cell" if count == 1 else f"{count} cells" for name, count in MADE_FROM_RUNS.items()}
-    return [("stale", f"{name} · chance ({said})", why) for name, said in cells.items()]
+    """What is found where what shows chance's evaluations is stale."""
+    cells = {name: "1 cell" if count == 1 else f"{count} cells" for name, count in MADE_FROM_EVALUATIONS.items()}
+    return [("stale", f"{name} · chance ({counted})", why) for name, counted in cells.items()]
 
 
-def runs_of(root: Path) -> list[Path]:
-    """The folders of the runs, by seed."""
-    records = [(read_json(path)["recipe"]["seed"], path.parent) for path in root.glob("results/runs/*/run.json")]
+def of_kind(root: Path, kind: str) -> list[Path]:
+    """The folders of a kind, by seed."""
+    records = [
+        (read_json(path)["labels"].get("seed", 0), path.parent) for path in root.glob(f"results/{kind}/*/record.json")
+    ]
     return [folder for _, folder in sorted(records)]
 
 
+def evaluations_of(root: Path) -> list[Path]:
+    """The folders of the evaluations, by seed."""
+    return of_kind(root, "evaluations")
+
+
 def index_of(root: Path) -> Path:
-    (record,) = root.glob("results/index/*/record.json")
-    return record.parent
+    """The folder of the data set's index."""
+    (folder,) = of_kind(root, "data")
+    return folder
 
 
 def data_of(root: Path) -> Path:
+    """The folder of its raw files."""
     (folder,) = root.glob("data/shapes-pairs-*/")
     return folder
 
@@ -91,20 +120,26 @@ def correct(record: Path, *names: str) -> None:
         for name in names:
             path = record.parent / name
             digest = sha256_file(path)
-            document["files"][name] = (
-                digest if "cells" in document else {"sha256": digest, "bytes": path.stat().st_size}
-            )
+            document["files"][name] = {"sha256": digest, "bytes": path.stat().st_size} if "made" in document else digest
 
     edit_json(record, edit)
 
 
-def remake_reports(root: Path) -> None:
-    """What the last two phases do."""
-    remake_reports_of(Workspace(root))
+def each_record(root: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    """Edit the records of everything that is stored."""
+    for path in root.glob("results/*/*/record.json"):
+        edit_json(path, edit)
 
 
-def remake_reports_of(work: Workspace) -> None:
+def remake_reports(root: Path, work: Workspace | None = None) -> None:
+    """What the last phases do, of the artifacts that show anything of chance."""
+    work = work or Workspace(root)
     for paper in PAPERS_LOADED:
-        make_artifacts(work, paper)
+        make_artifacts(Results(work), paper, [name for name in paper.artifacts if f"{paper.name}/{name}" in SHOWN])
+    remake_index(work)
+
+
+def remake_index(work: Workspace) -> None:
+    """What the last phase does."""
     found = audit_artifacts(work, PAPERS_LOADED)
-    write_index(work, PAPERS_LOADED, page(site_of(work, PAPERS_LOADED, found), work.reports))
+    write_index(Results(work), PAPERS_LOADED, page(site_of(work, PAPERS_LOADED, found), work.reports))

@@ -16,12 +16,13 @@ from PIL import Image
 
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Paper, View
-from recompose.params import load_params
+from recompose.params import Params, load_params
 from recompose.provenance.checks.findings import Audit, Finding, Report
-from recompose.report.published import Shown
+from recompose.report.published import Published
 from recompose.site import document
 from recompose.site.build import notes, page
 from recompose.site.document import Site
+from recompose.tracks import FORMS, TRACKS
 from tests.conftest import ROOT
 
 HOSTILE = [
@@ -44,6 +45,7 @@ MEASURED = {
     ("A", "d AUC", "field"): [30.0],
     ("B", "d AUC", "field"): [29.0],
 }
+MEASURE = TRACKS["czsl"].headline
 VERDICTS = {"first": ("holds", "fails"), "second": ("fails", "within seed noise"), "third": ("not run", "fails")}
 
 
@@ -103,27 +105,26 @@ def same(text: str) -> str:
     return text
 
 
-def record(key: str, seed: int, name: Callable[[str], str] = same) -> dict[str, Any]:
+def params() -> Params:
+    return load_params(ROOT / "params.yaml", FORMS)
+
+
+def key_of(seed: int) -> str:
+    return f"evaluations/{seed}23456789abc"
+
+
+def record(seed: int, name: Callable[[str], str] = same) -> dict[str, Any]:
     return {
-        "digest": key.removeprefix("runs/") * 6,
-        "recipe": {
-            "method": "csp",
-            "settings": {"lr": 0.5, name("prompt"): name("a photo of {state}")},
-            "dataset": {"name": "shapes-pairs", "digest": "d" * 64},
-            "seed": seed,
-            "code": {"recompose.tracks.czsl.methods.csp": "1"},
-        },
-        "made": {
-            "started": f"2026-01-0{seed + 1}T10:00:00+00:00",
-            "seconds": 1800,
-            "device": name("a device"),
-            "host": name("host"),
-            "commit": "c" * 40,
-            "dirty": False,
-            "packages": {"numpy": "2"},
-        },
-        "inputs": {name("images"): "1" * 64},
-        "files": {name("log.txt"): {"sha256": "2" * 64}},
+        "kind": "evaluations",
+        "name": name(f"csp on shapes-pairs, seed {seed}"),
+        "track": "czsl",
+        "labels": {"method": "csp", "dataset": "shapes-pairs", "seed": seed},
+        "digest": f"{seed}23456789abc" * 6,
+        "document": {"settings": {"lr": 0.5, name("prompt"): name("a photo of {state}")}, "seed": seed},
+        "needs": {},
+        "code": {"recompose.tracks.czsl.methods.csp": "1"},
+        "inputs": {name("data"): "1" * 64},
+        "files": {name("log.txt"): {"sha256": "2" * 64, "bytes": 3}},
     }
 
 
@@ -135,22 +136,29 @@ def cell(row: str, column: str, view: str, values: list[float], text: str = "", 
         "row": row,
         "column": column,
         "view": view,
-        "measures": ["csp"],
+        "part": "",
+        "benchmark": "d",
+        "measure": MEASURE if column.endswith("AUC") else "cost/epoch_seconds",
+        "names": ["csp"],
         "text": text or said,
         "value": mean,
         "spread": spread,
         "n": len(values),
+        "better": 1 if column.endswith("AUC") else 0,
         "aggregate": "mean",
-        "made_from": [f"runs/{seed}23456789abc" for seed in range(len(values))],
+        "made_from": [key_of(seed) for seed in range(len(values))],
         "values": values,
-        "missing": [] if values else ["runs/f00000000000"],
+        "missing": [] if values else ["evaluations/f00000000000"],
         **more,
     }
 
 
 def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
-    found = {"verdict": verdict, "difference": "+1.00", "95 % interval": "+0.50 to +1.50", "seeds": "3"}
-    return [cell(name, f"{dataset} {part}", "", [1.0, 2.0, 3.0], text) for part, text in found.items()]
+    parts = {"verdict": verdict, "difference": "+1.00", "95 % interval": "+0.50 to +1.50", "seeds": "3"}
+    values = [1.0, 2.0, 3.0]
+    return [
+        cell(name, f"{dataset} {part}", "", values, text, part=part, benchmark=dataset) for part, text in parts.items()
+    ]
 
 
 class Toy:
@@ -181,7 +189,8 @@ class Toy:
     def paper(self) -> Paper:
         """Its declaration."""
         name = self.name
-        views = {view: View(heading=name(f"Measured {view}"), world="closed") for view in ("exact", "field")}
+        columns = {name("AUC"): MEASURE, name("time"): "cost/epoch_seconds"}
+        views = {view: View(heading=name(f"Measured {view}"), columns=columns) for view in ("exact", "field")}
         flag = Flag(row=name("B"), column=name("mit-states AUC"), correct=name("48"), why=name("a slip"))
         return Paper(
             name="toy",
@@ -189,17 +198,20 @@ class Toy:
             authors=name("Authors"),
             venue=name("Venue"),
             track="czsl",
-            datasets={},
+            datasets={name("mit-states"): "MIT-States"},
+            headline="table-1",
             artifacts={
                 "table-1": Artifact(
-                    kind="accuracy", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
+                    kind="measures", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
                 ),
-                "table-2": Artifact(kind="costs", caption=name("Costs")),
+                "table-2": Artifact(kind="measures", caption=name("Costs")),
                 "figure-1": Artifact(kind="curves", caption=name("A figure"), views={"exact": views["exact"]}),
                 "claims": Artifact(kind="claims", caption=name("Claims")),
             },
             claims={
-                name(claim): Claim(sentence=name("It is so"), artifact="table-1", higher="csp", lower=[])
+                name(claim): Claim(
+                    sentence=name("It is so"), artifact="table-1", measure=MEASURE, higher="csp", lower=[]
+                )
                 for claim in VERDICTS
             },
         )
@@ -212,8 +224,8 @@ class Toy:
             "toy/figure-1": [cell(self.name("A"), self.name("d"), "exact", [1.0])],
             "toy/claims": self.claims,
         }
-        records = {f"runs/{seed}23456789abc": record(f"runs/{seed}23456789abc", seed, self.name) for seed in range(3)}
-        shown = Shown({name: {"cells": cells, "records": records} for name, cells in lineages.items()})
+        records = {key_of(seed): record(seed, self.name) for seed in range(3)}
+        published = Published({name: {"cells": cells, "records": records} for name, cells in lineages.items()})
         states, why = {}, {}
         for artifact, cells in lineages.items():
             keys = {
@@ -224,8 +236,8 @@ class Toy:
             why[artifact] = {key: [self.name("lr was 1")] for key, state in keys.items() if state == "stale"}
         finding = [Finding("stale", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
         counts = Counter(state for keys in states.values() for state in keys.values())
-        audit = Audit(Report(finding, [self.name("a thing")], counts), states, why, 3, 12, [], {})
-        return Site([self.paper], shown, audit, load_params(ROOT / "params.yaml"))
+        audit = Audit(Report(finding, [self.name("a thing")], counts), states, why, 3, 12, {}, {})
+        return Site([self.paper], published, audit, params())
 
     @property
     def html(self) -> str:
@@ -332,11 +344,11 @@ def test_best_and_second_best_are_marked_in_columns_of_accuracies(toy: Toy) -> N
 def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: Toy) -> None:
     assert not toy.read().all("button", class_="headline")
     for each in toy.cells:
-        each["measures"] = ["toy"] if each["row"] in "AB" else ["csp"]
+        each["names"] = ["toy"] if each["row"] in "AB" else ["csp"]
     other = toy.paper.model_copy(update={"name": "other"})
     shutil.copytree(toy.folder / "papers/toy", toy.folder / "papers/other")
-    lineages = {"other/table-1": toy.site.shown.lineages["toy/table-1"], **toy.site.shown.lineages}
-    site = replace(toy.site, papers=[other, toy.paper], shown=Shown(lineages))
+    lineages = {"other/table-1": toy.site.published.lineages["toy/table-1"], **toy.site.published.lineages}
+    site = replace(toy.site, papers=[other, toy.paper], published=Published(lineages))
     root = Reader(page(site, toy.folder / "reports")).root
     (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
     cell = data(root)["cells"][int(headline.attributes["data-cell"])]
@@ -399,11 +411,11 @@ def test_a_stale_number_is_marked_where_it_stands_and_says_why(toy: Toy) -> None
 
 
 def test_a_number_tells_which_settings_are_not_those_of_params_yaml(toy: Toy) -> None:
-    now = load_params(ROOT / "params.yaml").settings("csp", "shapes-pairs")
-    assert now["lr"] != 0.5
-    run = data(toy.read())["runs"]["runs/023456789abc"]
-    assert run["changed"] == {"lr": now["lr"], "prompt": now["prompt"]}
-    assert run["digest"] == "023456789abc" * 6
+    now = TRACKS["czsl"].settings(params(), "csp", "shapes-pairs")
+    assert now["prompt"] != "a photo of {state}"
+    stored = data(toy.read())["stored"]["evaluations/023456789abc"]
+    assert stored["changed"] == {"settings.lr": None, "settings.prompt": now["prompt"]}
+    assert stored["digest"] == "023456789abc" * 6
 
 
 def test_an_error_in_print_is_shown_at_its_value_and_explained(toy: Toy) -> None:
@@ -434,7 +446,7 @@ def test_hostile_names_are_text(text: str, tmp_path: Path, monkeypatch: pytest.M
     assert rows == {f"{text} {row}" for row in "ABCD"}
     assert {each["row"] for each in data(root)["cells"]} >= rows
     assert f"{text} It is so" in [each.text for each in root.all("q")]
-    assert f"{text} a device" in root.all("header")[0].text
+    assert f"{text} csp on shapes-pairs, seed 0" in {each["name"] for each in data(root)["stored"].values()}
 
 
 def test_notes_hold_text_links_and_headings_below_those_of_the_page() -> None:
@@ -464,7 +476,7 @@ def test_nothing_is_loaded_from_anywhere(toy: Toy) -> None:
             "figure-1.svg",
             "figure-1.csv",
         ]
-    }
+    } | {"made.json"}
     policy = next(each for each in root.all("meta") if "http-equiv" in each.attributes).attributes["content"]
     assert policy.startswith("default-src 'none';")
 

@@ -16,17 +16,19 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from tests.report.test_site import HOSTILE, Toy
 
 from recompose.papers import declaration
-from recompose.provenance.checks.findings import STATES, UNCHECKED
 from recompose.report.claims import VERDICTS
+from recompose.report.trust import STATES
 from recompose.site import document
+from recompose.workspace import Workspace
 from tests.conftest import Project
+from tests.provenance.worlds import copy_of, remake_index, replace_once
+from tests.site.test_site import HOSTILE, Toy
 
 PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
 pytestmark = [
-    pytest.mark.xdist_group("engines"),  # those tests share the finished project, which takes its time to make
+    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(None in PROGRAMS.values(), reason=f"no browser to test with: {PROGRAMS}"),
 ]
 STARTED_WITH = (
@@ -76,10 +78,10 @@ def browser() -> Iterator[Chrome]:
     driver.quit()
 
 
-@pytest.fixture(scope="module")
-def finished(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished project that no test here changes."""
-    return chance_project.copy(tmp_path_factory.mktemp("site") / "project")
+@pytest.fixture
+def finished(chance_project: Project) -> Project:
+    """The finished project, which no test here changes."""
+    return chance_project
 
 
 @pytest.fixture
@@ -212,7 +214,7 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished:
     for closed in all_of(shown, "details:not([open]) summary"):
         closed.click()
     for key, value in zip(known["made_from"], known["values"], strict=True):
-        for text in (key, records[key]["digest"], f"{value:.4f}", f"{records[key]['made']['seconds']} s"):
+        for text in (key, records[key]["digest"], f"{value:.4f}"):
             assert text in shown.text
     assert "none: as params.yaml has them" in shown.text
     ActionChains(opened).send_keys(Keys.ESCAPE).perform()
@@ -221,34 +223,26 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished:
     assert "#" not in opened.current_url
 
 
-def test_the_commands_shown_do_what_they_say(opened: Chrome, finished: Project) -> None:
-    cell_at(opened).click()
-    runs, table = finished.runs(), finished.table()
-    said = commands(opened)
-    trace = next(line for line in said if line.startswith("recompose trace"))
-    traced = finished.call(*shlex.split(trace)).stdout
-    known = cell_in_lineage(finished)
+def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -> None:
+    """One is traced; what is complete is kept; what is discarded is made again to the same number."""
+    cell_at(open_page(browser, chance.root)).click()
+    runs, table, known = chance.runs(), chance.table(), cell_in_lineage(chance)
+    all_of(dialog(browser), "details:not([open]) summary")[0].click()
+    lines = commands(browser)
+    (trace,) = [shlex.split(line) for line in lines if line.startswith("recompose trace")]
+    traced = chance.recompose(*trace[1:]).stdout
     assert all(key in traced for key in known["made_from"])
     assert known["text"] in traced
-    train = next(line for line in said if line.startswith("recompose train"))
-    assert {f"runs/{name}" for name in shlex.split(train)[2:]} == set(known["made_from"])
-    for line in said[: said.index(train) + 2]:
-        finished.call(*shlex.split(line))
-    assert (finished.runs(), finished.table()) == (runs, table)  # what is complete is kept
-
-
-def test_what_is_discarded_is_made_again_to_the_same_number(browser: Chrome, chance: Project) -> None:
-    cell_at(open_page(browser, chance.root)).click()
-    table = chance.table()
-    all_of(dialog(browser), "details:not([open]) summary")[0].click()
-    discard = [line for line in commands(browser) if line.startswith("recompose store discard")]
-    known = cell_in_lineage(chance)
-    assert [shlex.split(line)[-1] for line in discard] == known["made_from"]
+    (made,) = [shlex.split(line) for line in lines if line.startswith("snakemake")]
+    chance.call(*made)
+    assert (chance.runs(), chance.table()) == (runs, table)
+    discard = [shlex.split(line) for line in lines if line.startswith("recompose store discard")]
+    assert [line[-1] for line in discard] == known["made_from"]
     for line in discard:
-        chance.call(*shlex.split(line))
-    assert not {key.partition("/")[2] for key in known["made_from"]} & chance.runs().keys()
-    for line in commands(browser)[:3]:
-        chance.call(*shlex.split(line))
+        chance.recompose(*line[1:])
+    assert not {*known["made_from"]} & chance.runs().keys()
+    chance.call(*made)
+    assert {*known["made_from"]} <= chance.runs().keys()
     assert chance.table() == table
 
 
@@ -288,10 +282,15 @@ def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
     assert opened.switch_to.active_element.tag_name == "main"
 
 
-def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(browser: Chrome, chance: Project) -> None:
-    chance.edit("seeds: [0, 1]", "seeds: [4, 5]")
-    chance.recompose("report")
-    open_page(browser, chance.root)
+def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(
+    browser: Chrome, finished: Project, tmp_path: Path
+) -> None:
+    root = copy_of(finished.root, tmp_path / "project")
+    replace_once(
+        root / "params.yaml", "methods: [chance]\n      seeds: [0, 1]", "methods: [chance]\n      seeds: [4, 5]"
+    )
+    remake_index(Workspace(root))
+    open_page(browser, root)
     assert "does not hold" in one(browser, "#audit-heading").text
     lead = all_of(browser, "header a.mark.stale")[0]
     lead.click()
@@ -300,7 +299,7 @@ def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(browser: Ch
     one(marked[0], "button").click()
     assert one(dialog(browser), ".mark").text == "stale"
     assert "seed 0 is not asked for any more" in dialog(browser).text
-    assert "as they were, at commit" in dialog(browser).text
+    assert "At which commit it was measured: made.json" in dialog(browser).text
 
 
 def brightness(colour: str) -> float:
@@ -326,7 +325,7 @@ def show_as(browser: Chrome, scheme: str) -> None:
 
 
 def test_texts_stand_out_in_light_and_in_dark(opened: Chrome) -> None:
-    marks = [f"mark {state}" for state in (*STATES, UNCHECKED)]
+    marks = [f"mark {state}" for state in STATES]
     marks += [f"verdict {verdict.replace(' ', '-')}" for verdict in VERDICTS]
     add = "for (const name of arguments[0]) for (const at of document.querySelectorAll('main p, .facts p, dialog p')) at.insertAdjacentHTML('beforeend', `<span class='${name}'>x</span>`)"
     cell_at(opened).click()
@@ -382,16 +381,16 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_first_screen_leads_to_the_runs_of_a_papers_own_method(browser: Chrome, toys: Path) -> None:
     toy = Toy(toys)
     for cell in toy.cells:
-        cell["measures"] = ["toy"] if cell["row"] == "A" else ["csp"]
+        cell["names"] = ["toy"] if cell["row"] == "A" else ["csp"]
     (toys / "reports/index.html").write_text(toy.html)
     number = one(open_page(browser, toys), ".headline")
     assert number.rect["y"] + number.rect["height"] < browser.execute_script("return innerHeight")
     number.click()
     assert one(dialog(browser), ".value").text == "12.0 ± 1.0"
     found = [[each.text for each in all_of(line, "th, td")][:3] for line in all_of(dialog(browser), "tbody tr")]
-    assert found == [[f"runs/{n}23456789abc", str(n), f"{10 + 2 * n}.0000"] for n in range(3)]
-    assert "recompose train 023456789abc 123456789abc 223456789abc" in commands(browser)
-    assert "lr=0.5 (params.yaml: " in dialog(browser).text
+    assert found == [[f"evaluations/{n}23456789abc", str(n), f"{10 + 2 * n}.0000"] for n in range(3)]
+    assert "snakemake --cores all reports/toy/table-1.csv" in commands(browser)
+    assert "settings.lr=0.5 (params.yaml: " in dialog(browser).text
     one(dialog(browser), ".close").click()
     assert browser.switch_to.active_element == number
 

@@ -1,7 +1,6 @@
 """Against: whether the reports say the same as those of a git revision, cell by cell: what a reproduction came to."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isclose
@@ -29,13 +28,13 @@ class Comparison:
 
     revision: str
     commit: str
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, int] = field(default_factory=dict)
     differing: list[str] = field(default_factory=list)
 
     @property
     def same(self) -> bool:
         """Whether no cell is different, up to the last digits of sums."""
-        return not any(self.counts[word] for word in (DIFFERENT, MISSING_NOW, MISSING_THEN))
+        return not any(self.counts.get(word) for word in (DIFFERENT, MISSING_NOW, MISSING_THEN))
 
 
 def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison:
@@ -54,7 +53,7 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
             )
             for key in dict.fromkeys([*now, *then]):
                 word = _word(then.get(key), now.get(key))
-                comparison.counts[word] += 1
+                comparison.counts[word] = comparison.counts.get(word, 0) + 1
                 if word in (DIFFERENT, MISSING_NOW, MISSING_THEN):
                     place = " · ".join(part for part in (f"{paper.name}/{name}", *key) if part)
                     comparison.differing.append(f"{place}: {_change(then.get(key), now.get(key), word)}")

@@ -1,15 +1,17 @@
 """Trace: from one cell of an artifact to everything that made it, and whether it still holds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from recompose.errors import TraceError
+from recompose.errors import LineageError, TraceError
+from recompose.papers.declaration import PAPERS, load_paper
 from recompose.report.lineage import behind, lineage_path, read_lineage
 from recompose.report.published import Published, read_made
-from recompose.report.trust import CURRENT, UNCHECKED, Judge
+from recompose.report.schema import read_checked
+from recompose.report.trust import CURRENT, UNCHECKED, Judge, Verdict
 from recompose.workspace import Workspace
 
 Record = dict[str, Any]
@@ -45,11 +47,11 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     Raises:
         TraceError: the artifact has no lineage, or no such measured cell.
     """
-    lineage = _lineage(path)
+    lineage = _lineage(path, _read_checked)
     cell = cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
-    artifact = f"{path.resolve().parent.name}/{lineage_path(path).name.partition('.')[0]}"
-    published = Published({artifact: lineage}, read_made(work.reports))
-    verdict = Judge(work, published).verdict(artifact, cell)
+    paper, name = path.resolve().parent.name, lineage_path(path).name.partition(".")[0]
+    published = Published({f"{paper}/{name}": lineage}, read_made(work.reports))
+    verdict = _verdict(Judge(work, published), paper, name, cell)
     keys = list(behind(lineage["records"], cell["made_from"]))
     made = dict(published.made)
     for key in keys:
@@ -62,11 +64,42 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     )
 
 
-def _lineage(path: Path) -> dict[str, Any]:
+def _verdict(judge: Judge, paper: str, name: str, cell: dict[str, Any]) -> Verdict:
+    """What is to be thought of a cell: as the audit has it, from the part of the audit that concerns it."""
+    verdict = judge.verdict(f"{paper}/{name}", cell)
+    if paper not in PAPERS or name not in load_paper(paper).artifacts:
+        return verdict
+    from recompose.provenance.checks.artifacts import ArtifactCheck
+    from recompose.provenance.checks.stored import StoredCheck
+
+    stored = StoredCheck(judge)
+    stored.measure(cell["made_from"])
+    check = ArtifactCheck(judge, load_paper(paper), name, stored)
+    check.check()
+    key = ("measured", cell["view"], cell["row"], cell["column"])
+    return Verdict(check.states[key], tuple(check.why.get(key, ())), verdict.note)
+
+
+def _read_checked(path: Path) -> dict[str, Any]:
+    """The lineage beside a file of an artifact.
+
+    Raises:
+        FileNotFoundError: there is none.
+        LineageError: what is there cannot be relied on.
+    """
+    lineage = lineage_path(path)
+    return read_checked(lineage) if lineage.exists() else read_lineage(path)
+
+
+def _lineage(path: Path, read: Callable[[Path], dict[str, Any]] = read_lineage) -> dict[str, Any]:
     try:
-        return read_lineage(path)
+        return read(path)
     except FileNotFoundError as error:
         raise TraceError(str(error)) from None
+    except LineageError as error:
+        raise TraceError(
+            f"{lineage_path(path)} is {error.state}: {error}. Make it again: `snakemake --cores all`"
+        ) from None
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise TraceError(
             f"{lineage_path(path)} is no lineage that this code wrote: {error}. Make it again: `snakemake --cores all`"

@@ -102,7 +102,7 @@ def read_made(reports: Path) -> dict[str, Record]:
     try:
         document = read_json(reports / MADE)["results"]
         return {key: made for key, made in document.items() if _is_made(made)}
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return {}
 
 
@@ -121,5 +121,5 @@ def _telling(path: Path) -> dict[str, Any]:
     """
     try:
         return with_codes(read_json(path))
-    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise LineageError(f"{path}: {error}") from None

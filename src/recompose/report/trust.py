@@ -17,7 +17,8 @@ from recompose.fingerprint import ROOT, fingerprint, path_of
 from recompose.plan import Plan, Recipe, closure, recipe_of
 from recompose.report.cells import Cell
 from recompose.report.differences import chain, changes, nearest
-from recompose.report.published import Published
+from recompose.report.lineage import shown_record
+from recompose.report.published import MADE, Published
 from recompose.report.results import Results
 from recompose.store import content
 from recompose.tracks import TRACKS
@@ -161,6 +162,20 @@ class Verdict:
     note: str = ""  # what is to be known of it all the same
 
 
+@dataclass(frozen=True)
+class Reason:
+    """What speaks against a stored thing: a state, where, and what is so there."""
+
+    state: str
+    place: str
+    what: str
+
+    @property
+    def why(self) -> str:
+        """Both, as people read it."""
+        return f"{self.place} {self.what}"
+
+
 @dataclass
 class Judge:
     """Judges the numbers of published artifacts.
@@ -185,7 +200,8 @@ class Judge:
         yield from (("incomplete", f"missing: {key}") for key in cell["missing"])
         keys = set(self.published.behind(artifact, cell["made_from"]))
         for key in sorted(keys):
-            yield from self.stored[key]
+            yield from ((reason.state, reason.why) for reason in self.stored[key])
+            yield from (("tampered", why) for why in self.other_record(artifact, key))
         for mark in self.marks(artifact):
             if keys & {*mark.keys} and mark.state != "incomplete":
                 yield mark.state, mark.why
@@ -194,6 +210,13 @@ class Judge:
     def stale(self, artifact: str, cell: Mapping[str, Any]) -> list[str]:
         """Why the current parameters and code would give another cell."""
         return [] if cell["missing"] else reasons_of(self.work.plan, self.published.lineages[artifact], cell)
+
+    def other_record(self, artifact: str, key: str) -> list[str]:
+        """That the lineage of an artifact has another record of a stored thing than there is, where that is as the other lineages have it."""
+        record, on_disk = self.published.lineages[artifact]["records"][key], self.stored.on_disk.get(key)
+        if self.stored[key] or on_disk is None or record == shown_record(on_disk):
+            return []
+        return [f"reports/{artifact}.lineage.json has another record of {key} than results/ has"]
 
     def _note(self, artifact: str, cell: Mapping[str, Any]) -> str:
         """That what was uncommitted when it was made has been committed since."""
@@ -228,10 +251,16 @@ class Judge:
         if artifact not in self._marks:
             lineage = self.published.lineages[artifact]
             records = {key: record for key, record in lineage["records"].items() if record["kind"] in JUDGED}
-            made = {key: self.published.made[key] for key in records if key in self.published.made}
+            made = {key: made for key in records if (made := self._made(key))}
             missing = {key for cell in lineage["cells"] for key in cell["missing"]}
             self._marks[artifact] = list(marks({key: record["code"] for key, record in records.items()}, made, missing))
         return self._marks[artifact]
+
+    def _made(self, key: str) -> Mapping[str, Any] | None:
+        """By what, where and when something was made, as the reports have it; where they do not tell, as it lies on disk."""
+        if key in self.published.made:
+            return self.published.made[key]
+        return self.stored.on_disk[key]["made"] if not self.stored[key] else None
 
     @cached_property
     def stored(self) -> "Stored":
@@ -248,42 +277,45 @@ class Stored:
     reading: bool
 
     def __post_init__(self) -> None:
-        self._judged: dict[str, list[tuple[str, str]]] = {}
+        self._judged: dict[str, list[Reason]] = {}
         self.faults: dict[str, dict[str, str]] = {}  # key -> file -> what is wrong with it
         self.on_disk: dict[str, dict[str, Any]] = {}  # key -> record
 
-    def __getitem__(self, key: str) -> list[tuple[str, str]]:
-        """What speaks against a stored thing: states and why; nothing where it is as the reports have it."""
+    def __getitem__(self, key: str) -> list[Reason]:
+        """What speaks against a stored thing; nothing where it is as the reports have it."""
         if key not in self._judged:
             self._judged[key] = list(self._judge(key))
         return self._judged[key]
 
-    def _judge(self, key: str) -> Iterator[tuple[str, str]]:
-        shown, store = self.published.records[key], self.work.store
-        recipe = recipe_of(shown)
+    def _judge(self, key: str) -> Iterator[Reason]:
+        store, recipe = self.work.store, recipe_of(self.published.records[key])
         if not store.is_complete(recipe):
-            yield UNCHECKED, f"results/{key} is not on this disk"
+            yield Reason(UNCHECKED, f"results/{key}", "is not on this disk")
             return
         try:
             record = store.record(recipe)
         except DamagedError as error:
-            yield "tampered", f"results/{key}/{error.path.name} {error.fault}"
+            yield Reason("tampered", f"results/{key}/{error.path.name}", error.fault)
             return
         self.on_disk[key] = record
         self.faults[key] = store.faults(recipe, record, reading=self.reading)
-        yield from (("tampered", f"results/{key}/{name} {fault}") for name, fault in self.faults[key].items())
-        if content(record) != content(shown):
-            yield self._other_content(key, record)
+        yield from (Reason("tampered", f"results/{key}/{name}", fault) for name, fault in self.faults[key].items())
+        yield from self._other_record(key, record)
         yield from self._other_inputs(key, record)
 
-    def _other_content(self, key: str, record: Mapping[str, Any]) -> tuple[str, str]:
-        """What it means that a record on disk has other files than the reports have of it."""
-        made = self.published.made.get(key)
+    def _other_record(self, key: str, record: Mapping[str, Any]) -> Iterator[Reason]:
+        """What it means that a record on disk is not what the reports have of it."""
+        made, published = self.published.made.get(key), self.published.records[key]
+        place = f"results/{key}"
         if made and made["started"] == record["made"]["started"]:
-            return "tampered", f"results/{key}: its record is not the one that the reports have"
-        return "stale", f"results/{key}: it was made again since the reports were, and came out otherwise"
+            if shown_record(record) != published:
+                yield Reason("tampered", place, "has another record than the reports have of it")
+            elif made != record["made"]:
+                yield Reason("tampered", place, f"was made otherwise than reports/{MADE} tells")
+        elif content(record) != content(published):
+            yield Reason("stale", place, "was made again since the reports were, and came out otherwise")
 
-    def _other_inputs(self, key: str, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _other_inputs(self, key: str, record: Mapping[str, Any]) -> Iterator[Reason]:
         """What it was made from and is not what is there now."""
         for role, need in recipe_of(record).needs.items():
             store = self.work.store
@@ -293,7 +325,7 @@ class Stored:
                 except DamagedError:
                     continue  # what is wrong with that is said of it
                 if now != record["inputs"].get(role):
-                    yield "stale", f"results/{key}: it was made from another {role} than {need.key} is now"
+                    yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
 
     def reliable(self, key: str) -> bool:
         """Whether a thing and everything that it was made from are as the reports have them; of what is not needed to read it, absence is no fault."""
@@ -322,7 +354,7 @@ def reasons_of(plan: Plan, lineage: Mapping[str, Any], cell: Mapping[str, Any]) 
     if not reasons and set(wanted) - set(cell["made_from"]):
         reasons[f"seeds are missing: it has {len(cell['made_from'])} of {len(wanted)} evaluations"] = None
     if not reasons:
-        reasons |= dict.fromkeys(_measuring(track, lineage))
+        reasons |= dict.fromkeys(measuring_changes(lineage))
     return list(reasons)
 
 
@@ -334,9 +366,9 @@ def _wanted(plan: Plan, track: str, cell: Mapping[str, Any]) -> list[Recipe]:
     return [data] if data else []
 
 
-def _measuring(track: str, lineage: Mapping[str, Any]) -> Iterator[str]:
+def measuring_changes(lineage: Mapping[str, Any]) -> Iterator[str]:
     """What changed in the code that takes measures."""
-    before, now = lineage["measuring"], fingerprint(TRACKS[track].measuring)
+    before, now = lineage["measuring"], fingerprint(TRACKS[lineage["track"]].measuring)
     modules = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if modules:
         yield f"code of measures changed: {', '.join(modules)}"

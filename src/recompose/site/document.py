@@ -112,7 +112,7 @@ def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
     first = dict(reversed(marked))
     counts = audit.report.cells
-    order = [state for state in (*STATES, UNCHECKED) if counts[state]]
+    order = [state for state in STATES if counts[state]]
     return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
 
 

@@ -91,7 +91,9 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
         _say(console, ("different", "bold red"), f": {line}")
     if len(comparison.differing) > MOST:
         _say(console, f"and {len(comparison.differing) - MOST} more (--json names all)")
-    counts = ", ".join(f"{count} {word}" for word, count in comparison.counts.most_common())
+    counts = ", ".join(
+        f"{count} {word}" for word, count in sorted(comparison.counts.items(), key=lambda each: -each[1])
+    )
     _say(console, f"against {comparison.revision} ({comparison.commit[:12]}): {counts or 'no cells'}")
     verdict = ("the same numbers", "bold green") if comparison.same else ("not the same numbers", "bold red")
     _say(console, verdict)

@@ -1,5 +1,6 @@
 """How lineage looks in a terminal: of a cell, of what is stored, and between two revisions."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from recompose.provenance.where import Origin, ReachedArtifact, Where
 from recompose.terminal.text import colour_of, unmarked
 from recompose.workspace import Workspace
 
+Facts = dict[str, Any]  # name -> what is said under it
+
 
 def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) -> None:
     """A cell as a tree: value, aggregate, state, then what made it; what all of a kind have in common is said once."""
     cell = traced.cell
-    place = " · ".join(unmarked(text) for text in (str(path), cell["row"], cell["column"]))
+    place = " · ".join(unmarked(text) for text in (str(path), cell["row"], cell["column"], cell["view"]) if text)
     colour = colour_of(traced.state)
     tree = Tree(f"[bold]{unmarked(cell['text'])}[/bold]  {place} · [{colour}]{traced.word}[/{colour}]")
     for reason in traced.why:
@@ -34,68 +37,77 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) ->
     for kind in dict.fromkeys(record["kind"] for record in reversed(traced.records.values())):
         _add_kind(tree, work, traced, kind, values)
     if cell["made_from"]:
-        tree.add(f"[dim]again[/dim] recompose make {unmarked(' '.join(cell['made_from']))}")
+        tree.add("[dim]all of this lies below results/; to make what is missing:[/dim]")
+        tree.add(f"recompose make {unmarked(' '.join(cell['made_from']))}")
     console.print(tree)
 
 
 def _add_kind(tree: Tree, work: Workspace, traced: Traced, kind: str, values: dict[str, float]) -> None:
     """Everything of one kind that is behind a cell."""
     records = {key: record for key, record in traced.records.items() if record["kind"] == kind}
-    told = {key: _told(work, key, record, traced.made.get(key)) for key, record in records.items()}
-    common = _common(list(told.values()))
-    if common:
-        _add_lines(tree.add(f"[bold]all {len(told)} {kind}[/bold]"), common)
-    for key in records:
+    facts = {key: _facts(work, key, record, traced.made.get(key)) for key, record in records.items()}
+    common = [_common(list(part)) for part in zip(*facts.values(), strict=True)]
+    if any(common):
+        _add_facts(tree.add(f"[bold]all {len(records)} {kind}[/bold]"), *common)
+    for key, record in records.items():
         value = "" if values.get(key) is None else f": {values[key]:.4f}"
-        branch = tree.add(f"[bold]{unmarked(key)}[/bold] {unmarked(records[key]['name'])}{value}")
-        _add_lines(branch, {name: text for name, text in told[key].items() if name not in common})
+        branch = tree.add(f"[bold]{unmarked(key)}[/bold] {unmarked(record['name'])}{value}")
+        _add_facts(branch, *(_without(part, alike) for part, alike in zip(facts[key], common, strict=True)))
 
 
-def _add_lines(tree: Tree, lines: dict[str, str]) -> None:
-    for name, text in lines.items():
-        tree.add(f"[dim]{name}[/dim] {unmarked(text)}")
-
-
-def _common(told: list[dict[str, str]]) -> dict[str, str]:
-    """What is said alike of all of several."""
-    if len(told) < 2:
-        return {}
-    return {name: text for name, text in told[0].items() if all(other.get(name) == text for other in told)}
-
-
-def _told(work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None) -> dict[str, str]:
-    """What is to be said of something stored: name -> text."""
+def _add_facts(tree: Tree, parameters: Facts, needs: Facts, others: Facts) -> None:
     lines = {
-        "parameters": _said(record["document"]),
-        "made from": ", ".join(
-            f"{role} {need['kind']}/{short(need['digest'])}" for role, need in record["needs"].items()
-        ),
-        "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
-        "digest": record["digest"],
+        "parameters": ", ".join(f"{name}={value}" for name, value in parameters.items()),
+        "made from": ", ".join(needs.values()),
+        **others,
+    }
+    for name, text in lines.items():
+        if text:
+            tree.add(f"[dim]{name}[/dim] {unmarked(text)}")
+
+
+def _common(of_each: list[Facts]) -> Facts:
+    """What is alike in all of several."""
+    if len(of_each) < 2:
+        return {}
+    first, *others = of_each
+    return {name: value for name, value in first.items() if all(name in of and of[name] == value for of in others)}
+
+
+def _without(values: Facts, common: Facts) -> Facts:
+    return {name: value for name, value in values.items() if name not in common}
+
+
+def _facts(
+    work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None
+) -> tuple[Facts, Facts, Facts]:
+    """What is to be told of something stored: its parameters, what it was made from, and the rest."""
+    needs = {role: f"{need['kind']}/{short(need['digest'])}" for role, need in record["needs"].items()}
+    return dict(_flat(record["document"])), needs, _other_facts(work, key, record, made)
+
+
+def _other_facts(work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None) -> Facts:
+    lines = {
         "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
-        "folder": _folder(work, key),
+        "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
+        "its files": "" if (work.results / key).exists() else "are not on this disk",
     }
     if made:
         attempts = f", the last of {made['attempts']} attempts" if made["attempts"] > 1 else ""
         lines |= {
             "commit": short(made["commit"] or "none") + (", with uncommitted changes" if made["dirty"] else ""),
             "machine": f"{made['host']}, {made['device']}",
-            "made": made["started"],
-            "took": f"{made['seconds']} s{attempts}",
+            "made": f"{made['started']}, in {made['seconds']} s{attempts}",
         }
-    return {name: text for name, text in lines.items() if text}
+    return lines
 
 
-def _folder(work: Workspace, key: str) -> str:
-    folder = work.results / key
-    return str(folder.relative_to(work.root)) if folder.exists() else "its files are not on this disk"
-
-
-def _said(document: dict[str, Any], path: str = "") -> str:
-    parts = []
+def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
-        parts.append(_said(value, f"{path}{name}.") if isinstance(value, dict) else f"{path}{name}={value}")
-    return ", ".join(part for part in parts if part)
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
 
 
 def show_where(console: Console, found: Where) -> None:

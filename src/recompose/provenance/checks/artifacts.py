@@ -20,7 +20,8 @@ from recompose.report.kinds import artifact_files, is_figure
 from recompose.report.lineage import cell_document
 from recompose.report.schema import read_checked
 from recompose.report.tables import build_table, reported_cells
-from recompose.report.trust import UNCHECKED, Judge, worst
+from recompose.report.trust import UNCHECKED, Judge, measuring_changes, worst
+from recompose.tracks import TRACKS
 
 AGAIN = "`snakemake --cores all`"
 COMMIT = "commit the sources; a commit that holds just this code heals it"
@@ -53,6 +54,8 @@ class ArtifactCheck:
         self._check_asked()
         if not self._is_whole:
             self.report.unchecked.append(f"{self._place}: it rests on what cannot be relied on, or is not here")
+        if self._measured_otherwise:
+            self.report.unchecked.append(f"{self._place}: its numbers were taken by other code of measures")
         if is_figure(self.paper, self.name):
             self._check_figure()
         else:
@@ -111,6 +114,11 @@ class ArtifactCheck:
 
     def _judge_cells(self) -> None:
         """Judge each cell; what speaks against several of them is found once."""
+        assert self.lineage is not None
+        for key in self.lineage["records"]:
+            for why in self.judge.other_record(self._place, key):
+                place, _, what = why.partition(" ")
+                self._find("tampered", place, what, AGAIN, key)
         for mark in self.judge.marks(self._place):
             self._find(mark.state, self._place, mark.why, REMEDIES[mark.state], *mark.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
@@ -135,6 +143,17 @@ class ArtifactCheck:
         if new and self.artifact.kind != "settings":
             said = ", ".join(f"{name} on {benchmark}" for name, benchmark in new)
             self._find("stale", self._place, f"the current parameters ask for {said}, too", AGAIN)
+
+    def _worsen(self, key: Key, state: str, why: str) -> None:
+        """Note what else speaks against a cell."""
+        before = self.states.get(key, state)
+        self.states[key] = worst([before, state])
+        if self.states[key] == state:
+            self.why[key] = [*(self.why.get(key, []) if state == before else []), why]
+
+    def _worsen_all(self, state: str, why: str) -> None:
+        for key in self.states:
+            self._worsen(key, state, why)
 
     @cached_property
     def _recorded(self) -> Recorded:
@@ -191,10 +210,18 @@ class ArtifactCheck:
 
     @property
     def _can_be_made(self) -> bool:
-        """Whether anything can be made again: there are runs to rely on, or none are needed."""
+        """Whether anything can be made again: the code that takes measures is the same, and there are runs to rely on, or none are needed."""
+        if self._measured_otherwise:
+            return False
         if not self._evaluations:
             return all(self.judge.stored.reliable(key) for cell in self._cells.values() for key in cell["made_from"])
         return not self._evaluations.isdisjoint(self.stored.numbers)
+
+    @cached_property
+    def _measured_otherwise(self) -> list[str]:
+        """What changed in the code that takes measures: its numbers may be others then, and rightly so."""
+        assert self.lineage is not None
+        return list(measuring_changes(self.lineage)) if self.lineage["track"] in TRACKS else ["its track is gone"]
 
     def _compare_cells(self, path: Path, table: Table | None) -> set[Key]:
         """Compare the cells of a CSV file with what they should be; gives those that are not."""
@@ -213,7 +240,7 @@ class ArtifactCheck:
         """Whether a cell of a CSV file is what it should be, as far as it can be told: without its runs, what the lineage says."""
         if self._is_known(key, table):
             return shown.get(key) == due.get(key)
-        self.states[key] = worst([self.states[key], UNCHECKED])
+        self._worsen(key, UNCHECKED, "what it was made from cannot be relied on, or is not here")
         return shown.get(key, {}).get("text") == self._cells[key]["text"]
 
     def _is_known(self, key: Key, table: Table | None) -> bool:
@@ -236,9 +263,9 @@ class ArtifactCheck:
         if source == "reported":
             says = f"reported/{self.name}.csv says"
         honest = self._written(path) and (source == "reported" or (known and self._was_so(key, shown, due)))
-        if key in self._cells and not honest:
-            self.states[key] = worst([self.states[key], "tampered"])
         why = f"shows {_text(shown, expected)}; {says} {_text(expected, shown)}"
+        if key in self._cells and not honest:
+            self._worsen(key, "tampered", f"{self._said(path)} {why}")
         self._find("stale" if honest else "tampered", place, why, AGAIN)
 
     def _was_so(self, key: Key, shown: dict[str, str] | None, due: dict[str, str] | None) -> bool:
@@ -255,8 +282,8 @@ class ArtifactCheck:
             if key in named or (key in self._cells and not self._is_reliable(key)):
                 continue
             if why := _disagreement(self._cells.get(key), due.get(key)):
-                self.states[key] = worst([self.states.get(key, "tampered"), "tampered"])
                 place = " · ".join(part for part in (self._said(self._paths[-1]), key[2], key[3], key[1]) if part)
+                self._worsen(key, "tampered", f"{self._said(self._paths[-1])}: {why}")
                 self._find("tampered", place, why, AGAIN)
 
     def _check_figure(self) -> None:
@@ -264,13 +291,12 @@ class ArtifactCheck:
         for path in self._paths[:-1]:
             if path.is_file() and not self._written(path):
                 self._find("tampered", self._said(path), "was changed since it was written", AGAIN)
-                self.states |= dict.fromkeys(self.states, "tampered")
         if not self._can_be_drawn:
             self._doubt()
 
     @property
     def _can_be_drawn(self) -> bool:
-        return all(self._is_reliable(key) for key in self._cells)
+        return not self._measured_otherwise and all(self._is_reliable(key) for key in self._cells)
 
     def draw_again(self) -> None:
         """Compare the numbers of a figure with what its runs give; of a table there is nothing to draw."""
@@ -283,7 +309,7 @@ class ArtifactCheck:
                 self._compare_numbers(numbers, due)
 
     def _doubt(self) -> None:
-        self.states |= {key: worst([state, UNCHECKED]) for key, state in self.states.items()}
+        self._worsen_all(UNCHECKED, "its numbers could not be drawn again")
 
     def _drawn(self) -> str:
         """The numbers of a figure as the code of now draws them."""
@@ -301,8 +327,9 @@ class ArtifactCheck:
         if _without_places(shown) == _without_places(due):
             self.report.unchecked.append(f"{self._place}: another machine makes another map of the same embeddings")
             return
-        self.states |= dict.fromkeys(self.states, "tampered")
-        self._find("tampered", self._said(path), _first_line(shown, due), AGAIN)
+        why = _first_line(shown, due)
+        self._worsen_all("tampered", f"{self._said(path)}: {why}")
+        self._find("tampered", self._said(path), why, AGAIN)
 
 
 def cells_in(text: str) -> dict[Key, dict[str, str]]:

@@ -21,7 +21,7 @@ def check_index(work: Workspace, papers: list[Paper], published: Published, audi
     except FileNotFoundError:
         report.findings.append(Finding("incomplete", f"reports/{INDEX}", "is missing", AGAIN))
         return report
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         report.findings.append(Finding("tampered", f"reports/{INDEX}", f"cannot be read: {error}", AGAIN))
         return report
     if not (work.reports / MADE).is_file():
@@ -39,8 +39,9 @@ def _due(work: Workspace, papers: list[Paper], published: Published, audited: Au
         report.unchecked.append("the index rests on evaluations that cannot be relied on, or are not here")
         return {}
     texts = index_texts(Audited(work, published, audited.numbers), papers)
-    # without findings the page is what it would be now; with some it tells of the audit before it was written
-    return texts | ({PAGE: page(site_of(work, papers, audited), work.reports)} if audited.report.clean else {})
+    if audited.findings or audited.report.unchecked:
+        return texts  # the page tells of the audit before it was written, which had others
+    return texts | {PAGE: page(site_of(work, papers, audited), work.reports)}
 
 
 def _check(work: Workspace, name: str, written: str | None, due: str | None) -> list[Finding]:

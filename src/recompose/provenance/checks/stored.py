@@ -1,5 +1,6 @@
 """Whether what the reports were made from is what its records say: raw data, backbones, features, runs, evaluations."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ BACK = "put the file back; a drawn data set is drawn anew where its folder is re
 
 @dataclass
 class StoredCheck:
-    """The stored things behind the reports, checked once; ``numbers`` are the measures of each evaluation that reports can be made from."""
+    """The stored things behind the reports, checked once; ``numbers`` are the measures of each evaluation that can be relied on."""
 
     judge: Judge
     report: Report = field(default_factory=Report)
@@ -30,6 +31,13 @@ class StoredCheck:
         for key in self.judge.published.records:
             self._check(key, self.recipes[key])
 
+    def measure(self, keys: Iterable[str]) -> None:
+        """Take the numbers of the evaluations among these anew, where they can be relied on."""
+        for key in keys:
+            recipe = self.recipes[key]
+            if recipe.kind == "evaluations" and self.judge.stored.reliable(key):
+                self._recompute(key, recipe)
+
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
         """Everything behind the reports: key -> recipe."""
@@ -40,18 +48,16 @@ class StoredCheck:
 
     def _check(self, key: str, recipe: Recipe) -> None:
         stored = self.judge.stored
-        for state, why in stored[key]:
-            if state == UNCHECKED:
-                self.report.unchecked.append(why)
+        for reason in stored[key]:
+            if reason.state == UNCHECKED:
+                self.report.unchecked.append(reason.why)
             else:
-                place, _, what = why.partition(": ") if ": " in why else why.partition(" ")
-                remedy = AGAIN if state == "stale" else self.judge.work.store.remedy(recipe)
-                self.report.findings.append(Finding(state, place, what, remedy, (key,)))
+                remedy = AGAIN if reason.state == "stale" else self.judge.work.store.remedy(recipe)
+                self.report.findings.append(Finding(reason.state, reason.place, reason.what, remedy, (key,)))
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
-        if recipe.kind == "evaluations" and key in stored.on_disk and not stored.faults[key]:
-            self._recompute(key, recipe)
+        self.measure([key])
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
         """Compare raw files with what they were when they were indexed."""

@@ -1,0 +1,99 @@
+"""Lineages of things that nobody made: what a plan asks for, with files, numbers and circumstances that are invented."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from recompose.fingerprint import fingerprint
+from recompose.plan import Recipe, closure
+from recompose.report.lineage import write_lineage
+from recompose.store import content
+from recompose.tracks import TRACKS
+
+FILES = {
+    "data": ("content.json", "samples.csv"),
+    "backbones": ("backbone.json", "weights.safetensors"),
+    "features": ("embeddings.npy",),
+    "runs": ("checkpoint.safetensors",),
+    "evaluations": ("scores.safetensors",),
+}
+
+
+def sha256(*parts: str) -> str:
+    return hashlib.sha256("/".join(parts).encode()).hexdigest()
+
+
+def record_of(recipe: Recipe) -> dict[str, Any]:
+    """The record of something as if it had been made."""
+    files = {name: {"sha256": sha256(recipe.digest, name), "bytes": len(name)} for name in FILES[recipe.kind]}
+    inputs = {role: content(record_of(need)) for role, need in recipe.needs.items()}
+    return {**recipe.description(), "inputs": inputs, "files": files}
+
+
+def made_of(number: int = 0, **more: Any) -> dict[str, Any]:
+    """When, where and by what something was made."""
+    return {
+        "started": f"2026-01-02T03:{number:02d}:05+00:00",
+        "seconds": 59.5,
+        "attempts": 1,
+        "host": "here",
+        "device": "2 x CPU",
+        "system": "Linux",
+        "python": "3.11.7",
+        "commit": "c" * 40,
+        "dirty": False,
+        "packages": {"torch": "2.13.0", "open_clip_torch": "3.3.0"},
+        **more,
+    }
+
+
+def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, Any]:
+    """A cell that was made from evaluations of one method or variant; ``names`` says which."""
+    keys = [recipe.key for recipe in evaluations]
+    return {
+        "row": row,
+        "column": "shapes-pairs AUC",
+        "view": "exact",
+        "part": "",
+        "benchmark": "shapes-pairs",
+        "measure": "test/closed/dense/auc",
+        "names": [],
+        "text": "1.0",
+        "value": 1.0,
+        "spread": None,
+        "n": len(keys),
+        "better": 1,
+        "aggregate": "mean and sample standard deviation over seeds",
+        "made_from": keys,
+        "values": [1.0] * len(keys),
+        "missing": [],
+        **more,
+    }
+
+
+def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """The lineage of cells that were made from some recipes."""
+    records = {recipe.key: record_of(recipe) for recipe in closure(recipes)}
+    asked: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        for name in cell["names"]:
+            asked[name, cell["benchmark"]] = list(cell["made_from"])
+    return {
+        "track": "czsl",
+        "benchmarks": {"shapes-pairs": next((key for key in records if key.startswith("data/")), "")},
+        "cells": cells,
+        "asked": [{"name": name, "benchmark": where, "evaluations": keys} for (name, where), keys in asked.items()],
+        "records": records,
+        "wanted": {},
+        "measuring": fingerprint(TRACKS["czsl"].measuring),
+    }
+
+
+def write(reports: Path, artifact: str, evaluations: Mapping[str, Iterable[Recipe]], **more: Any) -> dict[str, Any]:
+    """Write the lineage of an artifact with a row for each method."""
+    rows = {name: list(recipes) for name, recipes in evaluations.items()}
+    cells = [cell_of(name.upper(), recipes, names=[name], **more) for name, recipes in rows.items()]
+    lineage = lineage_of([recipe for recipes in rows.values() for recipe in recipes], cells)
+    write_lineage(reports / artifact, lineage, [])
+    return lineage
