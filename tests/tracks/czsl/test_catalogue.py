@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from recompose.errors import ParamsError
 from recompose.papers.declaration import declared_variants
 from recompose.params import load_params
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, DataSet
@@ -73,3 +74,11 @@ def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) 
             selection = settings["training"]["selection"]
             assert "closed" not in changed or selection["weights"] == changed["closed"]
             assert selection["fusion"] == settings["scoring"]["fusion"]
+
+
+def test_heads_that_begin_at_zero_have_to_end_linear() -> None:
+    assert isinstance(SECTION, Czsl)
+    with pytest.raises(ParamsError, match="disentangler_start: .*residual-zero needs disentangler_end: linear"):
+        SECTION.settings("troika", "shapes-pairs", {"disentangler_start": "residual-zero"})
+    changed = {"disentangler_start": "residual-zero", "disentangler_end": "linear"}
+    assert SECTION.settings("troika", "shapes-pairs", changed)["disentangler_start"] == "residual-zero"

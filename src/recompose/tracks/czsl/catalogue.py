@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
 
@@ -157,6 +157,13 @@ class ThreePathSettings(TrainedSettings):
     loss_weights: ThreeWeights = Field(description="Of the losses of pair, state and object.")
     training: ThreePathTraining = Field(description="How it is trained.")
     scoring: ThreePathScoring = Field(description="How the paths make one score.")
+
+    @field_validator("disentangler_start")
+    @classmethod
+    def _can_leave_zero(cls, start: str, others: ValidationInfo) -> str:
+        if start == "residual-zero" and others.data.get("disentangler_end") == "relu":
+            raise ValueError("residual-zero needs disentangler_end: linear, for no gradient passes a ReLU at zero")
+        return start
 
 
 class TroikaSettings(ThreePathSettings):
