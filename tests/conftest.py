@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# HYPOTHESIS_PROFILE=fast is for test-fast; no deadlines, as tests share the machine with each other
+settings.register_profile("thorough", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=10)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough"))
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -33,6 +39,18 @@ class Project:
     def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the command line."""
         return self.call(sys.executable, "-m", "recompose", *arguments, check=check)
+
+    def start(self, *command: str, **variables: str) -> "subprocess.Popen[str]":
+        """Start a command in the project, in a process group of its own."""
+        return subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=environment() | variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the workflow."""
@@ -66,6 +84,11 @@ class Project:
         """The record of every complete run and evaluation, by key."""
         records = [path for kind in ("runs", "evaluations") for path in self.root.glob(f"results/{kind}/*/record.json")]
         return {f"{path.parent.parent.name}/{path.parent.name}": path.read_bytes() for path in records}
+
+    def reports(self) -> dict[str, bytes]:
+        """The bytes of everything that is published, but for when, where and how long it was made."""
+        paths = [path for path in (self.root / "reports").rglob("*") if path.is_file() and path.name != "made.json"]
+        return {str(path.relative_to(self.root / "reports")): path.read_bytes() for path in paths}
 
     def table(self, name: str = "msci/table-2.csv") -> str:
         """A table as it stands."""
