@@ -1,7 +1,6 @@
 """What tests of several folders share."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -10,9 +9,15 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# HYPOTHESIS_PROFILE=fast is for test-fast; no deadlines, as tests share the machine with each other
+settings.register_profile("thorough", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=10)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough"))
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -34,6 +39,18 @@ class Project:
     def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the command line."""
         return self.call(sys.executable, "-m", "recompose", *arguments, check=check)
+
+    def start(self, *command: str, **variables: str) -> "subprocess.Popen[str]":
+        """Start a command in the project, in a process group of its own."""
+        return subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=environment() | variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the workflow."""
@@ -68,6 +85,11 @@ class Project:
         records = [path for kind in ("runs", "evaluations") for path in self.root.glob(f"results/{kind}/*/record.json")]
         return {f"{path.parent.parent.name}/{path.parent.name}": path.read_bytes() for path in records}
 
+    def reports(self) -> dict[str, bytes]:
+        """The bytes of everything that is published, but for when, where and how long it was made."""
+        paths = [path for path in (self.root / "reports").rglob("*") if path.is_file() and path.name != "made.json"]
+        return {str(path.relative_to(self.root / "reports")): path.read_bytes() for path in paths}
+
     def table(self, name: str = "msci/table-2.csv") -> str:
         """A table as it stands."""
         return (self.root / "reports" / name).read_text()
@@ -78,8 +100,8 @@ def environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("GIT_", "DVC_", "SNAKEMAKE", "PYTEST"))
-    }
+        if not name.startswith(("GIT_", "DVC_", "SNAKEMAKE", "PYTEST")) and name != "PYTHONDONTWRITEBYTECODE"
+    }  # a process that may keep no compiled files takes twice the time to start
     return kept | {
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": "src",
@@ -107,7 +129,7 @@ def new_project(root: Path) -> Project:
             shutil.copy2(source, root / name)
     project = Project(root)
     project.call("git", "init", "--quiet", "--initial-branch", "main")
-    project.edit("profile: demo", "profile: smoke")
+    project.edit("\nprofile: demo\n", "\nprofile: smoke\n")  # the default is for people
     return project
 
 
@@ -123,14 +145,25 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callabl
     return folder
 
 
-def _with_chance_alone(root: Path) -> None:
+def with_methods(root: Path, *methods: str) -> Project:
+    """The project with these methods alone, on less than the smoke profile has, committed; nothing is made."""
     project = new_project(root)
-    text = (root / "params.yaml").read_text()
-    head, smoke = text.split("  smoke:\n", 1)
-    smoke, count = re.subn(r"    czsl:\n", "    czsl:\n      methods: [chance]\n", smoke, count=1)
-    assert count == 1
+    head, smoke = (root / "params.yaml").read_text().split("  smoke:\n", 1)
+    for old, new in (
+        ("    czsl:\n", f"    czsl:\n      methods: [{', '.join(methods)}]\n"),
+        ("shapes-clip.scenes: 1024", "shapes-clip.scenes: 256"),
+        ("{train: 400, val: 150, test: 150}", "{train: 200, val: 100, test: 100}"),
+        ("c-s-o.training.epochs: 1", "c-s-o.training.epochs: 2"),
+    ):
+        assert old in smoke, old
+        smoke = smoke.replace(old, new, 1)
     (root / "params.yaml").write_text(f"{head}  smoke:\n{smoke}")
-    project.commit("The project with chance alone")
+    project.commit(f"The project with {', '.join(methods)} alone")
+    return project
+
+
+def _carried_out(root: Path, *methods: str) -> None:
+    project = with_methods(root, *methods)
     project.snakemake()
     project.call("dvc", "commit", "--force", "--quiet")
     project.commit("Its results")
@@ -138,8 +171,20 @@ def _with_chance_alone(root: Path) -> None:
 
 @pytest.fixture(scope="session")
 def chance_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The smoke profile with the one method that needs no backbone, carried out once for all workers: copy it before changing it."""
-    return Project(made_once(tmp_path_factory, "chance", _with_chance_alone))
+    """The one method that needs no backbone, carried out once for all workers: copy it before changing it."""
+    return Project(made_once(tmp_path_factory, "chance", lambda root: _carried_out(root, "chance")))
+
+
+@pytest.fixture(scope="session")
+def trained_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A trained method beside chance, carried out once for all workers: copy it before changing it."""
+    return Project(made_once(tmp_path_factory, "trained", lambda root: _carried_out(root, "chance", "c-s-o")))
+
+
+@pytest.fixture
+def trained(trained_project: Project, tmp_path: Path) -> Project:
+    """A copy of ``trained_project`` that a test may change."""
+    return trained_project.copy(tmp_path / "project")
 
 
 @pytest.fixture

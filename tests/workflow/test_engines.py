@@ -3,15 +3,18 @@
 import csv
 import io
 import json
+import resource
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project
+from tests.conftest import Project, made_once
 
-pytestmark = pytest.mark.xdist_group("engines")
+pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
 SEEDS = "seeds: [0, 1]"
 OTHER_SEEDS = "seeds: [4, 5]"
+NOTHING_TO_DO = 30  # CPU seconds that an engine may take to find that
 
 
 def measured(table: str) -> dict[str, str]:
@@ -21,57 +24,75 @@ def measured(table: str) -> dict[str, str]:
 
 
 def seeds_behind(project: Project) -> list[int]:
-    """The seeds of the runs behind Table 2."""
+    """The seeds of the evaluations behind Table 2."""
     records = json.loads((project.root / "reports/msci/table-2.lineage.json").read_text())["records"]
-    return sorted(record["recipe"]["seed"] for record in records.values())
+    return sorted(record["document"]["seed"] for record in records.values() if record["kind"] == "evaluations")
 
 
-def test_a_second_call_of_snakemake_does_nothing(chance: Project) -> None:
+@pytest.fixture(scope="session")
+def reseeded_project(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """``chance_project``, after an edit of its seeds and Snakemake: copy it before changing it."""
+
+    def make(root: Path) -> None:
+        project = chance_project.copy(root)
+        project.edit(SEEDS, OTHER_SEEDS)
+        project.snakemake()
+
+    return Project(made_once(tmp_path_factory, "reseeded", make))
+
+
+def test_a_second_call_of_either_engine_does_nothing_and_takes_little(chance: Project) -> None:
+    runs, reports = chance.runs(), chance.reports()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert "Nothing to be done" in chance.snakemake().stderr
-
-
-def test_snakemake_then_dvc_trains_nothing_and_changes_nothing(chance: Project) -> None:
-    runs, table = chance.runs(), chance.table()
-    chance.call("dvc", "repro")
-    assert (chance.runs(), chance.table()) == (runs, table)
     assert "up to date" in chance.call("dvc", "repro").stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < NOTHING_TO_DO
+    assert (chance.runs(), chance.reports()) == (runs, reports)
 
 
-@pytest.mark.parametrize("engine", [("snakemake", "--cores", "all"), ("dvc", "repro")])
-def test_an_edit_reruns_what_it_touches_and_going_back_trains_nothing(chance: Project, engine: tuple[str, ...]) -> None:
-    before, table, index = chance.runs(), chance.table(), sorted(chance.root.glob("results/index/*"))
-    chance.edit(SEEDS, OTHER_SEEDS)
-    chance.call(*engine)
-    after = chance.runs()
+def test_an_edit_reruns_what_it_touches_and_going_back_scores_nothing(
+    chance_project: Project, reseeded_project: Project, tmp_path: Path
+) -> None:
+    before, after = chance_project.runs(), reseeded_project.runs()
     assert len(after) == len(before) + 2
     assert before.items() <= after.items()
-    assert seeds_behind(chance) == [4, 5]
-    assert measured(chance.table()) != measured(table)
-    assert sorted(chance.root.glob("results/index/*")) == index
-    chance.edit(OTHER_SEEDS, SEEDS)
-    chance.call(*engine)
-    assert (chance.runs(), chance.table()) == (after, table)
+    assert seeds_behind(reseeded_project) == [4, 5]
+    assert measured(reseeded_project.table()) != measured(chance_project.table())
+    data = Path("results/data")
+    assert sorted(path.name for path in (reseeded_project.root / data).iterdir()) == sorted(
+        path.name for path in (chance_project.root / data).iterdir()
+    )
+    back = reseeded_project.copy(tmp_path / "back")
+    back.edit(OTHER_SEEDS, SEEDS)
+    back.snakemake()
+    assert back.runs() == after
+    assert back.reports() == chance_project.reports()
 
 
-def test_edit_after_a_fresh_clone_gives_the_new_numbers(chance: Project, tmp_path: Path) -> None:
-    clone = chance.clone(tmp_path / "clone")
+def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older_commit(
+    chance_project: Project, reseeded_project: Project, tmp_path: Path
+) -> None:
+    clone = chance_project.clone(tmp_path / "clone")
     clone.call("dvc", "checkout", "--quiet")
-    assert clone.runs() == chance.runs()
+    assert clone.runs() == chance_project.runs()
     clone.edit(SEEDS, OTHER_SEEDS)
     clone.call("dvc", "repro")
     assert seeds_behind(clone) == [4, 5]
-    chance.edit(SEEDS, OTHER_SEEDS)
-    chance.snakemake()
-    assert clone.table() == chance.table()
+    assert clone.table() == reseeded_project.table()
+    clone.commit("Other seeds")
+    made = clone.runs()
+    clone.call("git", "checkout", "--quiet", "HEAD~1")
+    clone.call("dvc", "repro")
+    assert clone.runs() == made
+    assert clone.reports() == chance_project.reports()
 
 
-def test_an_experiment_in_another_folder_stores_the_new_numbers(chance: Project) -> None:
+def test_an_experiment_in_another_folder_stores_the_new_numbers(chance: Project, reseeded_project: Project) -> None:
     old = json.loads((chance.root / "reports/metrics.json").read_text())
-    chance.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.seeds=[4, 5]")
+    chance.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.czsl.seeds=[4, 5]")
     stored = chance.call("git", "show", "refs/exps/" + experiment_ref(chance) + ":reports/metrics.json").stdout
-    chance.edit(SEEDS, OTHER_SEEDS)
-    chance.snakemake()
-    new = json.loads((chance.root / "reports/metrics.json").read_text())
+    new = json.loads((reseeded_project.root / "reports/metrics.json").read_text())
     assert json.loads(stored) == new != old
 
 
@@ -87,71 +108,90 @@ def test_a_wrong_parameter_stops_every_entry_point_before_any_work(chance: Proje
         done = chance.call(*command, check=False)
         said = done.stdout + done.stderr
         assert done.returncode != 0, command
-        assert "profiles.smoke.methods.0: 'chanse' is not allowed; the nearest is 'chance'" in said, command
+        assert "profiles.smoke.czsl.methods.0: 'chanse' is not allowed; the nearest is 'chance'" in said, command
         assert "Traceback" not in said, command
 
 
-def test_settings_on_the_command_line_of_snakemake_are_refused(chance: Project) -> None:
-    done = chance.snakemake("--config", "profile=demo", check=False)
+def test_settings_on_the_command_line_of_snakemake_are_refused(chance_project: Project) -> None:
+    done = chance_project.snakemake("--config", "profile=demo", check=False)
     assert done.returncode != 0
     assert "params.yaml" in done.stderr
 
 
-def test_a_truncated_file_of_a_run_stops_snakemake_and_is_named(chance: Project) -> None:
-    scores = next(chance.root.glob("results/runs/*/scores.safetensors"))
-    scores.write_bytes(scores.read_bytes()[:-1])
+def complaints(done: "subprocess.CompletedProcess[str]", name: str) -> list[str]:
+    """The lines of what a command said that speak of a file."""
+    return [line for line in (done.stdout + done.stderr).splitlines() if name in line]
+
+
+def test_a_damaged_file_stops_snakemake_with_one_line_that_names_it_and_the_remedy(chance: Project) -> None:
+    scores = next(chance.root.glob("results/evaluations/*/scores.safetensors"))
+    key, whole = f"evaluations/{scores.parent.name}", scores.read_bytes()
+    scores.write_bytes(whole[:-1])
     done = chance.snakemake(check=False)
     assert done.returncode != 0
-    assert f"{scores.parent.name}/scores.safetensors has" in done.stderr
-    assert f"recompose store discard runs/{scores.parent.name}" in done.stderr
-
-
-def test_a_changed_file_of_a_run_is_named_and_not_used(chance: Project) -> None:
-    metrics = next(chance.root.glob("results/runs/*/metrics.json"))
-    metrics.write_text(metrics.read_text().replace("0", "1"))
-    verified = chance.recompose("store", "verify", check=False)
-    assert verified.returncode != 0
-    assert f"{metrics.parent.name}/metrics.json was changed" in verified.stdout
-    made = chance.recompose("artifacts", "msci", check=False)
-    assert made.returncode != 0
-    assert f"{metrics.parent.name}/metrics.json was changed" in made.stderr
-
-
-def test_a_lost_run_is_made_again_with_the_same_numbers(chance: Project) -> None:
-    table = chance.table()
-    folder = next(chance.root.glob("results/runs/*/run.json")).parent
-    chance.recompose("store", "discard", f"runs/{folder.name}")
-    chance.snakemake()
-    assert (folder / "run.json").exists()
-    assert chance.table() == table
-
-
-def test_an_edited_report_is_written_anew(chance: Project) -> None:
-    table = chance.root / "reports/msci/table-2.csv"
-    right = table.read_text()
-    table.write_text(right.replace("measured", "reported"))
-    chance.snakemake()
-    assert table.read_text() == right
-
-
-def test_prune_removes_the_runs_that_nothing_needs(chance: Project) -> None:
-    old = set(chance.runs())
-    chance.edit(SEEDS, OTHER_SEEDS)
-    chance.snakemake()
-    new = set(chance.runs()) - old
-    said = chance.recompose("store", "prune", "--dry-run").stderr
-    assert all(f"would remove results/runs/{name}" in said for name in old)
-    assert set(chance.runs()) == old | new
-    chance.recompose("store", "prune")
-    assert set(chance.runs()) == new
+    (said,) = complaints(done, f"{key}/scores.safetensors")
+    assert f"has {len(whole) - 1} bytes instead of {len(whole)}" in said
+    assert f"recompose store discard {key}" in said
+    scores.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    done = chance.snakemake(check=False)
+    assert done.returncode != 0
+    (said,) = complaints(done, f"{key}/scores.safetensors")
+    assert "was changed since it was made" in said
+    assert f"recompose store discard {key}" in said
+    for command in (("store", "verify"), ("artifacts", "msci")):
+        done = chance.recompose(*command, check=False)
+        assert done.returncode != 0
+        assert complaints(done, f"{key}/scores.safetensors was changed"), command
+    scores.write_bytes(whole)
     assert "Nothing to be done" in chance.snakemake().stderr
+
+
+def test_a_lost_evaluation_and_an_edited_report_are_made_again_with_the_same_numbers(chance: Project) -> None:
+    reports = chance.reports()
+    folder = next(chance.root.glob("results/evaluations/*/record.json")).parent
+    chance.recompose("store", "discard", f"evaluations/{folder.name}")
+    table = chance.root / "reports/msci/table-2.csv"
+    table.write_text(table.read_text().replace("measured", "reported"))
+    chance.snakemake()
+    assert (folder / "record.json").exists()
+    assert chance.reports() == reports
+
+
+def test_what_fails_is_named_and_keeps_nothing_else_from_its_end(chance: Project) -> None:
+    chance.edit(SEEDS, OTHER_SEEDS)
+    code = chance.root / "src/recompose/tracks/czsl/methods/chance.py"
+    text = code.read_text()
+    code.write_text(text.replace("self._seed = seed", "self._seed = seed if seed != 4 else 1 // 0"))
+    done = chance.snakemake("--cores", "1", check=False)  # so that one process has both
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert "1 of 2 failed:" in said
+    assert "recompose make evaluations/" in said
+    (trace,) = chance.root.glob("results/evaluations/*/error.txt")
+    assert "ZeroDivisionError" in trace.read_text()
+    new = [json.loads(record) for record in chance.runs().values()]
+    assert sorted(record["document"]["seed"] for record in new) == [0, 1, 5]
+
+
+def test_prune_removes_what_nothing_needs(
+    chance_project: Project, reseeded_project: Project, tmp_path: Path
+) -> None:
+    project = reseeded_project.copy(tmp_path / "project")
+    old = set(chance_project.runs())
+    new = set(project.runs()) - old
+    said = project.recompose("store", "prune", "--dry-run").stderr
+    assert all(f"would remove results/{key}" in said for key in old)
+    assert set(project.runs()) == old | new
+    project.recompose("store", "prune")
+    assert set(project.runs()) == new
+    assert "Nothing to be done" in project.snakemake().stderr
 
 
 def test_trace_tells_current_from_stale_and_why(chance: Project) -> None:
     question = ("trace", "reports/msci/table-2.csv", "--row", "chance", "--column", "shapes-pairs AUC")
     said = chance.recompose(*question).stdout
     assert "current" in said
-    assert all(name in said for name in chance.runs())
+    assert all(name.partition("/")[2] in said for name in chance.runs())
     chance.edit(SEEDS, "seeds: [0, 5]")
     stale = chance.recompose(*question).stdout
     assert "stale" in stale
@@ -163,3 +203,14 @@ def test_snakemake_report_shows_tables_with_labels(chance: Project) -> None:
     page = (chance.root / "report.html").read_text()
     assert "table-2" in page
     assert "Comparison with other models in the closed world." in page
+
+
+def test_two_calls_of_snakemake_at_once_both_end_well(chance: Project, reseeded_project: Project) -> None:
+    chance.edit(SEEDS, OTHER_SEEDS)
+    both = [chance.start("snakemake", "--cores", "all") for _ in range(2)]
+    said = [process.communicate(timeout=300)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert chance.reports() == reseeded_project.reports()
+    attempts = [json.loads(record)["made"]["attempts"] for record in chance.runs().values()]
+    assert attempts == [1] * 4
+    assert "Nothing to be done" in chance.snakemake().stderr
