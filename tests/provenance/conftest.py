@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.provenance.checks.findings import Audit
+from recompose.report.findings import Audit
 from tests.conftest import Project
 from tests.provenance.worlds import audited, copy_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recompose.plan import TrackPlan
-from recompose.provenance.checks.findings import Audit
+from recompose.report.findings import Audit
 from recompose.workspace import Workspace
 from tests.conftest import Project
 from tests.provenance.worlds import (

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.provenance.audit import audit_document
-from recompose.provenance.checks.findings import Audit, Finding, Report
+from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
 from recompose.terminal.audit import show_audit
 from tests.conftest import Project

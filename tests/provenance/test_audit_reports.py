@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recompose.files import read_json
-from recompose.provenance.checks.findings import Audit
+from recompose.report.findings import Audit
 from recompose.report.kinds import artifact_files
 from tests.conftest import Project
 from tests.provenance.worlds import (

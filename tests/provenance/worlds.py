@@ -9,8 +9,8 @@ from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.provenance.audit import audit, audit_artifacts
-from recompose.provenance.checks.findings import Audit
 from recompose.report.artifacts import make_artifacts
+from recompose.report.findings import Audit
 from recompose.report.index import write_index
 from recompose.report.results import Results
 from recompose.site.build import page, site_of

@@ -17,7 +17,7 @@ from PIL import Image
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Paper, View
 from recompose.params import Params, load_params
-from recompose.provenance.checks.findings import Audit, Finding, Report
+from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
 from recompose.site import document
 from recompose.site.build import notes, page

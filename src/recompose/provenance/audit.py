@@ -7,10 +7,10 @@ from typing import Any
 from recompose.papers.declaration import Paper
 from recompose.progress import say
 from recompose.provenance.checks.artifacts import ArtifactCheck
-from recompose.provenance.checks.findings import Audit, Finding, Report
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
+from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
 from recompose.report.trust import Judge
 from recompose.workspace import Workspace

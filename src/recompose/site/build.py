@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 
 from recompose.papers.declaration import Paper
-from recompose.provenance.checks.findings import Audit
+from recompose.report.findings import Audit
 from recompose.report.published import Published
 from recompose.site.document import Site
 from recompose.workspace import Workspace

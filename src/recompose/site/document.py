@@ -10,9 +10,9 @@ from recompose.digest import digest, short
 from recompose.errors import ParamsError
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, planned_papers
 from recompose.params import Params
-from recompose.provenance.checks.findings import Audit
 from recompose.report.cells import Cell
 from recompose.report.claims import PARTS, counted, where
+from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
 from recompose.report.published import MADE, Published

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from recompose.provenance.against import Comparison
 from recompose.provenance.audit import reach
-from recompose.provenance.checks.findings import Audit, Finding
+from recompose.report.findings import Audit, Finding
 from recompose.report.published import Published
 from recompose.report.trust import STATES
 from recompose.terminal.text import colour_of, plain

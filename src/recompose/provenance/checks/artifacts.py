@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, LineageError
 from recompose.papers.declaration import Artifact, Paper
-from recompose.provenance.checks.findings import Finding, Key, Report
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.cells import Table
+from recompose.report.findings import Finding, Key, Report
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure
 from recompose.report.lineage import cell_document

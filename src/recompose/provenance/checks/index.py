@@ -3,8 +3,8 @@
 from recompose.digest import sha256_file
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
-from recompose.provenance.checks.findings import Audit, Finding, Report
 from recompose.provenance.checks.recorded import Audited
+from recompose.report.findings import Audit, Finding, Report
 from recompose.report.index import INDEX, PAGE, index_texts
 from recompose.report.published import MADE, Published
 from recompose.site.build import page, site_of

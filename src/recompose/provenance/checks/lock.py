@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from recompose.provenance.checks.findings import Finding, Report
+from recompose.report.findings import Finding, Report
 
 STAGES = ("reports",)
 REMEDY = "`git checkout -- reports`, or, where you made them, `dvc commit`"

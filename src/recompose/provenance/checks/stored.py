@@ -8,7 +8,7 @@ from pathlib import Path
 from recompose.data.content import CONTENT, changed, raw_files
 from recompose.measures import Measures
 from recompose.plan import Recipe, recipe_of
-from recompose.provenance.checks.findings import Finding, Report
+from recompose.report.findings import Finding, Report
 from recompose.report.trust import UNCHECKED, Judge
 from recompose.tracks import TRACKS
 
