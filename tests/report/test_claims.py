@@ -2,19 +2,16 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.papers.declaration import Claim, Paper
-from recompose.plan import Run
-from recompose.report import claims
+from recompose.papers.declaration import Claim
 from recompose.report.cells import Cell
 from recompose.report.claims import VERDICTS, Difference, difference, verdicts
+from tests.report.fakes import Fake, key, paper_of
 
 QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
 PRINTED = 2e-4  # what their rounding leaves open, relatively
@@ -133,65 +130,30 @@ def test_a_verdict_is_where_the_interval_lies(low: float, high: float, n: int, v
     assert verdict in VERDICTS
 
 
-# claims on runs that are made up
+# claims on evaluations that are made up
+
+AUC, SEEN_AT_BEST = "test/closed/dense/auc", "test/closed/dense/seen"
 
 
-@dataclass
-class Fake:
-    """Runs and what they measured, in the place of a workspace: method -> data set -> seed -> what its metrics say of closed AUC."""
-
-    measured: dict[str, dict[str, dict[int, Any]]]
-    missing: set[tuple[str, str, int]] = field(default_factory=set)
-    datasets: tuple[str, ...] = ("d",)
-
-    @property
-    def plan(self) -> Any:
-        return SimpleNamespace(datasets=dict.fromkeys(self.datasets), runs_of=self.runs_of)
-
-    @property
-    def runs(self) -> Any:
-        return SimpleNamespace(is_complete=lambda run: (run.name, run.dataset, run.seed) not in self.missing)
-
-    def runs_of(self, name: str, dataset: str) -> list[Run]:
-        return [run_of(name, dataset, seed) for seed in self.measured.get(name, {}).get(dataset, {})]
-
-    def of(self, run: Run) -> Any:
-        """What a run measured; one that is not complete has nothing to read."""
-        assert (run.name, run.dataset, run.seed) not in self.missing
-        return self.measured[run.name][run.dataset][run.seed]
-
-
-def run_of(name: str, dataset: str, seed: int) -> Run:
-    return Run(name, {"method": "m", "variant": name, "dataset": {"name": dataset}, "seed": seed})
-
-
-def key(name: str, dataset: str, seed: int) -> str:
-    return f"runs/{run_of(name, dataset, seed).folder}"
-
-
-def paper_of(**claim: Any) -> Paper:
-    whole = {"sentence": "s", "artifact": "table-1", "higher": "a", "lower": ["b"]} | claim
-    about = {"name": "p", "title": "t", "authors": "a", "venue": "v", "track": "czsl"}
-    return Paper(**about, datasets={}, artifacts={}, claims={"c": Claim(**whole)})
-
-
-@pytest.fixture(autouse=True)
-def readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Metrics of which the AUC in the closed world is given as a fraction, and all else by name."""
-
-    def metrics(work: Fake, run: Run) -> dict[str, Any]:
-        found = work.of(run)
-        return found if isinstance(found, dict) else {"test/closed": {"dense": {"auc": found / 100}}}
-
-    monkeypatch.setattr(claims, "read_metrics", metrics)
-    monkeypatch.setattr(claims, "read_costs", lambda work, run: {"test_seconds": work.of(run)})
+def fake(measured: dict[str, dict[str, dict[int, Any]]], **more: Any) -> Fake:
+    """Closed AUC in percent, where no measures are given by name."""
+    values = {
+        name: {
+            benchmark: {seed: of if isinstance(of, dict) else {AUC: of / 100} for seed, of in seeds.items()}
+            for benchmark, seeds in benchmarks.items()
+        }
+        for name, benchmarks in measured.items()
+    }
+    return Fake(values, **more)
 
 
 def cells_of(work: Fake, **claim: Any) -> dict[str, Cell]:
     """The cells of one claim, by column."""
-    found = list(verdicts(work, paper_of(**claim), "claims"))  # type: ignore[arg-type]
+    whole = {"sentence": "s", "artifact": "table-1", "measure": AUC, "higher": "a", "lower": ["b"]} | claim
+    found = list(verdicts(work, paper_of({"c": Claim(**whole)}), "claims"))  # type: ignore[arg-type]
     assert {cell.row for cell in found} <= {"c"}
     assert len({cell.column for cell in found}) == len(found)
+    assert all((cell.part, cell.benchmark) == (cell.column[2:], cell.column[0]) for cell in found)
     return {cell.column: cell for cell in found}
 
 
@@ -210,7 +172,7 @@ def interval_of(cells: dict[str, Cell]) -> tuple[float, ...]:
 
 def on_d(**values: list[float]) -> Fake:
     """Methods on one data set, by seed."""
-    return Fake({name: {"d": by_seed(*of)} for name, of in values.items()})
+    return fake({name: {"d": by_seed(*of)} for name, of in values.items()})
 
 
 def test_a_claim_says_verdict_difference_interval_and_seeds() -> None:
@@ -265,8 +227,7 @@ def test_several_comparisons_show_the_worst() -> None:
         "noisy": [40, 90, 10],
         "above": [60, 61, 62],
     }
-    work = on_d(**values)
-    work.measured["absent"] = {"d": {0: 1.0}}
+    work = on_d(**values, absent=[1.0])
     work.missing = {("absent", "d", 0)}
     for lower, verdict, value in (
         (["far"], "holds", 40),
@@ -286,9 +247,9 @@ def test_several_comparisons_show_the_worst() -> None:
 
 def test_data_sets_that_are_not_asked_for_have_no_cells() -> None:
     """Neither where no method of a claim is asked for, nor where only some are."""
-    work = Fake(
+    work = fake(
         {"a": {"d": by_seed(3, 4), "e": by_seed(3, 4)}, "b": {"d": by_seed(1, 2), "f": by_seed(1, 2)}},
-        datasets=("d", "e", "f", "g"),
+        names=("d", "e", "f", "g"),
     )
     assert {column.split()[0] for column in cells_of(work)} == {"d"}
     others = {"higher": "b", "lower": "unknown"}
@@ -297,10 +258,7 @@ def test_data_sets_that_are_not_asked_for_have_no_cells() -> None:
 
 
 def test_every_data_set_has_a_verdict_of_its_own() -> None:
-    work = Fake(
-        {"a": {"d": by_seed(3, 4), "e": by_seed(1, 1)}, "b": {"d": by_seed(1, 2), "e": by_seed(3, 3)}},
-        datasets=("d", "e"),
-    )
+    work = fake({"a": {"d": by_seed(3, 4), "e": by_seed(1, 1)}, "b": {"d": by_seed(1, 2), "e": by_seed(3, 3)}})
     found = cells_of(work)
     assert [found[f"{dataset} verdict"].text for dataset in "de"] == ["holds", "fails"]
     assert set(found["e verdict"].expected) == {key(name, "e", seed) for name in "ab" for seed in range(2)}
@@ -339,48 +297,57 @@ def test_a_gain_is_not_run_where_one_of_its_four_methods_is_not() -> None:
         assert verdict_of(work, gain=gain) == "not run"
 
 
-def of_groups(unseen: float, head: float, tail: float) -> dict[str, Any]:
-    shares = {"unseen": unseen / 100, "head": head / 100, "tail": tail / 100}
-    return {"test/closed": {"groups": {"unbiased": shares, "balanced": dict.fromkeys(shares, 0.0)}}}
+def test_a_gain_can_be_put_beside_that_in_another_measure() -> None:
+    groups = "test/closed/groups/unbiased"
 
+    def of(unseen: float, seen: float) -> dict[str, float]:
+        return {f"{groups}/unseen": unseen / 100, f"{groups}/seen": seen / 100}
 
-def test_a_gain_can_be_put_beside_that_in_another_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 30 images of head and 10 of tail."""
-    counts = {"head": 30, "medium": 0, "tail": 10, "unseen": 7}
-    monkeypatch.setattr(claims, "read_pairs", lambda work, dataset: (work, dataset))
-    monkeypatch.setattr(claims, "group_counts", lambda data, split: counts if split == "test" else {})
-    work = Fake(
-        {
-            "a": {"d": {0: of_groups(20, 50, 30), 1: of_groups(24, 52, 40)}},
-            "b": {"d": {0: of_groups(10, 46, 30), 1: of_groups(12, 48, 20)}},
-        }
-    )
-    found = cells_of(work, measure="unseen group", beyond="seen group")
-    # unseen + 10 and 12; seen + 3 and 3 + 5
+    work = fake({"a": {"d": {0: of(20, 45), 1: of(24, 49)}}, "b": {"d": {0: of(10, 42), 1: of(12, 41)}}})
+    found = cells_of(work, measure=f"{groups}/unseen", beyond=f"{groups}/seen")
+    # unseen + 10 and 12; seen + 3 and 8
     assert found["d difference"].value == pytest.approx((10 - 3 + 12 - 8) / 2)
-    assert cells_of(work, measure="unseen group")["d difference"].value == pytest.approx(11)
-    assert cells_of(work, measure="seen group")["d difference"].value == pytest.approx(5.5)
-    assert cells_of(work, measure="head")["d difference"].value == pytest.approx(4)
+    assert cells_of(work, measure=f"{groups}/unseen")["d difference"].value == pytest.approx(11)
+    assert cells_of(work, measure=f"{groups}/seen")["d difference"].value == pytest.approx(5.5)
 
 
 # measures
 
 
-@pytest.mark.parametrize(("measure", "name"), [("S", "seen"), ("U", "unseen"), ("H", "harmonic_mean"), ("AUC", "auc")])
+@pytest.mark.parametrize("name", ["seen", "unseen", "harmonic_mean", "auc"])
 @pytest.mark.parametrize("world", ["closed", "feasible"])
-def test_metrics_are_those_of_the_claim_s_world_at_all_biases_in_percent(world: str, measure: str, name: str) -> None:
-    def metrics(value: float) -> dict[str, Any]:
-        worlds = {f"{split}/{each}": 0.0 for split in ("val", "test") for each in ("closed", "feasible", "open")}
-        sweeps = {key: {"dense": {}, "field": {name: 9.0}} for key in worlds}
-        names = ("seen", "unseen", "harmonic_mean", "auc")
-        sweeps[f"test/{world}"]["dense"] = dict.fromkeys(names, 5.0) | {name: value}
-        return sweeps
+def test_the_measure_of_a_claim_is_taken_by_its_name_in_its_unit(world: str, name: str) -> None:
+    names = ("seen", "unseen", "harmonic_mean", "auc")
+    others = {
+        f"{split}/{each}/{sweep}/{one}": 5.0
+        for split in ("val", "test")
+        for each in ("closed", "feasible", "open")
+        for sweep in ("dense", "field")
+        for one in names
+    }
+    measure = f"test/{world}/dense/{name}"
 
-    work = Fake({"a": {"d": by_seed(metrics(0.5), metrics(0.75))}, "b": {"d": by_seed(metrics(0.25), metrics(0.25))}})  # type: ignore[arg-type]
-    assert cells_of(work, world=world, measure=measure)["d difference"].value == pytest.approx(37.5)
+    def of(value: float) -> dict[str, float]:
+        return others | {measure: value}
+
+    work = fake({"a": {"d": by_seed(of(0.5), of(0.75))}, "b": {"d": by_seed(of(0.25), of(0.25))}})
+    found = cells_of(work, measure=measure)
+    assert found["d difference"].value == pytest.approx(37.5)
+    assert {cell.measure for cell in found.values()} == {measure}
 
 
-def test_seconds_are_those_of_the_test() -> None:
-    found = cells_of(on_d(a=[51, 53], b=[47, 47]), measure="test seconds")
+def test_costs_can_be_compared() -> None:
+    work = fake(
+        {
+            "a": {"d": by_seed(*({"cost/test_seconds": v} for v in (51, 53)))},
+            "b": {"d": by_seed(*({"cost/test_seconds": v} for v in (47, 47)))},
+        }
+    )
+    found = cells_of(work, measure="cost/test_seconds")
     assert found["d difference"].value == pytest.approx(5)
     assert found["d seeds"].text == "2"
+
+
+def test_an_evaluation_without_the_measure_does_not_count() -> None:
+    work = fake({"a": {"d": by_seed(14, {}, 36)}, "b": {"d": by_seed(10, 21, 30)}})
+    assert cells_of(work)["d seeds"].text == "2"
