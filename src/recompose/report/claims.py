@@ -48,10 +48,10 @@ def difference(higher: dict[int, float], lower: dict[int, float]) -> Difference:
     if len(common) > 1:
         each = [higher[seed] - lower[seed] for seed in common]
         return _around(mean(each), stdev(each) / sqrt(len(each)), len(each))
-    value, known = mean(higher.values()) - mean(lower.values()), max(higher, lower, key=len)
-    if len(known) < 2:
+    value, larger = mean(higher.values()) - mean(lower.values()), max(higher, lower, key=len)
+    if len(larger) < 2:
         return Difference(value, -float("inf"), float("inf"), 1)
-    return _around(value, stdev(known.values()) * sqrt(1 + 1 / len(known)), len(known))
+    return _around(value, stdev(larger.values()) * sqrt(1 + 1 / len(larger)), len(larger))
 
 
 def _around(value: float, error: float, n: int) -> Difference:
