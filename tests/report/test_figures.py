@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.report.figures import galleries, maps, plots
-from recompose.report.figures.style import Sheet, styled
+from recompose.report.figures.style import Sheet, panels, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.figures import curves, galleries, maps
 
 Pair = tuple[str, str]
 
@@ -281,13 +281,13 @@ def test_the_staircase_s_height_is_the_best_seen_accuracy_that_still_gives_the_u
     unseen = np.cumsum([up for up, _ in steps]) / 200
     seen = np.cumsum([down for _, down in steps])[::-1] / 200
     grid = np.linspace(0, unseen[-1], 41)
-    found = plots._highest(unseen, seen, grid)
+    found = curves._highest(unseen, seen, grid)
     for value, height in zip(grid, found, strict=True):
         assert height == max(s for u, s in zip(unseen, seen, strict=True) if u >= value)
 
 
 def test_a_staircase_falls_behind_its_points() -> None:
-    found = plots._highest(np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]), np.array([0, 0.01, 0.5, 0.51, 1]))
+    found = curves._highest(np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]), np.array([0, 0.01, 0.5, 0.51, 1]))
     assert found.tolist() == [0.9, 0.6, 0.6, 0.1, 0.1]
 
 
@@ -431,9 +431,9 @@ def test_curves_of_hostile_rows_and_data_sets_can_be_drawn(tmp_path: Path, name:
         for step in range(4)
     ]
     with styled():
-        figure, axes = plots._panels(1, 1)
+        figure, axes = panels(1, 1)
         try:
-            plots._draw_curves(axes[0, 0], pd.DataFrame(rows), name)
+            curves._draw_curves(axes[0, 0], pd.DataFrame(rows), name)
             Sheet(tmp_path / "f", name, []).write(figure, pd.DataFrame(rows))
         finally:
             plt.close(figure)

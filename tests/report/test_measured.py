@@ -1,10 +1,6 @@
-"""Measured cells by kind, from runs and data sets that are made up, and the numbers that printed texts say."""
+"""Measured cells by kind, from evaluations and data sets that are made up, and the numbers that printed texts say."""
 
-import json
 import math
-from dataclasses import dataclass, field
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,13 +8,14 @@ from hypothesis import given
 from hypothesis import settings as checked
 from hypothesis import strategies as st
 
-from recompose.papers.declaration import Artifact, Paper, View, load_paper
-from recompose.plan import Recipe, Run
-from recompose.report import measured
+from recompose.papers.declaration import View, load_paper
 from recompose.report.cells import Cell
-from recompose.report.measured import costs, frequencies, group_accuracy, group_counts, groups, settings, statistics
+from recompose.report.measured import measures, settings, statistics
 from recompose.report.tables import number_in
+from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample
+from recompose.tracks.czsl.tables import frequencies, group_counts, groups
+from tests.report.fakes import Fake, by_cell, by_seed, key, paper_of
 
 # printed numbers
 
@@ -98,127 +95,36 @@ def test_groups_count_the_images_of_a_split_by_the_pairs_that_training_shows_oft
     assert group_counts(data, "test") == by_hand(TESTED) == {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
 
 
-COUNTS = {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
-
-
-def of_groups(**right: int) -> dict[str, Any]:
-    """Metrics of so many right answers; without a bias, and twice as many wrong ones at the balanced one."""
-    shares = {name: count / COUNTS[name] for name, count in right.items()}
-    return {"groups": {"unbiased": shares, "balanced": {name: share / 2 for name, share in shares.items()}}}
-
-
-def test_the_accuracy_of_a_group_is_its_own_in_percent() -> None:
-    metrics = {"test/closed": of_groups(head=4, medium=1, tail=0, unseen=3), "test/open": of_groups(head=2, unseen=6)}
-    for world, group, value in (
-        ("closed", "head", 80),
-        ("closed", "tail", 0),
-        ("closed", "unseen", 50),
-        ("open", "head", 40),
-    ):
-        assert group_accuracy(metrics, world, "unbiased", group, COUNTS) == pytest.approx(value)
-        assert group_accuracy(metrics, world, "balanced", group, COUNTS) == pytest.approx(value / 2)
-
-
-@checked(deadline=None)
-@given(st.tuples(*(st.integers(0, COUNTS[name]) for name in ("head", "medium", "tail"))))
-def test_seen_is_the_share_of_right_answers_among_all_images_of_seen_pairs(right: tuple[int, int, int]) -> None:
-    metrics = {"test/closed": of_groups(**dict(zip(("head", "medium", "tail"), right, strict=True)), unseen=6)}
-    assert group_accuracy(metrics, "closed", "unbiased", "seen", COUNTS) == pytest.approx(100 * sum(right) / 12)
-
-
-def test_a_seen_group_without_images_does_not_count() -> None:
-    metrics = {"test/closed": of_groups(head=5, tail=1)}
-    counts = COUNTS | {"medium": 0}
-    assert group_accuracy(metrics, "closed", "unbiased", "seen", counts) == pytest.approx(100 * 6 / 9)
-    assert math.isnan(group_accuracy(metrics, "closed", "unbiased", "medium", counts))
-
-
-# runs that are made up
-
-
-@dataclass
-class Fake:
-    """Runs, in the place of a workspace: method -> data set -> seed -> what the run says."""
-
-    said: dict[str, dict[str, dict[int, Any]]]
-    missing: set[tuple[str, str, int]] = field(default_factory=set)
-    folder: Path = Path()
-
-    @property
-    def plan(self) -> Any:
-        names = dict.fromkeys(name for of in self.said.values() for name in of)
-        return SimpleNamespace(datasets={name: recipe_of(name) for name in names}, runs_of=self.runs_of)
-
-    @property
-    def runs(self) -> Any:
-        return SimpleNamespace(is_complete=lambda run: (run.name, run.dataset, run.seed) not in self.missing)
-
-    def store(self, kind: str) -> Any:
-        return SimpleNamespace(file=lambda recipe, name: self.folder / kind / recipe.name / name)
-
-    def runs_of(self, name: str, dataset: str) -> list[Run]:
-        return [run_of(name, dataset, seed) for seed in self.said.get(name, {}).get(dataset, {})]
-
-    def of(self, run: Run) -> Any:
-        """What a run said; one that is not complete has nothing to read."""
-        assert (run.name, run.dataset, run.seed) not in self.missing
-        return self.said[run.name][run.dataset][run.seed]
-
-
-def recipe_of(dataset: str) -> Recipe:
-    return Recipe(dataset, {"dataset": dataset})
-
-
-def run_of(name: str, dataset: str, seed: int) -> Run:
-    document = {"method": name, "settings": {"lr": 1e-4 * (1 + (dataset == "e")), "epochs": 20}, "seed": seed}
-    return Run(name, document | {"dataset": {"name": dataset}})
-
-
-def key(name: str, dataset: str, seed: int) -> str:
-    return f"runs/{run_of(name, dataset, seed).folder}"
-
-
-def by_cell(cells: Any) -> dict[tuple[str, str, str], Cell]:
-    """Row, column and view -> cell, each once."""
-    listed = list(cells)
-    found = {(cell.row, cell.column, cell.view): cell for cell in listed}
-    assert len(found) == len(listed)
-    assert all(cell.source == "measured" for cell in listed)
-    return found
-
-
-def paper_of(**artifact: Any) -> Paper:
-    about = {"name": "p", "title": "t", "authors": "a", "venue": "v", "track": "czsl"}
-    return Paper(**about, datasets={}, artifacts={"table-1": Artifact(caption="c", **artifact)})
-
-
-# costs
+# measures
 
 COST = {
-    "trainable_parameters": 1_500_000,
-    "trainable_parameters_at_vit_l_14": 9_916_000,
-    "epoch_seconds": 90.0,
-    "test_seconds": 4.5,
-    "peak_memory_bytes": 3 * 2**29,
+    "cost/trainable_parameters": 1_500_000,
+    "cost/trainable_parameters_at_vit_l_14": 9_916_000,
+    "cost/epoch_seconds": 90.0,
+    "cost/test_seconds": 4.5,
+    "cost/peak_memory_bytes": 3 * 2**29,
+    "test/closed/dense/auc": 0.12,
+    "test/closed/dense/harmonic_mean": 0.3,
 }
-ACCURACY = {"seen": 0.5, "unseen": 0.25, "harmonic_mean": 0.3, "auc": 0.12}
+COLUMNS = {
+    "params (M)": "cost/trainable_parameters",
+    "params at ViT-L/14 (M)": "cost/trainable_parameters_at_vit_l_14",
+    "peak memory (G)": "cost/peak_memory_bytes",
+    "train time per epoch (min)": "cost/epoch_seconds",
+    "test time (s)": "cost/test_seconds",
+    "AUC": "test/closed/dense/auc",
+    "H": "test/closed/dense/harmonic_mean",
+}
 
 
-@pytest.fixture
-def readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Costs are what a run says; metrics are the same for all."""
-    monkeypatch.setattr(measured, "read_costs", lambda work, run: COST | work.of(run))
-    monkeypatch.setattr(measured, "read_metrics", lambda work, run: {"test/closed": {"dense": ACCURACY, "field": {}}})
-
-
-def costs_of(work: Fake, **rows: str) -> dict[tuple[str, str], Cell]:
-    found = by_cell(costs(work, paper_of(kind="costs", measured=rows), "table-1"))  # type: ignore[arg-type]
+def cells_of(work: Fake, columns: dict[str, str] = COLUMNS, **rows: str) -> dict[tuple[str, str], Cell]:
+    paper = paper_of(kind="measures", measured=rows, columns=columns)
+    found = by_cell(measures(work, paper, "table-1"))  # type: ignore[arg-type]
     return {(row, column): cell for (row, column, _), cell in found.items()}
 
 
-@pytest.mark.usefixtures("readers")
-def test_costs_are_in_the_units_of_their_columns() -> None:
-    found = costs_of(Fake({"m": {"d": {0: {}}}}), M="m")
+def test_measures_and_costs_are_in_the_units_of_their_kind() -> None:
+    found = cells_of(Fake({"m": {"d": {0: COST}}}), M="m")
     assert {column: cell.text for (_, column), cell in found.items()} == {
         "d params (M)": "1.500",
         "d params at ViT-L/14 (M)": "9.916",
@@ -228,73 +134,76 @@ def test_costs_are_in_the_units_of_their_columns() -> None:
         "d AUC": "12.0",
         "d H": "30.0",
     }
-    assert {cell.measures for cell in found.values()} == {("m",)}
+    assert {cell.names for cell in found.values()} == {("m",)}
+    assert {column[2:]: cell.measure for (_, column), cell in found.items()} == COLUMNS
+    assert {cell.measure for cell in found.values() if cell.better} == {COLUMNS["AUC"], COLUMNS["H"]}
 
 
-@pytest.mark.usefixtures("readers")
-def test_costs_are_means_over_complete_seeds() -> None:
-    work = Fake({"m": {"d": {0: {"test_seconds": 1.0}, 1: {"test_seconds": 3.0}, 2: {"test_seconds": 99.0}}}})
-    work.missing = {("m", "d", 2)}
-    cell = costs_of(work, M="m")["M", "d test time (s)"]
-    assert (cell.value, cell.n) == (2.0, 2)
+def test_a_cell_is_a_mean_over_complete_seeds() -> None:
+    seconds = by_seed(*({"cost/test_seconds": value} for value in (1.0, 3.0, 99.0)))
+    work = Fake({"m": {"d": seconds}}, missing={("m", "d", 2)})
+    cell = cells_of(work, M="m")["M", "d test time (s)"]
+    assert (cell.value, cell.n, cell.values) == (2.0, 2, (1.0, 3.0))
     assert cell.spread == pytest.approx(math.sqrt(2))
     assert set(cell.expected) - set(cell.made_from) == {key("m", "d", 2)}
 
 
-@pytest.mark.usefixtures("readers")
-def test_a_run_that_another_one_trained_has_no_time_per_epoch_and_all_other_costs() -> None:
-    untrained = {seed: {"epoch_seconds": None} for seed in range(2)}
-    found = costs_of(Fake({"m": {"d": {0: {}}}, "shown": {"d": untrained}}), M="m", Shown="shown")
-    cell = found["Shown", "d train time per epoch (min)"]
-    assert (cell.value, cell.spread, cell.n, cell.text) == (None, None, 0, "not run")
-    for (row, column), other in found.items():
-        if (row, column) != ("Shown", "d train time per epoch (min)"):
-            assert other.value is not None
-            assert other.n == (2 if row == "Shown" else 1)
+def test_seeds_without_a_measure_do_not_count_in_it() -> None:
+    """One was trained together with others: it has no time per epoch of its own."""
+    with_it, without = {"cost/epoch_seconds": 60.0}, {"cost/test_seconds": 1.0}
+    found = cells_of(Fake({"m": {"d": by_seed(without, with_it, with_it | {"cost/epoch_seconds": 180.0})}}), M="m")
+    cell = found["M", "d train time per epoch (min)"]
+    assert (cell.value, cell.n, len(cell.made_from), cell.values) == (2.0, 2, 3, ())
 
 
-@pytest.mark.usefixtures("readers")
-def test_memory_of_which_nothing_is_known_is_left_out() -> None:
-    said = {0: {"peak_memory_bytes": None}, 1: {"peak_memory_bytes": 2**30}, 2: {"peak_memory_bytes": 2**31}}
-    assert costs_of(Fake({"m": {"d": said}}), M="m")["M", "d peak memory (G)"].value == 1.5
-    cell = costs_of(Fake({"m": {"d": {0: said[0]}}}), M="m")["M", "d peak memory (G)"]
-    assert (cell.value, cell.n) == (None, 0)
+def test_what_no_complete_evaluation_has_is_left_out() -> None:
+    """Chance knows no feasibility."""
+    found = cells_of(Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.5}}}}), M="m")
+    assert list(found) == [("M", "d AUC")]
 
 
-@pytest.mark.usefixtures("readers")
-def test_runs_that_were_trained_alone_have_a_time_per_epoch() -> None:
-    said = {0: {"epoch_seconds": None}, 1: {"epoch_seconds": 60.0}, 2: {"epoch_seconds": 180.0}}
-    cell = costs_of(Fake({"m": {"d": said}}), M="m")["M", "d train time per epoch (min)"]
-    assert (cell.value, cell.n) == (2.0, 2)
-
-
-@pytest.mark.usefixtures("readers")
-def test_without_runs_every_cost_is_not_run_and_what_is_not_planned_has_no_row() -> None:
-    work = Fake({"m": {"d": {0: {}}}}, missing={("m", "d", 0)})
-    found = costs_of(work, M="m", Other="other")
+def test_without_evaluations_everything_is_not_run_and_what_is_not_planned_has_no_row() -> None:
+    work = Fake({"m": {"d": {0: COST}}}, missing={("m", "d", 0)})
+    found = cells_of(work, M="m", Other="other")
     assert {row for row, _ in found} == {"M"}
     assert {cell.text for cell in found.values()} == {"not run"}
     assert {cell.expected for cell in found.values()} == {(key("m", "d", 0),)}
 
 
+def test_each_view_has_its_own_columns() -> None:
+    views = {name: View(heading=name, columns={"AUC": f"test/closed/{name}/auc"}) for name in ("dense", "field")}
+    paper = paper_of(kind="measures", measured={"M": "m"}, views=views)
+    work = Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.2, "test/closed/field/auc": 0.1}}}})
+    found = by_cell(measures(work, paper, "table-1"))  # type: ignore[arg-type]
+    assert {place[2]: cell.value for place, cell in found.items()} == {"dense": 20.0, "field": 10.0}
+
+
 # accuracies by group, without and with something
 
-VIEWS = {
-    "unbiased": View(heading="h", world="closed"),
-    "balanced": View(heading="h", world="closed", bias="balanced"),
-}
+COUNTS = {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
+VIEWS = {bias: View(heading="h", of=f"test/closed/groups/{bias}") for bias in ("unbiased", "balanced")}
+
+
+def of_groups(**right: int) -> dict[str, float]:
+    """The shares of so many right answers; without a bias, and half as many at the balanced one."""
+    right = {**right, "seen": sum(right[name] for name in ("head", "medium", "tail"))}
+    counts = {**COUNTS, "seen": 12}
+    return {
+        f"test/closed/groups/{bias}/{name}": share * count / counts[name]
+        for bias, share in (("unbiased", 1), ("balanced", 1 / 2))
+        for name, count in right.items()
+    }
 
 
 @pytest.fixture
 def found_groups(data: PairData, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The table of a method without and with something, seeds 0 to 2 and 1 to 3, of which 3 is missing."""
-    without = {seed: {"test/closed": of_groups(head=seed, medium=1, tail=seed, unseen=0)} for seed in range(3)}
-    more = {seed: {"test/closed": of_groups(head=3, medium=1, tail=4, unseen=seed)} for seed in (1, 2, 3)}
+    without = {seed: of_groups(head=seed, medium=1, tail=seed, unseen=0) for seed in range(3)}
+    more = {seed: of_groups(head=3, medium=1, tail=4, unseen=seed) for seed in (1, 2, 3)}
     work = Fake({"without": {"d": without}, "with": {"d": more}}, missing={("with", "d", 3)})
-    monkeypatch.setattr(measured, "read_metrics", lambda work, run: work.of(run))
-    monkeypatch.setattr(measured, "read_pairs", lambda work, dataset: data)
-    artifact = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
-    return by_cell(groups(work, artifact, "table-1"))  # type: ignore[arg-type]
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
+    return by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
 
 
 def test_every_group_has_its_samples_both_accuracies_and_the_gain(found_groups: Any) -> None:
@@ -338,24 +247,23 @@ def test_gains_are_over_common_seeds(found_groups: Any, row: str, gains: list[fl
 # settings
 
 
-def test_settings_are_those_that_runs_had_on_each_data_set() -> None:
-    work = Fake({"m": {"d": by_seed(None, None), "e": by_seed(None)}, "other": {"f": by_seed(None)}})
-    work.missing = {("m", "d", 1)}
-    paper = paper_of(kind="settings", of="m", measured={"Learning rate": "lr", "Number of epochs": "epochs"})
-    found = by_cell(settings(work, paper, "table-1"))  # type: ignore[arg-type]
-    said = {(row, column): (cell.text, cell.value, cell.n) for (row, column, _), cell in found.items()}
-    assert said == {
+def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set() -> None:
+    work = Fake({"m": {"d": by_seed({}, {}), "e": by_seed({})}, "other": {"f": by_seed({})}}, missing={("m", "d", 1)})
+    named = {"Learning rate": "lr", "Number of epochs": "epochs", "Top": "scoring.top"}
+    found = by_cell(settings(work, paper_of(kind="settings", of="m", measured=named), "table-1"))  # type: ignore[arg-type]
+    values = {(row, column): (cell.text, cell.value, cell.n) for (row, column, _), cell in found.items()}
+    assert values == {
         ("Learning rate", "d"): ("0.0001", 1e-4, 1),
         ("Learning rate", "e"): ("0.0002", 2e-4, 1),
         ("Number of epochs", "d"): ("20", 20, 1),
         ("Number of epochs", "e"): ("20", 20, 1),
+        ("Top", "d"): ("3", 3, 1),
+        ("Top", "e"): ("3", 3, 1),
     }
     cell = found["Learning rate", "d", ""]
-    assert (cell.made_from, len(cell.expected), cell.measures) == ((key("m", "d", 0),), 2, ("m",))
-
-
-def by_seed(*values: Any) -> dict[int, Any]:
-    return dict(enumerate(values))
+    assert (cell.made_from, len(cell.expected), cell.names) == ((key("m", "d", 0),), 2, ("m",))
+    with pytest.raises(KeyError, match="has no setting gone"):
+        list(settings(work, paper_of(kind="settings", of="m", measured={"G": "gone"}), "table-1"))  # type: ignore[arg-type]
 
 
 # data sets
@@ -363,6 +271,7 @@ def by_seed(*values: Any) -> dict[int, Any]:
 STATISTICS = {
     "states": 16,
     "objects": 12,
+    "pairs": 192,
     "train_pairs": 83,
     "train_images": 22998,
     "val_seen": 15,
@@ -375,37 +284,29 @@ STATISTICS = {
 OF_SPLITS = ["83", "22998", "15", "14", "3214", "18", "17", "2914"]
 
 
-def indexed(folder: Path, *datasets: str) -> Fake:
-    for dataset in datasets:
-        (folder / "index" / dataset).mkdir(parents=True)
-        (folder / "index" / dataset / "statistics.json").write_text(json.dumps(STATISTICS))
-    return Fake({"m": {dataset: {0: None} for dataset in datasets}}, folder=folder)
-
-
 @pytest.mark.parametrize(
     ("name", "before"), [("msci", []), ("duplex", [("states", "16"), ("objects", "12"), ("pairs", "192")])]
 )
 def test_statistics_have_the_columns_that_the_paper_printed_in_its_order(
-    name: str, before: list[tuple[str, str]], tmp_path: Path
+    name: str, before: list[tuple[str, str]]
 ) -> None:
-    paper = load_paper(name)
-    cells = list(statistics(indexed(tmp_path, "shapes-pairs", "ut-zappos"), paper, "table-1"))  # type: ignore[arg-type]
+    paper, work = load_paper(name), Fake({}, names=("shapes-pairs", "ut-zappos"), counts=STATISTICS)
+    cells = list(statistics(work, paper, "table-1"))  # type: ignore[arg-type]
     header = [column for column in paper.reported("table-1")[0] if column != "row"]
     for row in ("shapes-pairs", "UT-Zappos"):
         of_row = [cell for cell in cells if cell.row == row]
         assert [cell.column for cell in of_row] == header
         assert [cell.text for cell in of_row] == [*(text for _, text in before), *OF_SPLITS]
         assert header[: len(before)] == [column for column, _ in before]
-    assert {cell.made_from for cell in cells} == {
-        (f"index/{recipe_of(dataset).folder}",) for dataset in ("shapes-pairs", "ut-zappos")
-    }
+    sources = {cell.made_from for cell in cells}
+    assert sources == {(work.data("czsl", dataset).key,) for dataset in ("shapes-pairs", "ut-zappos")}
 
 
 def test_frequencies_count_images_of_training_and_test_and_their_shares(
     data: PairData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured, "read_pairs", lambda work, dataset: data)
-    found = by_cell(frequencies(Fake({"m": {"d": {0: None}}}), paper_of(kind="frequencies"), "table-1"))  # type: ignore[arg-type]
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    found = by_cell(frequencies(Fake({}, names=("d",)), paper_of(kind="frequencies"), "table-1"))  # type: ignore[arg-type]
     columns = [f"d {split} {what}" for split in ("train", "test") for what in ("count", "instance %")]
     table = {
         row: [found[row, column, ""].text for column in columns]

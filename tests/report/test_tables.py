@@ -8,18 +8,22 @@ from dataclasses import replace
 import pytest
 
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.plan import Run
+from recompose.plan import Recipe
 from recompose.report.cells import Cell, Table
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
+from recompose.report.kinds import is_figure
 from recompose.report.measured import over_seeds
+from recompose.tracks.track import Measure
+
+PERCENT = Measure("%", 1.0, 1, 1)  # numbers that are in their unit already
 
 
-def run(seed: int) -> Run:
-    return Run("csp", {"method": "csp", "dataset": {"name": "d"}, "seed": seed})
+def evaluation(seed: int) -> Recipe:
+    return Recipe("evaluations", f"csp on d, seed {seed}", {"seed": seed}, labels={"method": "csp", "seed": seed})
 
 
 def cell(row: str, value: float, source: str = "measured", column: str = "d AUC") -> Cell:
-    return Cell(row, column, source, f"{value:.1f}", value, n=1)
+    return Cell(row, column, source, f"{value:.1f}", value, n=1, better=1)
 
 
 def table(*cells: Cell, **more: list[str]) -> Table:
@@ -27,20 +31,20 @@ def table(*cells: Cell, **more: list[str]) -> Table:
 
 
 def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
-    runs = [run(seed) for seed in range(3)]
-    found = over_seeds("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs)
+    runs = [evaluation(seed) for seed in range(3)]
+    found = over_seeds("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs, PERCENT)
     assert found.value == 3.0
     assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
     assert found.text == "3.0 ± 2.6"
     assert found.n == 3
-    assert found.made_from == tuple(f"runs/{r.folder}" for r in runs)
+    assert found.made_from == tuple(each.key for each in runs)
 
 
 def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
-    one = over_seeds("CLIP", "d AUC", [1.0], [run(0)], [run(0)])
+    one = over_seeds("CLIP", "d AUC", [1.0], [evaluation(0)], [evaluation(0)], PERCENT)
     assert (one.text, one.spread) == ("1.0", None)
-    none = over_seeds("CLIP", "d AUC", [], [], [run(0)])
-    assert (none.text, none.value, none.expected) == ("not run", None, (f"runs/{run(0).folder}",))
+    none = over_seeds("CLIP", "d AUC", [], [], [evaluation(0)], PERCENT)
+    assert (none.text, none.value, none.expected) == ("not run", None, (evaluation(0).key,))
 
 
 def test_best_and_second_best_are_marked_within_each_source() -> None:
@@ -91,7 +95,8 @@ def test_csv_holds_every_cell_with_its_full_value() -> None:
 
 
 def test_flagged_values_have_a_footnote_in_both_formats() -> None:
-    flagged = replace(cell("C-GQA", 1252, "reported", "val"), text="1252", correct="1040", flag="swapped")
+    counted = replace(cell("C-GQA", 1252, "reported", "val"), text="1252", better=0)
+    flagged = replace(counted, correct="1040", flag="swapped")
     for text in (to_markdown(table(cell("a", 1), flagged)), to_latex(table(cell("a", 1), flagged))):
         text = text.replace("\\[", "[").replace("\\]", "]")
         assert "1252 [1]" in text
@@ -121,7 +126,7 @@ def test_hostile_names_show_as_text() -> None:
 def test_every_declared_row_and_flag_fits_the_reported_values(name: str) -> None:
     paper = load_paper(name)
     for artifact_name, artifact in paper.artifacts.items():
-        if artifact.is_figure:
+        if is_figure(paper, artifact_name):
             continue
         rows = paper.reported(artifact_name)
         assert len({row["row"] for row in rows}) == len(rows)

@@ -181,6 +181,7 @@ class Toy:
         text = [",".join(_csv(each) for each in (row, *line)) for row, line in zip(rows, lines, strict=True)]
         for table in ("table-1", "table-2"):
             (reported / f"{table}.csv").write_text("\n".join(text) + "\n")
+        (folder / "papers/planned.yaml").write_text(json.dumps({name("later"): name("Another title")}))
         (folder / "papers/toy/notes.md").write_text("# Notes\n\n## Of a table\n\nText.\n")
         (folder / "reports/toy").mkdir(parents=True)
         Image.new("RGB", (2, 2)).save(folder / "reports/toy/figure-1.png")

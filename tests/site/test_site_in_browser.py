@@ -224,9 +224,9 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished:
 
 
 def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -> None:
-    """One is traced; what is complete is kept; what is discarded is made again to the same number."""
+    """One traces the number; what is discarded as another says is made again, by a third, to the same number."""
     cell_at(open_page(browser, chance.root)).click()
-    runs, table, known = chance.runs(), chance.table(), cell_in_lineage(chance)
+    table, known = chance.table(), cell_in_lineage(chance)
     all_of(dialog(browser), "details:not([open]) summary")[0].click()
     lines = commands(browser)
     (trace,) = [shlex.split(line) for line in lines if line.startswith("recompose trace")]
@@ -234,8 +234,6 @@ def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -
     assert all(key in traced for key in known["made_from"])
     assert known["text"] in traced
     (made,) = [shlex.split(line) for line in lines if line.startswith("snakemake")]
-    chance.call(*made)
-    assert (chance.runs(), chance.table()) == (runs, table)
     discard = [shlex.split(line) for line in lines if line.startswith("recompose store discard")]
     assert [line[-1] for line in discard] == known["made_from"]
     for line in discard:

@@ -135,8 +135,8 @@ def consequences(root: Path, edits: tuple[str, ...] = ()) -> Consequences:
     """
     before, after = Workspace(root), Workspace(root, edits)
     costs = Costs.of(after, before.plan, after.plan)
-    known = {recipe.digest for recipe in before.plan.recipes}
-    needed = [_needed(after, recipe, costs, known) for recipe in after.plan.recipes]
+    planned = {recipe.digest for recipe in before.plan.recipes}
+    needed = [_needed(after, recipe, costs, planned) for recipe in after.plan.recipes]
     asked = {recipe.digest for recipe in after.plan.of("runs")}
     return Consequences(
         after.params.profile,
@@ -159,7 +159,7 @@ def _overridden(after: Workspace) -> Iterator[str]:
                 yield f"profiles.{after.params.profile}.override sets {key} in place of what {path} says"
 
 
-def _needed(work: Workspace, recipe: Recipe, costs: Costs, known: set[str]) -> Needed:
+def _needed(work: Workspace, recipe: Recipe, costs: Costs, planned: set[str]) -> Needed:
     there = work.store.is_complete(recipe)
     method = str(recipe.labels.get("method", recipe.name))
     dataset = str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else ""
@@ -171,15 +171,17 @@ def _needed(work: Workspace, recipe: Recipe, costs: Costs, known: set[str]) -> N
         recipe.name,
         method,
         dataset,
-        recipe.digest not in known,
+        recipe.digest not in planned,
         there,
         estimate,
     )
 
 
 def _process(job: Job, needed: dict[str, Needed]) -> Process:
-    known = [each.estimate.seconds for each in (needed[key] for key in job.keys) if each.estimate]
-    return Process(job.phase, job.name, len(job.keys), job.threads, job.gpus, sum(known), len(job.keys) - len(known))
+    seconds = [each.estimate.seconds for each in (needed[key] for key in job.keys) if each.estimate]
+    return Process(
+        job.phase, job.name, len(job.keys), job.threads, job.gpus, sum(seconds), len(job.keys) - len(seconds)
+    )
 
 
 @dataclass(frozen=True)

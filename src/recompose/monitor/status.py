@@ -201,10 +201,10 @@ class Observer:
             return Pace(finished, seconds)
         processes = len(at_work)
         left = [self._left(item, now) for item in items if item.state in ("running", "waiting", "interrupted")]
-        known = [each for each in left if each is not None]
+        seconds_left = [each for each in left if each is not None]
         longest = max((each for item in at_work if (each := self._left(item, now)) is not None), default=0.0)
-        total = max(sum(known) / processes, longest) if known else None
-        return Pace(finished, seconds, processes, total, len(left) - len(known))
+        total = max(sum(seconds_left) / processes, longest) if seconds_left else None
+        return Pace(finished, seconds, processes, total, len(left) - len(seconds_left))
 
     def _left(self, item: Item, now: datetime) -> float | None:
         """The seconds that a job has left: as it says itself, or as others like it took."""

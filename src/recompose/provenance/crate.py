@@ -32,14 +32,14 @@ def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
     Raises:
         CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
     """
-    shown = Published.of(root / REPORTS, papers)
+    published = Published.of(root / REPORTS, papers)
     files = _files(root)
-    _check(root, target, files, shown)
+    _check(root, target, files, published)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         citation = yaml.safe_load((root / CITATION).read_text(encoding="utf-8"))
-        build(root, files, citation, shown, papers).write(scratch / "new")
+        build(root, files, citation, published, papers).write(scratch / "new")
         if target.exists():
             target.replace(scratch / "old")
         (scratch / "new").replace(target)
@@ -49,17 +49,17 @@ def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
 
 def _files(root: Path) -> list[str]:
     """What of a project goes into its crate: paths below the project's folder, without hidden files and links."""
-    found = [root / name for name in FILES]
-    found += [path for folder in FOLDERS for path in (root / folder).rglob("*")]
-    names = [path.relative_to(root) for path in found if path.is_file() and not path.is_symlink()]
+    paths = [root / name for name in FILES]
+    paths += [path for folder in FOLDERS for path in (root / folder).rglob("*")]
+    names = [path.relative_to(root) for path in paths if path.is_file() and not path.is_symlink()]
     return sorted(name.as_posix() for name in names if not any(part.startswith((".", "__")) for part in name.parts))
 
 
-def _check(root: Path, target: Path, files: list[str], shown: Published) -> None:
+def _check(root: Path, target: Path, files: list[str], published: Published) -> None:
     for name in NEEDED:
         if name not in files:
             raise CrateError(f"{root / name} is missing: a crate is made in the project's folder")
-    if not shown.records:
+    if not published.records:
         raise CrateError(f"there is no lineage in {root / REPORTS}: make the reports with `snakemake --cores all`")
     if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in FOLDERS):
         raise CrateError(f"{target} is inside of what the crate is made from: give another folder")

@@ -142,17 +142,17 @@ class _Graph:
 
     def entity(self, identifier: str, kind: str, /, **properties: Any) -> Entity:
         """The entity of this identifier; made where there is none yet."""
-        known = self.crate.get(identifier)
-        return known or self.crate.add(ContextEntity(self.crate, identifier, {"@type": kind, **properties}))
+        existing = self.crate.get(identifier)
+        return existing or self.crate.add(ContextEntity(self.crate, identifier, {"@type": kind, **properties}))
 
-    def stored(self, key: str, name: str, found: str, size: int | None = None) -> Entity:
+    def stored(self, key: str, name: str, sha256: str, size: int | None = None) -> Entity:
         """A file that is kept in results/, with its digest; where other bytes were found there too, these are another entity."""
         identifier = _id("results", key, name)
-        known = self.crate.get(identifier)
-        if known and known["sha256"] != found:
-            identifier = f"{identifier}@{short(found)}"
+        existing = self.crate.get(identifier)
+        if existing and existing["sha256"] != sha256:
+            identifier = f"{identifier}@{short(sha256)}"
         more = {} if size is None else {"contentSize": str(size)}
-        return self.entity(identifier, "CreativeWork", name=f"results/{key}/{name}", sha256=found, **more)
+        return self.entity(identifier, "CreativeWork", name=f"results/{key}/{name}", sha256=sha256, **more)
 
     def collection(self, key: str) -> Entity:
         """A folder that is kept in results/; it takes the place of a parameter."""
@@ -169,18 +169,18 @@ class _Graph:
 
     def formal(self, name: str, kind: str) -> Entity:
         """The parameter of this name; it may take values of several kinds."""
-        found = self.entity(_id("parameter", name), "FormalParameter", name=name, additionalType=kind)
-        kinds = {*_listed(found["additionalType"]), kind}
-        found["additionalType"] = kind if len(kinds) == 1 else sorted(kinds)
-        return found
+        formal = self.entity(_id("parameter", name), "FormalParameter", name=name, additionalType=kind)
+        kinds = {*_listed(formal["additionalType"]), kind}
+        formal["additionalType"] = kind if len(kinds) == 1 else sorted(kinds)
+        return formal
 
     def value(self, name: str, value: Any) -> Entity:
         """A parameter's value."""
         plain = isinstance(value, str | bool | int | float)
         formal = self.formal(name, TYPES.get(type(value), "Text"))
-        said = value if plain else json.dumps(value, sort_keys=True)
+        text = value if plain else json.dumps(value, sort_keys=True)
         identifier = _id("value", name, short(digest(value)))
-        return self.entity(identifier, "PropertyValue", name=name, value=said, exampleOfWork=formal)
+        return self.entity(identifier, "PropertyValue", name=name, value=text, exampleOfWork=formal)
 
     def tool(self, step: str, identifier: str, name: str, version: str, **properties: Any) -> Entity:
         """A program that a step carries out."""
@@ -201,8 +201,8 @@ class _Graph:
     ) -> None:
         """Something that was done in a step."""
         inputs = [entity["exampleOfWork"] for entity in used if "exampleOfWork" in entity]
-        known = {entity.id for entity in tool.get("input", [])}
-        for formal in {formal.id: formal for formal in inputs if formal.id not in known}.values():
+        taken = {entity.id for entity in tool.get("input", [])}
+        for formal in {formal.id: formal for formal in inputs if formal.id not in taken}.values():
             tool.append_to("input", formal)
         action = self.entity(
             _id("action", step, called),
@@ -286,8 +286,8 @@ class _Graph:
                 keys = sorted({key for cell in self.published.cells(title) for key in cell["made_from"]})
                 used = [self.collection(key) for key in keys]
                 tool = self.subcommand("artifacts")
-                said = {"name": f"{title}: {artifact.caption}", "description": f"recompose artifacts {paper.name}"}
-                self.act("artifacts", title, tool, used, made, **said)
+                about = {"name": f"{title}: {artifact.caption}", "description": f"recompose artifacts {paper.name}"}
+                self.act("artifacts", title, tool, used, made, **about)
 
     def add_report(self, papers: set[str]) -> None:
         """What is made of all reports together: every file of theirs that is not in a paper's folder."""
@@ -296,8 +296,8 @@ class _Graph:
             self.collection(key) for key, record in self.published.records.items() if record["kind"] == "evaluations"
         ]
         if made:
-            said = {"name": "Index of the reports", "description": "recompose report"}
-            self.act("report", "all", self.subcommand("report"), used, made, **said)
+            about = {"name": "Index of the reports", "description": "recompose report"}
+            self.act("report", "all", self.subcommand("report"), used, made, **about)
 
     def _reports(self) -> list[str]:
         return [name for name in self.files if name.startswith(f"{REPORTS}/")]
@@ -383,9 +383,9 @@ def _about(root: Path, name: str) -> dict[str, Any]:
     """What is said of a file in the crate."""
     path = root / name
     types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"] if name == WORKFLOW else "File"
-    known = {"encodingFormat": FORMATS[path.suffix]} if path.suffix in FORMATS else {}
+    format_ = {"encodingFormat": FORMATS[path.suffix]} if path.suffix in FORMATS else {}
     size = str(path.stat().st_size)
-    return {"@type": types, "name": name, "sha256": sha256_file(path), "contentSize": size, **known}
+    return {"@type": types, "name": name, "sha256": sha256_file(path), "contentSize": size, **format_}
 
 
 def _listed(value: Any) -> list[Any]:

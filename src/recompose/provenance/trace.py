@@ -133,9 +133,9 @@ def _no_such_cell(artifact: str, cells: list[dict[str, Any]], wanted: dict[str, 
     asked = " and ".join(f"{name} {given!r}" for name, given in wanted.items())
     lines = [f"{artifact} has no measured cell in {asked}."]
     for name, given in wanted.items():
-        known = list(dict.fromkeys(cell.get(name, "") for cell in cells))
-        spelled = {text.lower(): text for text in reversed(known)}
+        names = list(dict.fromkeys(cell.get(name, "") for cell in cells))
+        spelled = {text.lower(): text for text in reversed(names)}
         nearest = get_close_matches(given.lower(), spelled, n=1, cutoff=0.3)
-        hint = f" (nearest: '{spelled[nearest[0]]}')" if nearest and given not in known else ""
-        lines.append(f"  {name}s{hint}: {', '.join(known)}")
+        hint = f" (nearest: '{spelled[nearest[0]]}')" if nearest and given not in names else ""
+        lines.append(f"  {name}s{hint}: {', '.join(names)}")
     return "\n".join(lines)

@@ -16,8 +16,8 @@ def chain(described: Mapping[str, Any] | Recipe, records: Mapping[str, Mapping[s
         return {**described.description(), "needs": needs}
     needs = {}
     for role, need in described["needs"].items():
-        known = (records or {}).get(f"{need['kind']}/{short(need['digest'])}")
-        needs[role] = chain(known, records) if known else {**need, "needs": {}}
+        record = (records or {}).get(f"{need['kind']}/{short(need['digest'])}")
+        needs[role] = chain(record, records) if record else {**need, "needs": {}}
     return {**described, "needs": needs}
 
 

@@ -119,14 +119,14 @@ def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[l
     places = ranks(cells)
     reported = {} if section == "reported" else {(cell.row, cell.column): cell.text for cell in table.of("reported")}
     flags = [cell for cell in cells if cell.flag]
-    found = {(cell.row, cell.column): cell for cell in cells}
+    by_place = {(cell.row, cell.column): cell for cell in cells}
     about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if section == "reported" else []
     columns = table.columns(section)
     rows = []
     for row in table.rows(section):
         texts = []
         for column in columns:
-            cell = found[row, column]
+            cell = by_place[row, column]
             text = syntax.mark(cell.text, places.get(cell, 0))
             if cell.flag:
                 text += syntax.escape(f" [{flags.index(cell) + 1}]")
@@ -141,13 +141,13 @@ def ranks(cells: list[Cell]) -> dict[Cell, int]:
     """Best and second best of each column with a better end, by the printed value; ties share a rank."""
     ranks: dict[Cell, int] = {}
     for column in {cell.column for cell in cells if cell.better}:
-        shown = {
+        values = {
             cell: cell.better * round(cell.value, 1)
             for cell in cells
             if cell.column == column and cell.value is not None
         }
-        best = sorted(set(shown.values()), reverse=True)[:2]
-        ranks |= {cell: best.index(value) + 1 for cell, value in shown.items() if value in best}
+        best = sorted(set(values.values()), reverse=True)[:2]
+        ranks |= {cell: best.index(value) + 1 for cell, value in values.items() if value in best}
     return ranks
 
 

@@ -32,8 +32,8 @@ def is_figure(paper: Paper, name: str) -> bool:
     """
     kind, figures, tables = paper.artifacts[name].kind, figures_of(paper), (*TABLES, *TRACKS[paper.track].tables)
     if kind not in figures and kind not in tables:
-        known = ", ".join((*tables, *figures))
-        raise PlanError(f"papers/{paper.name}/paper.yaml: {name} is of the kind {kind!r}; there are: {known}")
+        allowed = ", ".join((*tables, *figures))
+        raise PlanError(f"papers/{paper.name}/paper.yaml: {name} is of the kind {kind!r}; there are: {allowed}")
     return kind in figures
 
 

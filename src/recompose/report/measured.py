@@ -60,10 +60,10 @@ def measures(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """The measures of each row's evaluations, in each view; those that a method does not have are left out."""
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
     for row, method, benchmark, planned, complete in rows_of(results, paper, name):
-        found = [results.measures(evaluation) for evaluation in complete]
+        numbers = [results.measures(evaluation) for evaluation in complete]
         for view, section in artifact.all_views.items():
             for column, measure in section.columns.items():
-                with_it = [(each, of[measure]) for each, of in zip(complete, found, strict=True) if measure in of]
+                with_it = [(each, of[measure]) for each, of in zip(complete, numbers, strict=True) if measure in of]
                 if with_it or not complete:
                     values = [value for _, value in with_it]
                     label = f"{benchmark} {column}"

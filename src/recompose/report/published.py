@@ -40,12 +40,12 @@ class Published:
 
     @classmethod
     def _read(cls, reports: Path, papers: Iterable[Paper], read: Callable[[Path], dict[str, Any]]) -> "Published":
-        found = {}
+        readable = {}
         for paper in papers:
             for name in paper.artifacts:
                 with suppress(LineageError):
-                    found[f"{paper.name}/{name}"] = read(reports / paper.name / f"{name}{SUFFIX}")
-        return cls(found, read_made(reports))
+                    readable[f"{paper.name}/{name}"] = read(reports / paper.name / f"{name}{SUFFIX}")
+        return cls(readable, read_made(reports))
 
     @cached_property
     def records(self) -> dict[str, Record]:

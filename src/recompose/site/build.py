@@ -41,8 +41,8 @@ def _own(name: str) -> str:
 
 def _policy(style: str, script: str) -> str:
     """What a browser may do for the page: use its one style and its one script, and load nothing that is not in it."""
-    known = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
-    return f"default-src 'none'; img-src data:; style-src 'sha256-{known[0]}'; script-src 'sha256-{known[1]}'"
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    return f"default-src 'none'; img-src data:; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'"
 
 
 def notes(markdown: str) -> str:

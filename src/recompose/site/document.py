@@ -91,8 +91,8 @@ def _made(published: Published) -> dict[str, Any]:
 def _audit(audit: Audit) -> dict[str, Any]:
     """The audit in short: its findings by state and reason, with the places of each."""
     places: dict[tuple[str, str], list[str]] = {}
-    for found in audit.findings:
-        places.setdefault((found.state, found.why), []).append(found.place)
+    for finding in audit.findings:
+        places.setdefault((finding.state, finding.why), []).append(finding.place)
     return {
         "clean": audit.report.clean and not audit.report.unchecked,
         "verdict": audit.verdict,
@@ -129,7 +129,7 @@ class _Cells:
         if artifact not in self._published.lineages:
             return []
         states, why = self._audit.states.get(artifact, {}), self._audit.why.get(artifact, {})
-        found = []
+        numbered = []
         for cell in self._published.cells(artifact):
             key = ("measured", cell["view"], cell["row"], cell["column"])
             number = len(self.all)
@@ -145,8 +145,8 @@ class _Cells:
                     "file": f"reports/{artifact}.csv",
                 }
             )
-            found.append({**cell, "number": number, "state": self.all[-1]["state"]})
-        return found
+            numbered.append({**cell, "number": number, "state": self.all[-1]["state"]})
+        return numbered
 
     def headline(self, paper: Paper) -> dict[str, Any] | None:
         """The track's first measure of the paper's own method, in the artifact that the paper names for it."""

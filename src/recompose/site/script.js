@@ -136,7 +136,7 @@ function details(key, isOpen) {
     ["parameters", said(record.settings)],
     ["made from", record.needs.join(", ")],
     ["code", record.code],
-    ["found", pairs(record.inputs)],
+    ["inputs", pairs(record.inputs)],
     ["files", pairs(record.files)],
     ["folder", `results/${key}`],
   ]));

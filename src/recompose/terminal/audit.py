@@ -21,8 +21,10 @@ NAMED = 6  # places of one finding, and things that were not checked, that are n
 def show_audit(console: Console, audit: Audit, published: Published) -> None:
     """What does not hold and why, what could not be checked, and how many cells of each artifact are in which state."""
     order = {state: place for place, state in enumerate(STATES)}
-    findings = sorted(audit.findings, key=lambda found: (order[found.state], found.why, found.remedy))
-    for (state, why, remedy), group in groupby(findings, key=lambda found: (found.state, found.why, found.remedy)):
+    findings = sorted(audit.findings, key=lambda finding: (order[finding.state], finding.why, finding.remedy))
+    for (state, why, remedy), group in groupby(
+        findings, key=lambda finding: (finding.state, finding.why, finding.remedy)
+    ):
         _say(console, (state, f"bold {colour_of(state)}"), f": {why}")
         _show_places(console, [_place(published, each) for each in group])
         if remedy:
@@ -40,14 +42,14 @@ def _say(console: Console, *parts: str | tuple[str, str]) -> None:
     console.print(Text.assemble(*printable), soft_wrap=True)
 
 
-def _place(published: Published, found: Finding) -> tuple[str, str]:
+def _place(published: Published, finding: Finding) -> tuple[str, str]:
     """A place, and which cells of artifacts rest on it where it is none of theirs."""
-    cells = reach(published, found)
-    if not cells or not found.place.startswith(("results/", "data/")):
-        return found.place, ""
+    cells = reach(published, finding)
+    if not cells or not finding.place.startswith(("results/", "data/")):
+        return finding.place, ""
     count, names = sum(cells.values()), ", ".join([*cells][:NAMED])
     more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-    return found.place, f" (reaches {count} {'cell' if count == 1 else 'cells'} of {names}{more})"
+    return finding.place, f" (reaches {count} {'cell' if count == 1 else 'cells'} of {names}{more})"
 
 
 def _show_places(console: Console, places: list[tuple[str, str]]) -> None:
@@ -80,8 +82,8 @@ def _verdict(audit: Audit) -> list[str | tuple[str, str]]:
         return [("clean", "bold green"), f": everything that the reports show follows from its runs; {runs}"]
     if audit.report.clean:
         return [("nothing found", "bold"), f", but not all of it could be checked, see above; {runs}"]
-    found = Counter(each.state for each in audit.findings)
-    counts = ", ".join(f"{found[state]} {state}" for state in STATES if found[state])
+    by_state = Counter(each.state for each in audit.findings)
+    counts = ", ".join(f"{by_state[state]} {state}" for state in STATES if by_state[state])
     return [("not clean", "bold red"), f": findings: {counts}; {runs}"]
 
 

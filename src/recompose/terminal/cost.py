@@ -12,18 +12,18 @@ from recompose.terminal.text import counted, plain, spoken
 MOST = 12  # artifacts that are named
 
 
-def show_cost(console: Console, found: Consequences) -> None:
+def show_cost(console: Console, consequences: Consequences) -> None:
     """A table of runs and steps, then sentences."""
-    if rows := [row for row in _groups(found) if any(each.new or not each.there for each in row)]:
+    if rows := [row for row in _groups(consequences) if any(each.new or not each.there for each in row)]:
         console.print(_table(rows))
-    for sentence in sentences(found):
+    for sentence in sentences(consequences):
         console.print(Text(plain(sentence)))
 
 
-def _groups(found: Consequences) -> list[list[Needed]]:
+def _groups(consequences: Consequences) -> list[list[Needed]]:
     """Steps one by one, runs by method and data set."""
     groups: dict[tuple[str, str, str], list[Needed]] = {}
-    for each in found.needed:
+    for each in consequences.needed:
         groups.setdefault((each.kind, each.method, each.dataset), []).append(each)
     return list(groups.values())
 
@@ -42,44 +42,44 @@ def _table(rows: list[list[Needed]]) -> Table:
 
 def _time(missing: list[Needed]) -> str:
     """What these take together, as far as it is known."""
-    known = [each.estimate.seconds for each in missing if each.estimate]
-    unknown = len(missing) - len(known)
-    said = [spoken(sum(known))] * bool(known) + [f"{unknown} not measured"] * bool(unknown)
-    return ", ".join(said)
+    seconds = [each.estimate.seconds for each in missing if each.estimate]
+    unknown = len(missing) - len(seconds)
+    text = [spoken(sum(seconds))] * bool(seconds) + [f"{unknown} not measured"] * bool(unknown)
+    return ", ".join(text)
 
 
-def sentences(found: Consequences) -> Iterator[str]:
+def sentences(consequences: Consequences) -> Iterator[str]:
     """What the table does not say."""
-    yield from found.notes
-    if found.edits and not found.changes_runs:
+    yield from consequences.notes
+    if consequences.edits and not consequences.changes_runs:
         yield "The edit changes no run."
-    if found.dropped:
-        yield f"No more asked for: {counted(found.dropped, 'run')}; `recompose store prune` would remove what no other profile needs."
-    missing = found.to_make
-    yield _made(found, missing) if missing else "Nothing to make."
+    if consequences.dropped:
+        yield f"No more asked for: {counted(consequences.dropped, 'run')}; `recompose store prune` would remove what no other profile needs."
+    missing = consequences.to_make
+    yield _made(consequences, missing) if missing else "Nothing to make."
     if missing:
-        yield _hours(found)
-    if lacking := [each for each in missing if found.edits and not each.new]:
+        yield _hours(consequences)
+    if lacking := [each for each in missing if consequences.edits and not each.new]:
         yield f"{len(lacking)} of what is to make is missing without the edit, too."
     yield from _bases(missing)
-    yield from _artifacts(found.artifacts)
+    yield from _artifacts(consequences.artifacts)
 
 
-def _made(found: Consequences, missing: list[Needed]) -> str:
+def _made(consequences: Consequences, missing: list[Needed]) -> str:
     runs, scored = (sum(each.kind == kind for each in missing) for kind in ("runs", "evaluations"))
-    batches = sum(process.phase == "runs" for process in found.processes)
+    batches = sum(process.phase == "runs" for process in consequences.processes)
     rest = len(missing) - runs - scored
-    said = f"{counted(runs, 'run')} to train and {counted(scored, 'evaluation')} to score in {counted(batches, 'process', 'processes')}"
-    return said + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
+    text = f"{counted(runs, 'run')} to train and {counted(scored, 'evaluation')} to score in {counted(batches, 'process', 'processes')}"
+    return text + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
 
 
-def _hours(found: Consequences) -> str:
-    if found.unmeasured == len(found.to_make):
+def _hours(consequences: Consequences) -> str:
+    if consequences.unmeasured == len(consequences.to_make):
         return "Nothing like any of it was measured: how long it takes is unknown."
-    said = f"About {spoken(found.core_seconds)} of cores, {spoken(found.wall_seconds)} from start to end on {found.cores} cores"
-    if found.unmeasured:
-        said += f", without the {found.unmeasured} of them like none that was measured"
-    return f"{said}; artifacts come on top."
+    text = f"About {spoken(consequences.core_seconds)} of cores, {spoken(consequences.wall_seconds)} from start to end on {consequences.cores} cores"
+    if consequences.unmeasured:
+        text += f", without the {consequences.unmeasured} of them like none that was measured"
+    return f"{text}; artifacts come on top."
 
 
 def _bases(missing: Iterable[Needed]) -> Iterator[str]:

@@ -46,7 +46,7 @@ class ArtifactCheck:
         """Check all of it but what only drawing again can tell."""
         for path in self._paths:
             if not path.is_file():
-                self._find("incomplete", self._said(path), "is missing", AGAIN)
+                self._find("incomplete", self._relative(path), "is missing", AGAIN)
         if self.lineage is None:
             self.report.unchecked.append(f"{self._place}: nothing of it can be told without its lineage")
             return
@@ -76,7 +76,7 @@ class ArtifactCheck:
         folder = self.judge.work.reports / self.paper.name
         return [folder / file for file in artifact_files(self.paper, self.name)]
 
-    def _said(self, path: Path) -> str:
+    def _relative(self, path: Path) -> str:
         return path.relative_to(self.judge.work.root).as_posix()
 
     def _find(self, state: str, place: str, why: str, remedy: str, *keys: str) -> None:
@@ -92,7 +92,7 @@ class ArtifactCheck:
             try:
                 read_checked(path)
             except LineageError as error:
-                self._find(error.state, self._said(path), str(error), AGAIN)
+                self._find(error.state, self._relative(path), str(error), AGAIN)
         return None
 
     @cached_property
@@ -136,13 +136,13 @@ class ArtifactCheck:
     def _check_asked(self) -> None:
         """Whether the plan asks for rows or benchmarks that it does not show."""
         assert self.lineage is not None
-        shown = {(each["name"], each["benchmark"]) for each in self.lineage["asked"]}
+        asked_then = {(each["name"], each["benchmark"]) for each in self.lineage["asked"]}
         plan, track = self.judge.work.plan, self.paper.track
         asked = {(name, benchmark) for name in self.artifact.measured.values() for benchmark in plan.benchmarks(track)}
-        new = sorted(pair for pair in asked - shown if plan.evaluations(track, *pair))
+        new = sorted(pair for pair in asked - asked_then if plan.evaluations(track, *pair))
         if new and self.artifact.kind != "settings":
-            said = ", ".join(f"{name} on {benchmark}" for name, benchmark in new)
-            self._find("stale", self._place, f"the current parameters ask for {said}, too", AGAIN)
+            names = ", ".join(f"{name} on {benchmark}" for name, benchmark in new)
+            self._find("stale", self._place, f"the current parameters ask for {names}, too", AGAIN)
 
     def _worsen(self, key: Key, state: str, why: str) -> None:
         """Note what else speaks against a cell."""
@@ -204,9 +204,9 @@ class ArtifactCheck:
     def _check_written(self, path: Path, due: str | None) -> None:
         """Compare a file with what was written, and with what the current code would write."""
         if not self._written(path):
-            self._find("tampered", self._said(path), "was changed since it was written", AGAIN)
+            self._find("tampered", self._relative(path), "was changed since it was written", AGAIN)
         elif due is not None and path.read_text(encoding="utf-8") != due:
-            self._find("stale", self._said(path), "the current code or declaration would write it otherwise", AGAIN)
+            self._find("stale", self._relative(path), "the current code or declaration would write it otherwise", AGAIN)
 
     @property
     def _can_be_made(self) -> bool:
@@ -226,22 +226,22 @@ class ArtifactCheck:
     def _compare_cells(self, path: Path, table: Table | None) -> set[Key]:
         """Compare the cells of a CSV file with what they should be; gives those that are not."""
         try:
-            shown = cells_in(path.read_text(encoding="utf-8"))
+            in_file = cells_in(path.read_text(encoding="utf-8"))
         except (KeyError, UnicodeDecodeError, csv.Error) as error:
-            self._find("tampered", self._said(path), f"is no table: {type(error).__name__}: {error}", AGAIN)
+            self._find("tampered", self._relative(path), f"is no table: {type(error).__name__}: {error}", AGAIN)
             return set(self._cells)
         due = cells_in(to_csv(table or self._reported))
-        wrong = {key for key in [*due, *self._cells, *shown] if not self._holds(key, shown, due, table)}
+        wrong = {key for key in [*due, *self._cells, *in_file] if not self._holds(key, in_file, due, table)}
         for key in sorted(wrong, key=str):
-            self._blame(path, key, shown.get(key), due.get(key), table)
+            self._blame(path, key, in_file.get(key), due.get(key), table)
         return wrong
 
-    def _holds(self, key: Key, shown: CellTexts, due: CellTexts, table: Table | None) -> bool:
+    def _holds(self, key: Key, in_file: CellTexts, due: CellTexts, table: Table | None) -> bool:
         """Whether a cell of a CSV file is what it should be, as far as it can be told: without its runs, what the lineage says."""
         if self._is_known(key, table):
-            return shown.get(key) == due.get(key)
+            return in_file.get(key) == due.get(key)
         self._worsen(key, UNCHECKED, "what it was made from cannot be relied on, or is not here")
-        return shown.get(key, {}).get("text") == self._cells[key]["text"]
+        return in_file.get(key, {}).get("text") == self._cells[key]["text"]
 
     def _is_known(self, key: Key, table: Table | None) -> bool:
         """Whether it can be told from declaration and runs what a cell should be."""
@@ -253,25 +253,25 @@ class ArtifactCheck:
         return Table(self.paper.name, self.name, "", "", list(reported_cells(self.paper, self.name)))
 
     def _blame(
-        self, path: Path, key: Key, shown: dict[str, str] | None, due: dict[str, str] | None, table: Table | None
+        self, path: Path, key: Key, in_file: dict[str, str] | None, due: dict[str, str] | None, table: Table | None
     ) -> None:
         source, view, row, column = key
-        place = " · ".join(str(part) for part in (self._said(path), row, column, view) if part)
-        known = self._is_known(key, table)
-        expected = due if known else {"text": self._cells[key]["text"]}
-        says = "its lineage says" if not known else "its runs give"
+        place = " · ".join(str(part) for part in (self._relative(path), row, column, view) if part)
+        tellable = self._is_known(key, table)
+        expected = due if tellable else {"text": self._cells[key]["text"]}
+        says = "its lineage says" if not tellable else "its runs give"
         if source == "reported":
             says = f"reported/{self.name}.csv says"
-        honest = self._written(path) and (source == "reported" or (known and self._was_so(key, shown, due)))
-        why = f"shows {_text(shown, expected)}; {says} {_text(expected, shown)}"
+        honest = self._written(path) and (source == "reported" or (tellable and self._was_so(key, in_file, due)))
+        why = f"shows {_text(in_file, expected)}; {says} {_text(expected, in_file)}"
         if key in self._cells and not honest:
-            self._worsen(key, "tampered", f"{self._said(path)} {why}")
+            self._worsen(key, "tampered", f"{self._relative(path)} {why}")
         self._find("stale" if honest else "tampered", place, why, AGAIN)
 
-    def _was_so(self, key: Key, shown: dict[str, str] | None, due: dict[str, str] | None) -> bool:
+    def _was_so(self, key: Key, in_file: dict[str, str] | None, due: dict[str, str] | None) -> bool:
         """Whether a cell that is not as the current code writes it has the same value, or was or is not there, and its lineage agrees with it."""
-        same_value = shown is None or due is None or shown["value"] == due["value"]
-        return same_value and (shown or {}).get("text") == self._cells.get(key, {}).get("text")
+        same_value = in_file is None or due is None or in_file["value"] == due["value"]
+        return same_value and (in_file or {}).get("text") == self._cells.get(key, {}).get("text")
 
     def _compare_lineage(self, table: Table, named: set[Key]) -> None:
         """Compare the cells of the lineage with what the runs give."""
@@ -282,15 +282,15 @@ class ArtifactCheck:
             if key in named or (key in self._cells and not self._is_reliable(key)):
                 continue
             if why := _disagreement(self._cells.get(key), due.get(key)):
-                place = " · ".join(part for part in (self._said(self._paths[-1]), key[2], key[3], key[1]) if part)
-                self._worsen(key, "tampered", f"{self._said(self._paths[-1])}: {why}")
+                place = " · ".join(part for part in (self._relative(self._paths[-1]), key[2], key[3], key[1]) if part)
+                self._worsen(key, "tampered", f"{self._relative(self._paths[-1])}: {why}")
                 self._find("tampered", place, why, AGAIN)
 
     def _check_figure(self) -> None:
         """Compare a figure's drawings, and the numbers beside them, with what was written."""
         for path in self._paths[:-1]:
             if path.is_file() and not self._written(path):
-                self._find("tampered", self._said(path), "was changed since it was written", AGAIN)
+                self._find("tampered", self._relative(path), "was changed since it was written", AGAIN)
         if not self._can_be_drawn:
             self._doubt()
 
@@ -321,15 +321,15 @@ class ArtifactCheck:
         return sheet.numbers[0]
 
     def _compare_numbers(self, path: Path, due: str) -> None:
-        shown = path.read_bytes().decode("utf-8", errors="replace")
-        if shown == due:
+        in_file = path.read_bytes().decode("utf-8", errors="replace")
+        if in_file == due:
             return
-        if _without_places(shown) == _without_places(due):
+        if _without_places(in_file) == _without_places(due):
             self.report.unchecked.append(f"{self._place}: another machine makes another map of the same embeddings")
             return
-        why = _first_line(shown, due)
-        self._worsen_all("tampered", f"{self._said(path)}: {why}")
-        self._find("tampered", self._said(path), why, AGAIN)
+        why = _first_line(in_file, due)
+        self._worsen_all("tampered", f"{self._relative(path)}: {why}")
+        self._find("tampered", self._relative(path), why, AGAIN)
 
 
 def cells_in(text: str) -> dict[Key, dict[str, str]]:
@@ -372,9 +372,9 @@ def _without_places(text: str) -> list[tuple[str | None, ...]]:
     return [tuple(value for name, value in row.items() if name not in ("x", "y")) for row in rows]
 
 
-def _first_line(shown: str, due: str) -> str:
+def _first_line(in_file: str, due: str) -> str:
     """Where two texts differ first."""
-    lines = shown.splitlines(), due.splitlines()
+    lines = in_file.splitlines(), due.splitlines()
     for number, (first, second) in enumerate(zip(*lines, strict=False), start=1):
         if first != second:
             return f"line {number} shows {first}; its runs give {second}"

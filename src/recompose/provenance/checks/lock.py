@@ -35,7 +35,7 @@ def _dvc(root: Path) -> dict[str, list[object]] | None:
         done = subprocess.run(
             ["dvc", "status", "--json", *STAGES], cwd=root, capture_output=True, text=True, check=True, timeout=120
         )
-        found: dict[str, list[object]] = json.loads(done.stdout)
+        status: dict[str, list[object]] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, json.JSONDecodeError):
         return None
-    return found
+    return status
