@@ -63,6 +63,7 @@ for _paper in engine.planned_papers:
     rule:
         name:
             f"artifacts_of_{_paper.name}"
+        """All tables and figures of a paper, once everything is there."""
         input:
             ancient(engine.receipts(ALL)),
         output:
@@ -83,6 +84,7 @@ for _paper in engine.planned_papers:
     rule:
         name:
             f"{_paper.name}_alone"
+        """All tables and figures of a paper, once what they need is there."""
         input:
             lambda wildcards, scope=_paper.name: ancient(engine.receipts(scope)),
         output:
@@ -101,6 +103,8 @@ for _paper in engine.planned_papers:
             _paper.name
         input:
             engine.paper_receipt(_paper.name, _paper.name),
+
+    workflow.get_rule(_paper.name).docstring = f"The tables and figures of one paper, with just what they need: {_paper.title}."
 
 
 rule artifacts:
