@@ -38,11 +38,8 @@ class Project:
         return done
 
     def jobs(self, *arguments: str) -> dict[str, int]:
-        """How many jobs of which rules Snakemake would start, without rules that only gather."""
-        said = self.snakemake("--dry-run", *arguments).stdout
-        table = re.search(r"^job +count\n[- ]+\n(.*?)^total", said, flags=re.MULTILINE | re.DOTALL)
-        rows = [line.split() for line in table[1].splitlines()] if table else []
-        return {rule: int(count) for rule, count in rows if rule not in {"all", *arguments}}
+        """How many jobs of which rules Snakemake would start."""
+        return announced(self.snakemake("--dry-run", *arguments).stdout)
 
     def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the command line."""
@@ -101,6 +98,13 @@ class Project:
     def table(self, name: str = "msci/table-2.csv") -> str:
         """A table as it stands."""
         return (self.root / "reports" / name).read_text()
+
+
+def announced(said: str) -> dict[str, int]:
+    """How many jobs of which rules a dry run of everything announces."""
+    table = re.search(r"^job +count\n[- ]+\n(.*?)^total", said, flags=re.MULTILINE | re.DOTALL)
+    rows = [line.split() for line in table[1].splitlines()] if table else []
+    return {rule: int(count) for rule, count in rows if rule != "all"}
 
 
 def environment() -> dict[str, str]:
