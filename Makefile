@@ -9,6 +9,8 @@ STAMP := $(VENV)/.environment
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export DVC_NO_ANALYTICS := 1
+# without compiled files every process that imports torch or Snakemake takes two to three times the CPU to start
+unexport PYTHONDONTWRITEBYTECODE
 
 # says what it will do and about how long that takes, does it, and says in five lines what came of it; logs are in results/logs
 reproduce: environment
@@ -39,7 +41,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed: make PYTHON=python3.11 ..."; exit 1; }
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	test -x $(UV) || $(VENV)/bin/python -m pip install --quiet uv
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --quiet --require-hashes requirements.lock
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --quiet --compile-bytecode --require-hashes requirements.lock
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 

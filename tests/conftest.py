@@ -1,6 +1,7 @@
 """What tests of several folders share."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,10 @@ class Project:
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
         return done
+
+    def jobs(self, *arguments: str) -> dict[str, int]:
+        """How many jobs of which rules Snakemake would start."""
+        return announced(self.snakemake("--dry-run", *arguments).stdout)
 
     def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the command line."""
@@ -95,6 +100,13 @@ class Project:
         return (self.root / "reports" / name).read_text()
 
 
+def announced(said: str) -> dict[str, int]:
+    """How many jobs of which rules a dry run of everything announces."""
+    table = re.search(r"^job +count\n[- ]+\n(.*?)^total", said, flags=re.MULTILINE | re.DOTALL)
+    rows = [line.split() for line in table[1].splitlines()] if table else []
+    return {rule: int(count) for rule, count in rows if rule != "all"}
+
+
 def environment() -> dict[str, str]:
     """The variables of a user who has activated the environment and set up git."""
     kept = {
@@ -152,7 +164,6 @@ def with_methods(root: Path, *methods: str) -> Project:
     for old, new in (
         ("    czsl:\n", f"    czsl:\n      methods: [{', '.join(methods)}]\n"),
         ("shapes-clip.scenes: 1024", "shapes-clip.scenes: 256"),
-        ("{train: 400, val: 150, test: 150}", "{train: 200, val: 100, test: 100}"),
         ("c-s-o.training.epochs: 1", "c-s-o.training.epochs: 2"),
     ):
         assert old in smoke, old
@@ -173,6 +184,18 @@ def _carried_out(root: Path, *methods: str) -> None:
 def chance_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The one method that needs no backbone, carried out once for all workers: copy it before changing it."""
     return Project(made_once(tmp_path_factory, "chance", lambda root: _carried_out(root, "chance")))
+
+
+def _smoke(root: Path) -> None:
+    project = new_project(root)
+    project.commit("The project")
+    project.snakemake("--cores", "4")
+
+
+@pytest.fixture(scope="session")
+def smoke_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The whole smoke profile, carried out once for all workers, on four cores: it takes minutes and is only read."""
+    return Project(made_once(tmp_path_factory, "smoke", _smoke))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from recompose.costs import Costs
@@ -232,8 +233,13 @@ class Engine:
         return self._relative(self._report_receipt)
 
     def stamp(self, paper: str, artifact: str) -> str:
-        """A file that is newer than an artifact exactly where that has to be made: Snakemake decides by times alone."""
+        """A file that is newer than an artifact, and has another content than before, exactly where that has to be made."""
         return f"results/receipts/due/{paper}/{artifact}"
+
+    def before_artifact(self, name: str) -> list[str]:
+        """What has to be there before a single artifact, ``paper/artifact``: what it needs that is missing, and what says that it is due."""
+        paper, artifact = name.split("/")
+        return [*self.receipts(f"{paper}.{artifact}"), self.stamp(paper, artifact)]
 
     def reconcile(self) -> list[Path]:
         """Bring receipts and stamps to what is so; gives the receipts that held no longer.
@@ -259,8 +265,10 @@ class Engine:
     def _set_stamp(self, paper: str, artifact: str, recipe: Recipe) -> None:
         path = self.work.root / self.stamp(paper, artifact)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-        if not self.is_due(paper, artifact, recipe):
+        if self.is_due(paper, artifact, recipe):
+            path.write_text(token_hex())  # Snakemake takes a newer file of the same content for the one it knows
+        else:
+            path.touch()
             os.utime(path, (0, 0))
 
     def is_due(self, paper: str, artifact: str, recipe: Recipe) -> bool:

@@ -1,15 +1,14 @@
 """What an edit makes anew, as Snakemake sees it: a dry run after each edit of a finished project."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project, made_once
+from tests.conftest import Project, announced, made_once
 
 pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
-ALL_ARTIFACTS = {"artifacts_of_msci", "artifacts_of_duplex", "write_report"}
+REPORTS = {"artifacts_of_msci": 1, "artifacts_of_duplex": 1, "write_report": 1}
 MOVED = "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
 
 
@@ -23,7 +22,7 @@ def _copied(project: Project, root: Path) -> None:
     project.copy(root)
 
 
-def with_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
+def after_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
     """What a dry run says while a file is edited."""
     path = project.root / name
     before = path.read_text()
@@ -36,32 +35,12 @@ def with_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
         path.write_text(before)
 
 
-def jobs(said: str) -> dict[str, int]:
-    """How many jobs of which rules a dry run announces."""
-    table = re.search(r"^job +count\n[- ]+\n(.*?)^total", said, flags=re.MULTILINE | re.DOTALL)
-    rows = [line.split() for line in table[1].splitlines()] if table else []
-    return {rule: int(count) for rule, count in rows if rule != "all"}
-
-
-def replaced(old: str, new: str) -> Callable[[str], str]:
-    return lambda text: text.replace(old, new, 1)
+def commented(text: str) -> str:
+    return text + "\n# a thought\n"
 
 
 def appended(text: str) -> str:
     return text + MOVED
-
-
-def test_comments_docstrings_and_what_can_move_no_number_cost_nothing(finished: Project) -> None:
-    assert "Nothing to be done" in with_edit(finished, "params.yaml", lambda text: text + "\n# a thought\n")
-    for name in ("tracks/czsl/training.py", "tracks/czsl/metrics/groups.py"):
-        said = with_edit(finished, f"src/recompose/{name}", lambda text: text + "\n# a thought\n")
-        assert "Nothing to be done" in said, name
-    assert "Nothing to be done" in with_edit(finished, "src/recompose/data/download.py", appended)
-
-
-@pytest.mark.parametrize("name", ["tracks/czsl/metrics/groups.py", "report/formats.py"])
-def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: Project, name: str) -> None:
-    assert jobs(with_edit(finished, f"src/recompose/{name}", appended)) == dict.fromkeys(ALL_ARTIFACTS, 1)
 
 
 def of_c_s_o(old: str, new: str) -> Callable[[str], str]:
@@ -74,34 +53,48 @@ def of_c_s_o(old: str, new: str) -> Callable[[str], str]:
     return edit
 
 
-def trained_and_scored(said: str) -> list[str]:
-    """What the jobs of runs and evaluations say that they do."""
-    return sorted(re.findall(r"^Job \d+: (\d.* of .*)", said, flags=re.MULTILINE))
+def test_comments_and_what_can_move_no_number_cost_nothing(finished: Project) -> None:
+    for name, edit in (
+        ("params.yaml", commented),
+        ("src/recompose/tracks/czsl/training.py", commented),
+        ("src/recompose/data/download.py", appended),
+    ):
+        assert "Nothing to be done" in after_edit(finished, name, edit), name
 
 
-def test_an_edit_of_a_weight_of_a_fusion_scores_alone(finished: Project) -> None:
-    said = with_edit(finished, "params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"))
-    assert trained_and_scored(said) == [f"1 evaluations of c-s-o on shapes-pairs, seeds {seed}" for seed in (0, 1)]
-    assert jobs(said) == {"make_runs": 2, **dict.fromkeys(ALL_ARTIFACTS, 1)}
+@pytest.mark.parametrize("name", ["tracks/czsl/metrics/groups.py", "report/formats.py"])
+def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: Project, name: str) -> None:
+    assert announced(after_edit(finished, f"src/recompose/{name}", appended)) == REPORTS
 
 
 @pytest.mark.parametrize(
-    ("name", "edit"),
+    ("name", "edit", "each"),
     [
-        ("src/recompose/tracks/czsl/training.py", appended),
-        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3")),
+        ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), "1 evaluations"),
+        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), "1 runs and 1 evaluations"),
+        ("src/recompose/tracks/czsl/training.py", appended, "1 runs and 1 evaluations"),
     ],
 )
-def test_an_edit_of_the_trainer_or_of_its_settings_trains_and_pretrains_nothing(
-    finished: Project, name: str, edit: Callable[[str], str]
+def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(
+    finished: Project, name: str, edit: Callable[[str], str], each: str
 ) -> None:
-    said = with_edit(finished, name, edit)
-    assert trained_and_scored(said) == [
-        f"1 runs and 1 evaluations of c-s-o on shapes-pairs, seeds {seed}" for seed in (0, 1)
-    ]
-    assert jobs(said) == {"make_runs": 2, **dict.fromkeys(ALL_ARTIFACTS, 1)}
+    said = after_edit(finished, name, edit)
+    assert announced(said) == {"make_runs": 2, **REPORTS}
+    for seed in (0, 1):
+        assert f": {each} of c-s-o on shapes-pairs, seeds {seed}\n" in said
 
 
-def test_an_edit_of_how_worlds_are_drawn_makes_what_stands_on_them(finished: Project) -> None:
-    made = jobs(with_edit(finished, "params.yaml", replaced("      seed: 7\n", "      seed: 8\n")))
-    assert made == {"make_data": 1, "make_features": 1, "make_runs": 2, **dict.fromkeys(ALL_ARTIFACTS, 1)}
+def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:
+    said = after_edit(finished, "params.yaml", lambda text: text.replace("seed: 7\n", "seed: 8\n", 1))
+    assert announced(said) == {"make_data": 1, "make_features": 1, "make_runs": 2, **REPORTS}
+
+
+def test_after_an_edit_of_a_metric_snakemake_makes_the_reports_anew_and_nothing_else(chance: Project) -> None:
+    runs, made = chance.runs(), (chance.root / "reports/msci/table-2.lineage.json").read_bytes()
+    path, table = chance.root / "src/recompose/tracks/czsl/metrics/groups.py", chance.table()
+    path.write_text(appended(path.read_text()))
+    chance.snakemake()
+    assert chance.runs() == runs
+    assert chance.table() == table
+    assert (chance.root / "reports/msci/table-2.lineage.json").read_bytes() != made
+    assert "Nothing to be done" in chance.snakemake().stderr

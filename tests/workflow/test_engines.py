@@ -173,9 +173,7 @@ def test_what_fails_is_named_and_keeps_nothing_else_from_its_end(chance: Project
     assert sorted(record["document"]["seed"] for record in new) == [0, 1, 5]
 
 
-def test_prune_removes_what_nothing_needs(
-    chance_project: Project, reseeded_project: Project, tmp_path: Path
-) -> None:
+def test_prune_removes_what_nothing_needs(chance_project: Project, reseeded_project: Project, tmp_path: Path) -> None:
     project = reseeded_project.copy(tmp_path / "project")
     old = set(chance_project.runs())
     new = set(project.runs()) - old

@@ -2,6 +2,7 @@
 
 
 rule write_report:
+    """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
         ancient(engine.paper_receipts()),
     output:

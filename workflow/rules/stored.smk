@@ -8,6 +8,7 @@ for _phase in ("data", "backbones", "features", "runs"):
     rule:
         name:
             f"make_{_phase}"
+        """A process of this phase; its name says what it makes."""
         input:
             lambda wildcards: ancient(engine.before(wildcards.scope, wildcards.job)),
         output:

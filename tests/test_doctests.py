@@ -1,0 +1,25 @@
+"""The examples in docstrings."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import recompose.tracks.czsl.metrics as metrics
+
+MODULES = [
+    "recompose.measures",
+    "recompose.tracks.czsl.measures",
+    *(module.name for module in pkgutil.walk_packages(metrics.__path__, f"{metrics.__name__}.")),
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_hold(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+def test_metrics_have_examples() -> None:
+    finder = doctest.DocTestFinder()
+    assert any(test.examples for name in MODULES for test in finder.find(importlib.import_module(name)))

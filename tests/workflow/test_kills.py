@@ -1,0 +1,115 @@
+"""Killed at any moment, the same command goes on and ends with what it would have given; elsewhere and at another time, too."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+
+pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("kills")]
+PATIENCE = 240  # seconds until a moment has to come
+# what is measured in seconds and bytes, and what shows it
+OF_COSTS = {
+    "reports/made.json",
+    *(
+        f"reports/duplex/{name}.{ending}"
+        for name in ("table-10", "claims")
+        for ending in ("csv", "md", "tex", "lineage.json")
+    ),
+}
+SHOW_THEM = {f"reports/{name}" for name in ("README.md", "index.html", "index.json")}
+ELSEWHERE = "import socket\n\nsocket.gethostname = lambda: 'elsewhere'\n"
+
+
+def stored(project: Project) -> dict[str, bytes]:
+    """The bytes of every number and weight that is stored."""
+    names = ("scores.safetensors", "checkpoint.safetensors", "weights.safetensors", "embeddings.npy")
+    paths = [path for path in project.root.glob("results/*/*/*") if path.name in names]
+    return {str(path.relative_to(project.root)): path.read_bytes() for path in paths}
+
+
+def processes_of(session: int) -> Iterator[tuple[int, str]]:
+    """The processes of a session with their command lines."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
+            command = (folder / "cmdline").read_text().replace("\0", " ")
+        except OSError:  # it has ended
+            continue
+        if int(after_name[3]) == session and after_name[0] != "Z":
+            yield int(folder.name), command
+
+
+def kill_all(process: "subprocess.Popen[str]") -> None:
+    """As a machine that goes down does."""
+    for pid, _ in list(processes_of(process.pid)):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_what_makes(process: "subprocess.Popen[str]") -> None:
+    """As the system does where memory runs out: the engine lives, and ends with an error."""
+    for pid, command in list(processes_of(process.pid)):
+        if "-m recompose make" in command and "/bin/" not in command.partition("-c")[0].replace(sys.executable, ""):
+            os.kill(pid, signal.SIGKILL)
+
+
+def killed_when(project: Project, pattern: str, count: int, kill, process: "subprocess.Popen[str]") -> str:  # type: ignore[no-untyped-def]
+    """Kill when so many files are there; gives what the engine said."""
+    until = time.monotonic() + PATIENCE
+    while len(list(project.root.glob(pattern))) < count:
+        assert process.poll() is None, f"it ended before {pattern} was there"
+        assert time.monotonic() < until, f"{pattern} did not come"
+        time.sleep(0.02)
+    kill(process)
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode
+    return said
+
+
+def test_a_fresh_clone_elsewhere_that_is_killed_again_and_again_ends_with_the_same_reports(
+    trained_project: Project, tmp_path: Path
+) -> None:
+    clone = trained_project.clone(tmp_path / "clone")
+    clone.call("git", "checkout", "--quiet", "HEAD~1")
+    assert not (clone.root / "results").exists()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(ELSEWHERE)
+    place = {"PYTHONPATH": f"src{os.pathsep}{tmp_path / 'site'}", "TZ": "Asia/Tokyo"}
+    said = ""
+    for pattern, count, kill in (
+        ("results/data/*/scratch", 1, kill_all),
+        ("results/backbones/*/scratch/last.ckpt", 1, kill_what_makes),
+        ("results/runs/*/scratch/last.ckpt", 1, kill_all),
+        ("results/evaluations/*/scratch", 1, kill_what_makes),
+        ("reports/*/*.csv", 3, kill_all),
+    ):
+        said += killed_when(clone, pattern, count, kill, clone.start("snakemake", "--cores", "all", **place))
+    last = clone.start("snakemake", "--cores", "all", **place)
+    said += last.communicate(timeout=PATIENCE)[1]
+    assert last.returncode == 0, said[-3000:]
+    assert "LockException" not in said
+    assert "Nothing to be done" in clone.snakemake().stderr
+    assert stored(clone) == stored(trained_project)
+    logs = "".join(path.read_text() for path in clone.root.glob("results/*/*/log.txt"))
+    assert logs.count("resuming from the last whole epoch") >= 2
+    clone.call("git", "add", "reports")
+    differing = clone.call("git", "diff", "--cached", "--name-only", "main", "--", "reports").stdout.split()
+    assert "elsewhere" in (clone.root / "reports/made.json").read_text()
+    assert "reports/made.json" in differing
+    assert set(differing) <= OF_COSTS | SHOW_THEM
+
+
+def test_two_processes_that_want_the_same_run_train_it_once(trained: Project) -> None:
+    run = next(trained.root.glob("results/runs/*/record.json")).parent
+    trained.recompose("store", "discard", f"runs/{run.name}")
+    both = [trained.start(sys.executable, "-m", "recompose", "make", f"runs/{run.name}") for _ in range(2)]
+    said = [process.communicate(timeout=PATIENCE)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sum(text.count("epoch 1/2") for text in said) == 1
+    assert (run / "record.json").exists()
