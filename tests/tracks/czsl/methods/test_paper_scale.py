@@ -1,18 +1,20 @@
 """The settings of the papers' data sets, on CLIP ViT-L/14 as it is built for counting: every one makes a model, with the parameters that its parts have."""
 
-import importlib
 from pathlib import Path
 
 import pytest
 
 from recompose.backbones.clip import Backbone, outline
 from recompose.params import load_params
-from recompose.tracks.czsl.building import own_settings
+from recompose.tracks import FORMS
+from recompose.tracks.czsl.building import method_class, own_settings
 from recompose.tracks.czsl.catalogue import METHODS
+from recompose.tracks.czsl.params import Czsl
 from recompose.training.cost import at_paper_scale
 from recompose.training.resources import trainable
 
-PARAMS = load_params(Path(__file__).parents[4] / "params.yaml")
+SECTION = load_params(Path(__file__).parents[4] / "params.yaml", FORMS).tracks["czsl"]
+assert isinstance(SECTION, Czsl)
 SIZES = {"mit-states": (115, 245), "ut-zappos": (16, 12), "cgqa": (413, 674)}
 TRAINED = [name for name, entry in METHODS.items() if entry.needs_backbone and entry.needs_seed]
 WIDTH, IMAGE, TOKENS = 768, 1024, 257
@@ -53,25 +55,24 @@ def expected(method: str, states: int, objects: int) -> int:
         + attention(IMAGE, cross=True)
         + attention(IMAGE, cross=False)
         + attention(WIDTH, cross=False),
-        "c-s-o": ADAPTERS + prompts + 4 * disentangler,
+        "c-s-o": ADAPTERS + prompts + 2 * (disentangler + LINEAR),
         "troika": ADAPTERS + prompts + 2 * disentangler + NORM + 2 * INTERACTION + WIDTH,
         "msci": ADAPTERS
         + prompts
-        + 3 * disentangler
+        + 2 * disentangler
         + 2 * (3 * WIDTH * WIDTH + WIDTH + NORM)
         + 2 * NORM
         + 2 * INTERACTION
         + 2 * WIDTH,
-        "duplex": ADAPTERS + prompts + 4 * disentangler + 2 * WIDTH * WIDTH,
+        "duplex": ADAPTERS + prompts + 2 * (disentangler + LINEAR) + 2 * WIDTH * WIDTH,
     }[method]
 
 
 @pytest.mark.parametrize("method", TRAINED)
 def test_parameters_are_those_of_the_parts(method: str) -> None:
     states, objects = SIZES["ut-zappos"]
-    settings = own_settings(PARAMS.settings(method, "ut-zappos"))
-    entry = METHODS[method]
-    made = getattr(importlib.import_module(entry.module), entry.class_name)
+    settings = own_settings(SECTION.settings(method, "ut-zappos"))
+    made = method_class({"class": METHODS[method].class_path})
     counted = at_paper_scale(made, settings, names(states, "state"), names(objects, "object"))
     assert counted == expected(method, states, objects)
 
@@ -84,10 +85,9 @@ def test_adapters_have_the_size_that_is_known_of_them() -> None:
 @pytest.mark.parametrize("method", TRAINED)
 def test_every_setting_of_every_data_set_makes_a_model(backbone: Backbone, method: str, dataset: str) -> None:
     states, objects = SIZES[dataset]
-    entry = METHODS[method]
-    made = getattr(importlib.import_module(entry.module), entry.class_name)
+    made = method_class({"class": METHODS[method].class_path})
     model = made(
-        backbone, names(states, "state"), names(objects, "object"), **own_settings(PARAMS.settings(method, dataset))
+        backbone, names(states, "state"), names(objects, "object"), **own_settings(SECTION.settings(method, dataset))
     )
     assert trainable(model) > 0
     assert model.training
