@@ -36,9 +36,14 @@ TRAINING = {"lr": 1e-2, "weight_decay": 1e-5, "batch_size": 4, "accumulate": 1, 
 BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
 OF_DUPLEX: dict[str, Any] = settings_of("c-s-o", loss_weights=[1.0] * 4) | {
     "target": "closed",
+    "text_target": "seen",
     "initial": "means",
+    "unseen_start": "sum",
+    "codebook": "buffer",
+    "refinement": "graph",
     "momentum": 0.9,
     "edges": "posteriors",
+    "writes_from": "training",
     "differentiable": True,
 }
 

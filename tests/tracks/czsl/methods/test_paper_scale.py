@@ -55,16 +55,16 @@ def expected(method: str, states: int, objects: int) -> int:
         + attention(IMAGE, cross=True)
         + attention(IMAGE, cross=False)
         + attention(WIDTH, cross=False),
-        "c-s-o": ADAPTERS + prompts + 4 * disentangler,
+        "c-s-o": ADAPTERS + prompts + 2 * (disentangler + LINEAR),
         "troika": ADAPTERS + prompts + 2 * disentangler + NORM + 2 * INTERACTION + WIDTH,
         "msci": ADAPTERS
         + prompts
-        + 3 * disentangler
+        + 2 * disentangler
         + 2 * (3 * WIDTH * WIDTH + WIDTH + NORM)
         + 2 * NORM
         + 2 * INTERACTION
         + 2 * WIDTH,
-        "duplex": ADAPTERS + prompts + 4 * disentangler + 2 * WIDTH * WIDTH,
+        "duplex": ADAPTERS + prompts + 2 * (disentangler + LINEAR) + 2 * WIDTH * WIDTH,
     }[method]
 
 
