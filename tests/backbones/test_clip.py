@@ -92,7 +92,7 @@ def test_a_stem_gives_as_many_tokens_as_patches_and_has_no_other_way_in(backbone
     assert stem(pixels).shape == (5, 128, 4, 4)
     strides = [layer.stride for layer in stem if isinstance(layer, torch.nn.Conv2d)]
     assert strides == [(2, 2), (2, 2), (2, 2), (1, 1)]
-    assert [layer.out_channels for layer in stem if isinstance(layer, torch.nn.Conv2d)] == [32, 64, 128, 128]
+    assert [layer.out_channels for layer in stem if isinstance(layer, torch.nn.Conv2d)] == [48, 96, 192, 128]
     assert not [name for name, _ in stem.named_buffers()]  # nothing that training mode would change
     torch.testing.assert_close(stem.train()(pixels)[:1], stem.eval()(pixels[:1]))
 

@@ -8,25 +8,25 @@ GROUPS = 8  # group normalisation: unlike a batch's statistics, an image's own a
 
 
 def convolutional_stem(patch: int, width: int) -> nn.Sequential:
-    """Convolutions 3 x 3 with stride 2 and doubling channels, and a projection: [images, 3, H, W] to [images, width, H / patch, W / patch].
+    """Convolutions 3 x 3 with stride 2, whose channels double up to 3/2 of the width, and a projection to the width.
 
-    It stands where open_clip's towers have ``conv1``.
+    Images [images, 3, H, W] become [images, width, H / patch, W / patch]. It stands where open_clip's towers have ``conv1``.
 
     Raises:
-        ValueError: no number of halvings makes a patch of this size, or the width cannot be halved as often.
+        ValueError: no number of halvings makes a patch of this size, or the channels cannot be halved as often.
 
     Example:
-        >>> [layer.stride[0] for layer in convolutional_stem(8, 128) if isinstance(layer, nn.Conv2d)]
-        [2, 2, 2, 1]
+        >>> [(layer.stride[0], layer.out_channels) for layer in convolutional_stem(8, 128) if isinstance(layer, nn.Conv2d)]
+        [(2, 48), (2, 96), (2, 192), (1, 128)]
     """
-    halvings = patch.bit_length() - 1
-    if patch != 2**halvings or width % (GROUPS << halvings):
+    halvings, last = patch.bit_length() - 1, width * 3 // 2
+    if patch != 2**halvings or last % (GROUPS << (halvings - 1)):
         raise ValueError(f"no stem gives patches of {patch} pixels in width {width}: both are to be halved evenly")
     layers: list[nn.Module] = []
-    for channels, doubled in pairwise([3, *(width >> left for left in reversed(range(halvings)))]):
+    for channels, doubled in pairwise([3, *(last >> left for left in reversed(range(halvings)))]):
         layers += [
             nn.Conv2d(channels, doubled, kernel_size=3, stride=2, padding=1, bias=False),
             nn.GroupNorm(GROUPS, doubled),
             nn.GELU(),
         ]
-    return nn.Sequential(*layers, nn.Conv2d(width, width, kernel_size=1, bias=False))
+    return nn.Sequential(*layers, nn.Conv2d(last, width, kernel_size=1, bias=False))

@@ -30,12 +30,12 @@ SCENES = Look(
     clutter=(4, 9),
 )
 CATALOGUE = Look(
-    palette={"red": (190, 40, 110), "blue": (40, 140, 200), "green": (125, 165, 40), "golden": (225, 125, 50)},
+    palette={"red": (180, 50, 130), "blue": (50, 145, 185), "green": (140, 165, 50), "golden": (225, 122, 60)},
     ground=(120, 225),
     clutter=(2, 6),
     grain=140,
     turn=12,
-    tilt=6,
+    tilt=2,
     light=(112, 100, 82),
     blur=1,
 )

@@ -154,7 +154,7 @@ def _scratched(patch: Patch) -> None:
         step = patch.turn * 2 + patch.rng.randrange(-5, 6)
         length = 10 + patch.rng.randrange(10)
         end = (x + _cosine(step) * length // 1024, y + _sine(step) * length // 1024)
-        pen.line([(x, y), end], fill=patch.shade(165), width=1)
+        pen.line([(x, y), end], fill=patch.shade(165), width=2)
 
 
 def _glossy(patch: Patch) -> None:
@@ -190,7 +190,7 @@ def _cracked(patch: Patch) -> None:
         for _ in range(5):
             step += patch.rng.randrange(-14, 15)
             there = (here[0] + _cosine(step) * 8 // 1024, here[1] + _sine(step) * 8 // 1024)
-            pen.line([here, there], fill=0, width=2)
+            pen.line([here, there], fill=0, width=3)
             here = there
 
 
@@ -208,7 +208,7 @@ def _rusty(patch: Patch) -> None:
     stains = Image.new("L", patch.mask.size)
     pen = ImageDraw.Draw(stains)
     for _ in range(5 + patch.turn // 5 % 4):
-        (x, y), r = patch.spot(), 2 + patch.rng.randrange(4)
+        (x, y), r = patch.spot(), 3 + patch.rng.randrange(4)
         pen.ellipse([x - r, y - r, x + r, y + r], fill=215)
     patch.stamp((150 + patch.turn % 4 * 8, 82, 38), stains.filter(ImageFilter.BoxBlur(1)))
 

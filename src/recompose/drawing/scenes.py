@@ -31,7 +31,7 @@ RELATIONS = {
 
 def _states(rng: Random) -> tuple[str, ...]:
     """One or two states by the long tail; never two colours."""
-    weights = [1 / (rank + 2) for rank in range(len(TAIL))]
+    weights = [1 / (rank + 3) for rank in range(len(TAIL))]
     first, second = rng.choices(TAIL, weights, k=2)
     clash = first == second or (first in COLOURS and second in COLOURS)
     return (first,) if clash or rng.randrange(3) else (first, second)
@@ -49,8 +49,8 @@ def scene(seed: int, index: int) -> tuple[Image.Image, str]:
     names = list(OBJECTS)
     if index % 3:
         states, name = _states(rng), rng.choice(names)
-        centre = (32 + rng.randrange(-9, 10), 32 + rng.randrange(-9, 10))
-        draw_object(picture, name, states, centre, 18 + rng.randrange(12), rng)
+        centre = (32 + rng.randrange(-7, 8), 32 + rng.randrange(-7, 8))
+        draw_object(picture, name, states, centre, 20 + rng.randrange(11), rng)
         caption = _phrase(states, name, rng)
     else:
         relation = rng.choice(list(RELATIONS))

@@ -65,8 +65,8 @@ def _labels(split: str, pairs: list[Pair], images: int, rng: Random) -> list[Pai
 
 def _draw(path: Path, pair: Pair, rng: Random) -> None:
     picture = ground(rng, CATALOGUE)
-    centre = (32 + rng.randrange(-5, 6), 32 + rng.randrange(-5, 6))
-    draw_object(picture, DRAWN[pair[1]], (DRAWN[pair[0]],), centre, 22 + rng.randrange(7), rng, CATALOGUE)
+    centre = (32 + rng.randrange(-3, 4), 32 + rng.randrange(-3, 4))
+    draw_object(picture, DRAWN[pair[1]], (DRAWN[pair[0]],), centre, 25 + rng.randrange(5), rng, CATALOGUE)
     path.parent.mkdir(parents=True, exist_ok=True)
     finished(picture, CATALOGUE).save(path, "png", compress_level=1)
 
