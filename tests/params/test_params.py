@@ -443,7 +443,9 @@ def test_a_wrong_name_of_a_profile_names_the_nearest() -> None:
 
 
 def test_users_name_their_own_data_sets() -> None:
-    entry = "    my-pairs: {adapter: shapes-pairs, seed: 8, images: {train: 100, val: 80, test: 120}}\n    mit-states:\n"
+    entry = (
+        "    my-pairs: {adapter: shapes-pairs, seed: 8, images: {train: 100, val: 80, test: 120}}\n    mit-states:\n"
+    )
     text = TEXT.replace("    mit-states:\n", entry, 1)
     params = parse_params(
         text,

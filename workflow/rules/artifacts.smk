@@ -33,7 +33,7 @@ rule figure:
         "python -m recompose artifacts {wildcards.figure} 2>&1 | tee {log}"
 
 
-for _paper in engine.planned_papers:
+for _paper in engine.papers:
 
     rule:
         name:

@@ -4,7 +4,7 @@ from recompose.report.kinds import artifact_files, is_figure
 
 CATEGORIES = {"csv": "data", "svg": "figure"}
 TABLES, FIGURES = (
-    [f"{paper.name}/{name}" for paper in engine.planned_papers for name in paper.artifacts if is_figure(paper, name) == drawn]
+    [f"{paper.name}/{name}" for paper in engine.papers for name in paper.artifacts if is_figure(paper, name) == drawn]
     for drawn in (False, True)
 )
 
