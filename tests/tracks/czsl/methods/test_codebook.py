@@ -1,7 +1,6 @@
 """The codebook against loops over images, states and objects."""
 
 import math
-
 from typing import Any
 
 import pytest
