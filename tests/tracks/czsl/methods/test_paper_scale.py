@@ -42,6 +42,7 @@ def expected(method: str, states: int, objects: int) -> int:
     """The parameters of a method's parts, counted by hand."""
     context, words = 3 * WIDTH, (states + objects) * WIDTH
     disentangler = LINEAR + NORM
+    two_layers = 2 * LINEAR + NORM  # the last one ends without a norm
     prompts = 3 * context + words
     folded = 7 * (states + objects)
     to_image = WIDTH * IMAGE + IMAGE + folded * TOKENS + TOKENS
@@ -55,16 +56,16 @@ def expected(method: str, states: int, objects: int) -> int:
         + attention(IMAGE, cross=True)
         + attention(IMAGE, cross=False)
         + attention(WIDTH, cross=False),
-        "c-s-o": ADAPTERS + prompts + 2 * (disentangler + LINEAR),
+        "c-s-o": ADAPTERS + prompts + 2 * two_layers,
         "troika": ADAPTERS + prompts + 2 * disentangler + NORM + 2 * INTERACTION + WIDTH,
         "msci": ADAPTERS
         + prompts
-        + 2 * disentangler
+        + 2 * disentangler  # of states and of objects; as released pairs have none
         + 2 * (3 * WIDTH * WIDTH + WIDTH + NORM)
         + 2 * NORM
         + 2 * INTERACTION
         + 2 * WIDTH,
-        "duplex": ADAPTERS + prompts + 2 * (disentangler + LINEAR) + 2 * WIDTH * WIDTH,
+        "duplex": ADAPTERS + prompts + 2 * two_layers + 2 * WIDTH * WIDTH,
     }[method]
 
 
