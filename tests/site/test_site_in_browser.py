@@ -26,6 +26,7 @@ from tests.conftest import Project
 
 PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
 pytestmark = [
+    pytest.mark.browser,
     pytest.mark.xdist_group("engines"),  # those tests share the finished project, which takes its time to make
     pytest.mark.skipif(None in PROGRAMS.values(), reason=f"no browser to test with: {PROGRAMS}"),
 ]
