@@ -24,6 +24,15 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a project that the engines made is theirs."""
+    made = {"chance_project", "trained_project", "smoke_project"}
+    for item in items:
+        if made & set(getattr(item, "fixturenames", ())):
+            item.add_marker("engines")
+
+
 class Project:
     """A copy of the project in a git repository of its own, driven as users drive it."""
 
