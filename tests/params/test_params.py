@@ -178,7 +178,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.methods.troika.per_dataset.cgqa.training.rl: there is no key 'rl'; the nearest is 'lr'",
         ),
         (
-            "training: {lr: 3.125e-6, batch_size: 16, epochs: 15, halve_every: 5, augment: true}",
+            "training: {lr: 3.125e-6, batch_size: 16, epochs: 15, halve_every: 5, precision: 32-true, augment: true}",
             "training: fast",
             "czsl.methods.troika.per_dataset.cgqa.training: this is a section with keys of its own, not 'fast'",
         ),
@@ -324,7 +324,14 @@ def test_settings_of_a_data_set_replace_the_general_ones() -> None:
     section = czsl(parse_params())
     general, zappos = section.settings("csp", "shapes-pairs"), section.settings("csp", "ut-zappos")
     assert zappos["dropout"] == 0.2
-    assert zappos["training"] == {"lr": 5e-4, "weight_decay": 1e-5, "batch_size": 64, "accumulate": 2, "epochs": 20}
+    assert zappos["training"] == {
+        "lr": 5e-4,
+        "weight_decay": 1e-5,
+        "batch_size": 64,
+        "accumulate": 2,
+        "epochs": 20,
+        "precision": None,
+    }
     assert general["prompt"] == zappos["prompt"]
     assert "per_dataset" not in general
 

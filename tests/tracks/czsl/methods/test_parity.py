@@ -1,8 +1,10 @@
 """Logits, losses and gradients against forwards written from reading the released code, with what stands before and after each formula."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
+import open_clip
 import pytest
 import torch
 from torch import Tensor, nn
@@ -27,6 +29,11 @@ from tests.tracks.czsl.methods.derivations import (
     unsettle,
 )
 
+TINY = {
+    "embed_dim": 64,
+    "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 6, "width": 128, "head_width": 32},
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 128, "heads": 4, "layers": 3},
+}
 CLOSE = 1e-5  # of the largest value, in 32 bits
 PROMPT = "a photo of {state} {object}"
 SIZES = released.Sizes(states=3, image_heads=4, text_heads=4)
@@ -37,10 +44,13 @@ HEADS = 4
 
 
 @pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    """A tiny one, with the released activation and factor on cosines, and texts as long as CLIP's, which are far from unit length."""
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    """A tiny CLIP as released ones are built, with their activation and factor on cosines, and texts that are far from unit length, as theirs."""
+    folder = tmp_path_factory.mktemp("architectures")
+    (folder / "parity-clip.json").write_text(json.dumps(TINY))
+    open_clip.add_model_config(folder)
     torch.manual_seed(0)
-    backbone = build("shapes-clip", "quick_gelu").eval()
+    backbone = build("parity-clip", "quick_gelu").eval()
     with torch.no_grad():
         backbone.model.logit_scale.fill_(torch.tensor(100.0).log())
         backbone.model.text_projection.mul_(12)
