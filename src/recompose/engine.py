@@ -9,6 +9,7 @@ while the files it names are as they were: no clock and no engine's memory comes
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -338,7 +339,8 @@ def _share(receipts: list[Path]) -> None:
 def said(phase: str, recipes: list[Recipe]) -> str:
     """What a job does, in one line: methods, data sets and seeds."""
     if phase not in TRAINED:
-        return f"{phase}: {', '.join(recipe.name for recipe in recipes)}"
+        counts = Counter(recipe.name for recipe in recipes)
+        return f"{phase}: {', '.join(name if count == 1 else f'{count} x {name}' for name, count in counts.items())}"
     runs, scored = ([recipe for recipe in recipes if recipe.kind == kind] for kind in TRAINED)
     of = runs or scored
     methods = ", ".join(dict.fromkeys(str(recipe.labels["method"]) for recipe in of))
