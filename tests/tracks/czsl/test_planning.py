@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from recompose.engine import ALL, Engine, Machine
 from recompose.papers.declaration import Variant
 from recompose.params import Params, load_params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.czsl import CZSL
 from recompose.tracks.czsl.params import FORM
+from recompose.workspace import Workspace
 
 ROOT = Path(__file__).parents[3]
 SHAPES = "shapes-pairs"
@@ -131,3 +133,20 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
         assert seeds_of(plan, "clip", benchmark) == [0]
         for evaluation in plan.evaluations["csp", benchmark]:
             assert evaluation.needs["data"].digest == data.digest
+
+
+def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_each_backbone(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    edits = ("profile=demo", "profiles.demo.czsl.seeds=[0, 1, 2]", "profiles.demo.czsl.variant_seeds=[0]")
+    engine = Engine(Workspace(tmp_path, edits), Machine(2))
+    jobs = engine.jobs(ALL)
+    shared = {
+        phase: sorted((job.says, len(job.keys)) for job in jobs if job.phase == phase) for phase in ("data", "features")
+    }
+    assert sorted(number for _, number in shared["data"]) == [1, 3]  # the scenes; the worlds
+    assert [number for _, number in shared["features"]] == [3, 1]  # variants on the other backbone have one world
+    made = [key for job in jobs for key in job.keys]
+    assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
+    features = next(job for job in jobs if job.phase == "features" and len(job.keys) == 3)
+    assert len(engine.before(ALL, features.name)) == 3  # the worlds, the scenes and the backbone
+    assert features.says == "features: 3 x shapes-pairs by shapes-clip"
