@@ -352,11 +352,7 @@ def said(phase: str, recipes: list[Recipe]) -> str:
     """What a job does, in one line: methods, data sets and seeds."""
     if phase not in TRAINED:
         counts = Counter(recipe.name for recipe in recipes)
-<<<<<<< HEAD
         return f"{phase}: {', '.join(name + (f' ({count})' if count > 1 else '') for name, count in counts.items())}"
-=======
-        return f"{phase}: {', '.join(name if count == 1 else f'{count} x {name}' for name, count in counts.items())}"
->>>>>>> world
     runs, scored = ([recipe for recipe in recipes if recipe.kind == kind] for kind in TRAINED)
     of = runs or scored
     methods = ", ".join(dict.fromkeys(str(recipe.labels["method"]) for recipe in of))
