@@ -17,6 +17,7 @@ from recompose.nn.adapters import BlockAdapters
 from recompose.nn.lora import BlockLoRA
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
+from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
@@ -403,6 +404,21 @@ def test_texts_over_seen_pairs_name_no_unseen_pair_in_training(
     monkeypatch.setattr(Duplex, "_encode", watch)
     loss_of(method, images)
     assert encoded == [len(TRAIN)]
+
+
+def test_its_text_side_over_seen_pairs_is_the_plain_three_paths(backbone: Backbone, images: Tensor) -> None:
+    """Rows (0) and (1) of Table 5."""
+    method = learning(backbone, text_target="seen", loss_weights=[1.0, 0.5, 0.25, 0.0])
+    own = THREE_PATHS | {"disentangler_layers": 2, "loss_weights": [1.0, 0.5, 0.25]}
+    plain = new_method(CSO, backbone, STATES, OBJECTS, own).train()
+    plain.load_state_dict(method.state_dict(), strict=False)
+    found, expected = (loss_of(each, images) for each in (method, plain))
+    torch.testing.assert_close(found, expected)
+    wanted = gradients(expected, plain)
+    for name, gradient in gradients(found, method).items():
+        torch.testing.assert_close(
+            gradient, wanted.get(name, torch.zeros(())).expand_as(gradient), atol=1e-5, rtol=1e-4
+        )
 
 
 def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone: Backbone, images: Tensor) -> None:
