@@ -1,7 +1,8 @@
 """What exact evaluation costs beside the field's way, in time and memory: ``make benchmarks``.
 
-Each measurement is a process of its own, so that peaks of memory do not mix. The reference holds the whole matrix of scores and
-asks for the best pair at each bias of the field's evaluator: the straightforward way, without that evaluator's dozen copies.
+Each measurement is a process of its own, so that peaks of memory do not mix. The reference holds the whole matrix of
+scores and asks for the best pair at each bias of the field's evaluator: the straightforward way, without that
+evaluator's dozen copies.
 """
 
 import resource
@@ -27,7 +28,9 @@ REPEATS = 3
 
 
 class Problem:
-    """Generated embeddings in which an image is near its pair's text, and a pair's text near those of its state and object."""
+    """Generated embeddings in which an image is near its pair's text, and a pair's text near those of its state and
+    object.
+    """
 
     def __init__(self, images: int, states: int, objects: int, seen: int, width: int) -> None:
         draw = torch.Generator().manual_seed(0)

@@ -35,7 +35,7 @@ LIMIT = 4.0  # GiB
 def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) -> PairMethod:
     """A method with the demo's settings, some of them changed."""
     entry = METHODS[method]
-    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(method, "shapes-pairs", changed)  # type: ignore[attr-defined]
+    settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(method, "shapes-pairs", changed)
     names = [f"state {index}" for index in range(states)], [f"object {index}" for index in range(objects)]
     built: PairMethod = method_class({"class": entry.class_path})(backbone, *names, **own_settings(settings))
     return built.scored_with(**settings.get("scoring", {}))

@@ -1,6 +1,8 @@
-"""How much faster the runs of a profile are on more cores, by the schedule with measured costs: ``python -m benchmarks.schedule``.
+"""How much faster the runs of a profile are on more cores, by the schedule with measured costs: ``python -m
+benchmarks.schedule``.
 
-Where a machine of 16 cores is at hand, time `snakemake --cores 2 runs` and `snakemake --cores 16 runs` there; this says what to expect.
+Where a machine of 16 cores is at hand, time `snakemake --cores 2 runs` and `snakemake --cores 16 runs` there; this says
+what to expect.
 """
 
 import subprocess

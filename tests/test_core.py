@@ -96,7 +96,9 @@ def test_the_core_imports_no_track() -> None:
 
 
 def test_the_core_computes_with_no_name_of_a_track_or_a_paper() -> None:
-    """A text of one word, as it would be looked up or compared with; examples in what is said to people may hold one."""
+    """A text of one word, as it would be looked up or compared with; examples in what is said to people may hold
+    one.
+    """
     names = {*TRACKS, *PAPERS}
     found = {(name, text) for name in MODULES for text in texts(ast.parse((ROOT / name).read_text())) if text in names}
     assert found == set()

@@ -138,7 +138,9 @@ def group_of(recipe: Recipe) -> str:
 
 
 def test_the_longest_go_first_each_to_the_process_that_ends_first(work: Workspace) -> None:
-    """By what was measured of their kind: before its last group came, no process had more to do than any other has in the end."""
+    """By what was measured of their kind: before its last group came, no process had more to do than any other has
+    in the end.
+    """
     measured = {"duplex": 1000.0, "csp": 10.0, "coop": 10.0, "msci": 100.0, "dfsp": 50.0}
     for name, seconds in measured.items():
         complete(work, [work.plan.evaluations("czsl", name, "shapes-pairs")[0].needs["run"]], seconds)

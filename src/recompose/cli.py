@@ -47,7 +47,9 @@ def make(
     job: Annotated[str | None, typer.Option(help="A job of a workflow, which says what to make.", hidden=True)] = None,
     receipt: Receipt = None,
 ) -> None:
-    """Make stored things, with all that they need, where they are not complete: data, backbones, features, runs, evaluations."""
+    """Make stored things, with all that they need, where they are not complete: data, backbones, features, runs,
+    evaluations.
+    """
     from recompose import phases
     from recompose.engine import Engine
 
@@ -58,7 +60,8 @@ def make(
         keys = engine.job(job).keys
         if gone := [key for key in keys if key not in work.plan.by_key]:
             raise ChangedError(
-                f"{gone[0]} is not in the plan any more: params.yaml or the code changed since the workflow started; start it again"
+                f"{gone[0]} is not in the plan any more: params.yaml or the code changed since the workflow "
+                f"started; start it again"
             )
         recipes = [work.plan.by_key[key] for key in keys]
     else:
@@ -128,7 +131,9 @@ def summary(
         float | None, typer.Option(help="When the work began, in seconds since 1970.", hidden=True)
     ] = None,
 ) -> None:
-    """Say in five lines what the reports hold: what was made, how long it took, the headline numbers, the audit, and the page."""
+    """Say in five lines what the reports hold: what was made, how long it took, the headline numbers, the audit, and
+    the page.
+    """
     from recompose.terminal.summary import show_summary
 
     work = _workspace()
@@ -193,7 +198,9 @@ def trace(
     view: View = None,
     as_json: JSON = False,
 ) -> None:
-    """Say what made a number, from what, where, at what cost, and whether it still holds; every file behind it is verified."""
+    """Say what made a number, from what, where, at what cost, and whether it still holds; every file behind it is
+    verified.
+    """
     from recompose.provenance.trace import trace as trace_cell
     from recompose.terminal.lineage import show_trace
 
@@ -214,8 +221,9 @@ def audit(
 ) -> None:
     """Check that everything the reports show follows from evaluations, and that these are the ones asked for now.
 
-    Every number is taken anew from stored scores, every file is read and compared with its digest, and everything stored with the current parameters, code and inputs.
-    Ends with an error where something does not hold. Without results/ it checks what can be checked, and says what cannot.
+    Every number is taken anew from stored scores, every file is read and compared with its digest, and everything
+    stored with the current parameters, code and inputs. Ends with an error where something does not hold. Without
+    results/ it checks what can be checked, and says what cannot.
     """
     from recompose.provenance.against import compare
     from recompose.provenance.audit import audit as audit_all

@@ -94,8 +94,8 @@ def _amounts(described: Described, sizes: Sizes, *, trains: bool) -> dict[str, i
 def estimate(job: Job, measured: Iterable[Measured]) -> Estimate | None:
     """What a job will take: the mean of the nearest jobs of its kind, in proportion to its amounts.
 
-    Of two jobs the one is nearer that differs in fewer settings; twice or half an amount counts as much as one of them. None where nothing of the kind was
-    measured, or not how much more or less there is to do.
+    Of two jobs the one is nearer that differs in fewer settings; twice or half an amount counts as much as one of them.
+    None where nothing of the kind was measured, or not how much more or less there is to do.
     """
     alike = [(each, ratios) for each in measured if (ratios := _ratios(job, each.job)) is not None]
     if not alike:

@@ -1,11 +1,14 @@
-"""All that Snakemake and DVC see of the store: which jobs are left, what each of them makes, and receipts of what is made.
+"""All that Snakemake and DVC see of the store: which jobs are left, what each of them makes, and receipts of what is
+made.
 
-A job is a process: a batch of recipes of one phase, or the artifacts of a paper, or the report. It makes what is missing, so a finished tree has no jobs. How recipes are
-dealt out to batches follows the machine; it is no part of any identity. A job's name is the digest of what it makes, and ``results/jobs/<name>.json`` says what
-that is, so that a job that runs elsewhere, or later, finds it.
+A job is a process: a batch of recipes of one phase, or the artifacts of a paper, or the report. It makes what is
+missing, so a finished tree has no jobs. How recipes are dealt out to batches follows the machine; it is no part of any
+identity. A job's name is the digest of what it makes, and ``results/jobs/<name>.json`` says what that is, so that a job
+that runs elsewhere, or later, finds it.
 
-Snakemake owns nothing but receipts (and the reports), so it can delete nothing dear. Every receipt belongs to a scope: everything, a paper, or an artifact. It holds only
-while the files it names are as they were: no clock and no engine's memory comes into it.
+Snakemake owns nothing but receipts (and the reports), so it can delete nothing dear. Every receipt belongs to a scope:
+everything, a paper, or an artifact. It holds only while the files it names are as they were: no clock and no engine's
+memory comes into it.
 """
 
 import os
@@ -97,7 +100,9 @@ class Engine:
     # jobs
 
     def jobs(self, scope: str) -> list[Job]:
-        """What is left to do before the artifacts of a scope can be made; each job is written down for whoever carries it out."""
+        """What is left to do before the artifacts of a scope can be made; each job is written down for whoever
+        carries it out.
+        """
         if scope not in self._jobs:
             missing = self.work.missing(self._wanted(scope))
             jobs = [job for phase in PHASES for job in self._of_phase(phase, missing)]
@@ -119,7 +124,8 @@ class Engine:
         return [self._job(phase, recipes) for recipes in named.values()]
 
     def batches(self, missing: list[Recipe]) -> list[Job]:
-        """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind it.
+        """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind
+        it.
 
         Where runs take a GPU each has a process of its own: starting that is nothing beside them.
         """
@@ -156,7 +162,9 @@ class Engine:
 
     @property
     def _gpus_of_towers(self) -> int:
-        """The GPUs of a process that computes with the backbone; with ``devices: auto`` Lightning takes all there are."""
+        """The GPUs of a process that computes with the backbone; with ``devices: auto`` Lightning takes all there
+        are.
+        """
         trainer = self.work.params.chosen.trainer
         if trainer.accelerator == "cpu":
             return 0
@@ -234,11 +242,15 @@ class Engine:
         return self._relative(self._report_receipt)
 
     def stamp(self, paper: str, artifact: str) -> str:
-        """A file that is newer than an artifact, and has another content than before, exactly where that has to be made."""
+        """A file that is newer than an artifact, and has another content than before, exactly where that has to be
+        made.
+        """
         return f"results/receipts/due/{paper}/{artifact}"
 
     def before_artifact(self, name: str) -> list[str]:
-        """What has to be there before a single artifact, ``paper/artifact``: what it needs that is missing, and what says that it is due."""
+        """What has to be there before a single artifact, ``paper/artifact``: what it needs that is missing, and what
+        says that it is due.
+        """
         paper, artifact = name.split("/")
         return [*self.receipts(f"{paper}.{artifact}"), self.stamp(paper, artifact)]
 

@@ -1,4 +1,7 @@
-"""Every error that this project raises on purpose, as one tree. Their messages name file, place and remedy, and are all that users see."""
+"""Every error that this project raises on purpose, as one tree.
+
+Their messages name file, place and remedy, and are all that users see.
+"""
 
 from pathlib import Path
 

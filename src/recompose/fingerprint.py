@@ -16,7 +16,8 @@ import recompose
 from recompose.files import write_text
 
 PACKAGE = "recompose"
-# what can move no number: what is only said to people, and what only finds, names and keeps things, whose contents are compared by digests
+# what can move no number: what is only said to people, and what only finds, names and keeps things, whose contents are
+# compared by digests
 OUTSIDE = {
     f"{PACKAGE}.{name}"
     for name in (
@@ -107,7 +108,9 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Summaries:
-    """The digest of each source's syntax and the names it imports, kept beside Python's own compiled files: parsing all takes longer than planning."""
+    """The digest of each source's syntax and the names it imports, kept beside Python's own compiled files: parsing
+    all takes longer than planning.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file, self._grew = file, False

@@ -1,5 +1,5 @@
-"""What the phases of the workflow do, in their order. Each finds what the ones before it made, makes its own, and is done at once where that
-exists. Torch is imported by those that need it, when they do.
+"""What the phases of the workflow do, in their order. Each finds what the ones before it made, makes its own, and is
+done at once where that exists. Torch is imported by those that need it, when they do.
 """
 
 import os

@@ -1,7 +1,8 @@
 """A plan is a graph of recipes: what has to exist, and what each thing is made from.
 
-Pure functions of params.yaml and of the sources; nothing here touches data or results. A recipe is what determines a content; its digest
-is the content's name on disk. Kinds of recipes are called by the folder of ``results/`` that holds what they determine.
+Pure functions of params.yaml and of the sources; nothing here touches data or results. A recipe is what determines a
+content; its digest is the content's name on disk. Kinds of recipes are called by the folder of ``results/`` that holds
+what they determine.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""What a long job says while it works: lines, because several jobs share a terminal and logs keep them, and how far it is, as a file."""
+"""What a long job says while it works: lines, because several jobs share a terminal and logs keep them, and how far
+it is, as a file.
+"""
 
 import json
 import sys
@@ -20,7 +22,9 @@ _terminal = {"details": True}
 
 
 def say(message: str, *, detail: bool = False) -> None:
-    """Write one line with the time of day to standard error, and to the log in force; details only to the log where it is quiet."""
+    """Write one line with the time of day to standard error, and to the log in force; details only to the log where
+    it is quiet.
+    """
     line = f"{datetime.now(UTC).astimezone():%H:%M:%S}  {message}"
     if _terminal["details"] or not detail:
         print(line, file=sys.stderr, flush=True)

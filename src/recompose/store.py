@@ -1,8 +1,9 @@
 """The store: content-addressed folders, each complete once its record is written.
 
-``results/<kind>/<folder>/`` is where a recipe's content is made and kept. The record is written last and atomically. It holds the recipe,
-the hash of every file, what was found of what it was made from, and by what, where and when it was made. So an interrupted folder is never
-taken for a complete one, and a changed, truncated or missing file is found by name.
+``results/<kind>/<folder>/`` is where a recipe's content is made and kept. The record is written last and atomically. It
+holds the recipe, the hash of every file, what was found of what it was made from, and by what, where and when it was
+made. So an interrupted folder is never taken for a complete one, and a changed, truncated or missing file is found by
+name.
 """
 
 import shutil
@@ -147,7 +148,8 @@ class Store:
 
         Args:
             recipe: of a complete folder.
-            reading: whether all bytes are read again, also of files that nobody touched since they were read and found right.
+            reading: whether all bytes are read again, also of files that nobody touched since they were read and found
+                right.
 
         Raises:
             DamagedError: a file is missing, truncated or changed.
@@ -236,8 +238,9 @@ class Store:
     def making(self, recipe: Recipe) -> Iterator[Path | None]:
         """Make a recipe's content, alone: gives its folder, or None where it is complete already.
 
-        Of two processes that want the same content one waits for the other. The folder may hold what an interrupted process left
-        in ``scratch``. On success all other files are hashed and the record is written. An exception leaves its trace in ``error.txt``.
+        Of two processes that want the same content one waits for the other. The folder may hold what an interrupted
+        process left in ``scratch``. On success all other files are hashed and the record is written. An exception
+        leaves its trace in ``error.txt``.
         """
         lock = self._lock(recipe.kind, recipe.folder)
         try:
@@ -298,7 +301,10 @@ class Store:
         shutil.rmtree(path)
 
     def prune(self, kinds: Iterable[str], keep: Iterable[Recipe], *, dry: bool) -> list[str]:
-        """Remove every folder of these kinds but those of ``keep`` and those being made; gives their keys. ``dry``: only name them."""
+        """Remove every folder of these kinds but those of ``keep`` and those being made; gives their keys.
+
+        ``dry``: only name them.
+        """
         kept = {recipe.key for recipe in keep}
         keys = [
             f"{kind}/{path.name}"

@@ -1,4 +1,6 @@
-"""The drawn world: the same from the same seed, as long-tailed as it claims, and looking as its labels and captions say."""
+"""The drawn world: the same from the same seed, as long-tailed as it claims, and looking as its labels and captions
+say.
+"""
 
 import hashlib
 import io
@@ -96,8 +98,10 @@ def test_another_process_with_other_hashes_draws_and_chooses_the_same(
 ) -> None:
     code = (
         "import sys, types; from pathlib import Path; sys.modules['torch'] = types.ModuleType('torch');"  # slow, unused
-        "from recompose.drawing.scenes import write_corpus; from recompose.tracks.czsl.data.shapes_pairs import choose_pairs;"
-        "write_corpus(Path(sys.argv[1]) / 'corpus', scenes=30, seed=3); print([choose_pairs(seed) for seed in range(9)])"
+        "from recompose.drawing.scenes import write_corpus; from recompose.tracks.czsl.data.shapes_pairs import "
+        "choose_pairs;"
+        "write_corpus(Path(sys.argv[1]) / 'corpus', scenes=30, seed=3); print([choose_pairs(seed) for seed in "
+        "range(9)])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)],

@@ -92,7 +92,9 @@ def test_memory_is_spared_only_for_gradients_of_several_blocks(
 
 
 def test_of_several_blocks_nothing_between_is_kept() -> None:
-    """What a graph keeps for the backward pass goes through a hook: of one block the results of its steps, of several their rows."""
+    """What a graph keeps for the backward pass goes through a hook: of one block the results of its steps, of
+    several their rows.
+    """
 
     def kept(size: int) -> list[int]:
         sizes: list[int] = []

@@ -22,7 +22,9 @@ ADE = 4  # numbers that it has none of, on MIT-States
 
 @dataclass(frozen=True)
 class Printed:
-    """A table as it stands in a paper's text: its rows, its columns of numbers, those left empty, and the sum of all, spreads left out."""
+    """A table as it stands in a paper's text: its rows, its columns of numbers, those left empty, and the sum of
+    all, spreads left out.
+    """
 
     rows: int
     columns: int
@@ -76,7 +78,7 @@ TABLES = [(name, table) for name, paper in PAPER.items() for table in paper.arti
 def number(text: str) -> float:
     """Of a printed text, without its spread."""
     text = text.split(" ± ")[0].lstrip("+")
-    factor, power = re.fullmatch(r"(?:([\d.]+)×)?10\^(-?\d+)", text).groups() if "^" in text else (text, "0")  # type: ignore[union-attr]
+    factor, power = re.fullmatch(r"(?:([\d.]+)×)?10\^(-?\d+)", text).groups() if "^" in text else (text, "0")
     return float(factor or 1) * 10.0 ** int(power)
 
 
@@ -215,7 +217,8 @@ def test_both_papers_print_the_same_data_sets() -> None:
 def impossible(s: float, u: float, h: float, auc: float) -> Iterator[str]:
     """The metrics that no falling curve from S to U has, however they were rounded.
 
-    The area is at most S x U, and at least that of the rectangle below the point of the best H, which is H squared or more.
+    The area is at most S x U, and at least that of the rectangle below the point of the best H, which is H squared or
+    more.
     """
     half = 0.05
     if h - half > 2 * (s + half) * (u + half) / (s + u + 2 * half):

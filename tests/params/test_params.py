@@ -137,7 +137,8 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "graph_dropout: 0.5, dropout: 0.2",
             "graph_dropot: 0.5, dropout: 0.2",
-            "czsl.methods.gipcol.per_dataset.ut-zappos.graph_dropot: there is no key 'graph_dropot'; the nearest is 'graph_dropout'",
+            "czsl.methods.gipcol.per_dataset.ut-zappos.graph_dropot: there is no key 'graph_dropot'; the nearest "
+            "is 'graph_dropout'",
         ),
         ("    fusion: t2i", "    fusion: bif", "czsl.methods.dfsp.fusion: 'bif' is not allowed"),
         ("    share: 0.2", "    share: 1.1", "czsl.methods.dfsp.share: input should be less than or equal to 1"),
@@ -160,7 +161,8 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "image_tower: adapters",
             "image_tower: adapter",
-            "czsl.methods.c-s-o.image_tower: 'adapter' is not allowed; the nearest is 'adapters'; allowed: adapters, lora, frozen",
+            "czsl.methods.c-s-o.image_tower: 'adapter' is not allowed; the nearest is 'adapters'; allowed: "
+            "adapters, lora, frozen",
         ),
         (
             "selection: [1.0, 1.0, 1.0]",
@@ -195,18 +197,21 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "adapter: cgqa",
             "adapter: cgaq",
-            "czsl.datasets.cgqa.adapter: 'cgaq' is not allowed; the nearest is 'cgqa'; allowed: shapes-pairs, mit-states, ut-zappos, cgqa",
+            "czsl.datasets.cgqa.adapter: 'cgaq' is not allowed; the nearest is 'cgqa'; allowed: shapes-pairs, "
+            "mit-states, ut-zappos, cgqa",
         ),
         ("      adapter: cgqa\n", "", "czsl.datasets.cgqa.adapter: this key is missing"),
         (
             "adapter: cgqa\n",
             "adapter: cgqa\n      archive: []\n",
-            "czsl.datasets.cgqa.archive: there is no key 'archive'; the nearest is 'archives'; allowed: adapter, archives",
+            "czsl.datasets.cgqa.archive: there is no key 'archive'; the nearest is 'archives'; allowed: adapter, "
+            "archives",
         ),
         (
             "    architecture: RN50\n",
             "    architecture: RN50\n    activatoin: gelu\n",
-            "backbones.clip-rn50.activatoin: there is no key 'activatoin'; the nearest is 'activation'; allowed: architecture, activation, weights",
+            "backbones.clip-rn50.activatoin: there is no key 'activatoin'; the nearest is 'activation'; allowed: "
+            "architecture, activation, weights",
         ),
         ("  clip-rn50:\n", "  clip.rn50:\n", "backbones.clip.rn50: string should match pattern"),
         ("czsl: #", "czls: #", "czls: there is no key 'czls'; the nearest is 'czsl'"),
@@ -308,7 +313,8 @@ def test_an_override_of_no_key_is_an_error() -> None:
     text = TEXT.replace("profile: demo", "profile: smoke").replace("csp.training.epochs: 2", "csp.training.epoch: 2")
     with pytest.raises(
         ParamsError,
-        match=r"profiles\.smoke\.override\.czsl\.methods\.csp\.training\.epoch: .*the nearest is 'czsl\.methods\.csp\.training\.epochs'",
+        match=r"profiles\.smoke\.override\.czsl\.methods\.csp\.training\.epoch: .*the nearest is "
+        r"'czsl\.methods\.csp\.training\.epochs'",
     ):
         parse_params(text)
 
@@ -483,7 +489,8 @@ def test_edits_change_the_text() -> None:
     [
         (
             "czsl.methods.csp.training.rl=1",
-            "params.yaml with czsl.methods.csp.training.rl=1 is wrong:\n  czsl.methods.csp.training.rl: there is no key",
+            "params.yaml with czsl.methods.csp.training.rl=1 is wrong:\n  czsl.methods.csp.training.rl: there is "
+            "no key",
         ),
         ("czsl.methods.csp.training.lr", "an edit is written path=value"),
         ("czsl.methods.csp.training.lr=[", "the value in 'czsl.methods.csp.training.lr=[' is not valid YAML"),
@@ -538,6 +545,9 @@ def test_a_file_of_another_shape_is_an_error(text: str) -> None:
 
 
 def test_reading_parameters_imports_no_torch() -> None:
-    code = "import sys, recompose.params, recompose.tracks.czsl.params; print({'torch', 'numpy', 'recompose.tracks.czsl.training'} & set(sys.modules))"
+    code = (
+        "import sys, recompose.params, recompose.tracks.czsl.params; "
+        "print({'torch', 'numpy', 'recompose.tracks.czsl.training'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

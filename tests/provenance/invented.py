@@ -1,4 +1,6 @@
-"""Lineages of things that nobody made: what a plan asks for, with files, numbers and circumstances that are invented."""
+"""Lineages of things that nobody made: what a plan asks for, with files, numbers and circumstances that are
+invented.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping

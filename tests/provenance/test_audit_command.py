@@ -30,7 +30,10 @@ def test_the_clean_world_in_words_without_torch(chance_project: Project) -> None
     assert table[0].split() == ["artifact", "current"]
     assert ["msci/table-2", "8"] in [line.split() for line in table]
     assert table[-1].split() == ["all", "cells", "104"]
-    words = "clean: everything that the reports show follows from its runs; 2 of 2 evaluations recomputed from their scores, "
+    words = (
+        "clean: everything that the reports show follows from its runs; 2 of 2 evaluations recomputed from their "
+        "scores, "
+    )
     assert verdict.startswith(words)
 
 

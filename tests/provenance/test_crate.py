@@ -31,7 +31,9 @@ PROFILES = {
 
 
 def project(target: Path) -> Path:
-    """What a clone has of a project that a crate is made from: no data, no results; two methods were run with two seeds."""
+    """What a clone has of a project that a crate is made from: no data, no results; two methods were run with two
+    seeds.
+    """
     target.mkdir(parents=True, exist_ok=True)
     for name in KEPT:
         if (ROOT / name).exists():

@@ -1,4 +1,6 @@
-"""One word for a number everywhere: whatever was done, trace, audit and page say the same of a cell, and status of what is stored."""
+"""One word for a number everywhere: whatever was done, trace, audit and page say the same of a cell, and status of
+what is stored.
+"""
 
 import shutil
 import subprocess

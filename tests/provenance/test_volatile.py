@@ -1,4 +1,6 @@
-"""What is kept in git of the reports says nothing that differs from one making to another of the same: that is in one file."""
+"""What is kept in git of the reports says nothing that differs from one making to another of the same: that is in
+one file.
+"""
 
 import re
 from pathlib import Path

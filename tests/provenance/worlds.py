@@ -1,4 +1,7 @@
-"""Bad worlds: what is done to a finished project, and what may be said of it. Audits are made in this process, of copies of what they read."""
+"""Bad worlds: what is done to a finished project, and what may be said of it.
+
+Audits are made in this process, of copies of what they read.
+"""
 
 import shutil
 from collections.abc import Callable

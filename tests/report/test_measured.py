@@ -250,7 +250,7 @@ def test_gains_are_over_common_seeds(found_groups: Any, row: str, gains: list[fl
 def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set() -> None:
     work = Fake({"m": {"d": by_seed({}, {}), "e": by_seed({})}, "other": {"f": by_seed({})}}, missing={("m", "d", 1)})
     named = {"Learning rate": "lr", "Number of epochs": "epochs", "Top": "scoring.top"}
-    found = by_cell(settings(work, paper_of(kind="settings", of="m", measured=named), "table-1"))  # type: ignore[arg-type]
+    found = by_cell(settings(work, paper_of(kind="settings", of="m", measured=named), "table-1"))
     values = {(row, column): (cell.text, cell.value, cell.n) for (row, column, _), cell in found.items()}
     assert values == {
         ("Learning rate", "d"): ("0.0001", 1e-4, 1),
@@ -263,7 +263,7 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
     cell = found["Learning rate", "d", ""]
     assert (cell.made_from, len(cell.expected), cell.names) == ((key("m", "d", 0),), 2, ("m",))
     with pytest.raises(KeyError, match="has no setting gone"):
-        list(settings(work, paper_of(kind="settings", of="m", measured={"G": "gone"}), "table-1"))  # type: ignore[arg-type]
+        list(settings(work, paper_of(kind="settings", of="m", measured={"G": "gone"}), "table-1"))
 
 
 # data sets
@@ -306,7 +306,7 @@ def test_frequencies_count_images_of_training_and_test_and_their_shares(
     data: PairData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    found = by_cell(frequencies(Fake({}, names=("d",)), paper_of(kind="frequencies"), "table-1"))  # type: ignore[arg-type]
+    found = by_cell(frequencies(Fake({}, names=("d",)), paper_of(kind="frequencies"), "table-1"))
     columns = [f"d {split} {what}" for split in ("train", "test") for what in ("count", "instance %")]
     table = {
         row: [found[row, column, ""].text for column in columns]

@@ -162,7 +162,9 @@ def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
 
 
 class Toy:
-    """A paper with a table measured in two ways, one not measured, a figure and claims; all its names can be changed."""
+    """A paper with a table measured in two ways, one not measured, a figure and claims; all its names can be
+    changed.
+    """
 
     def __init__(self, folder: Path, name: Callable[[str], str] = same) -> None:
         self.folder, self.name = folder, name
@@ -451,7 +453,10 @@ def test_hostile_names_are_text(text: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_notes_hold_text_links_and_headings_below_those_of_the_page() -> None:
-    markdown = "# One\n\n## Two\n\n<b onclick=x>raw</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(2)) ![b](http://example.org/b.png) `{{ c }}`\n"
+    markdown = (
+        "# One\n\n## Two\n\n<b onclick=x>raw</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(2)) "
+        "![b](http://example.org/b.png) `{{ c }}`\n"
+    )
     reader = Reader(notes(markdown))
     assert {tag[0] for tag in reader.tags} <= {"h3", "h4", "p", "a", "code"}
     assert [each.text for each in reader.root.all("h3") + reader.root.all("h4")] == ["One", "Two"]

@@ -326,7 +326,10 @@ def show_as(browser: Chrome, scheme: str) -> None:
 def test_texts_stand_out_in_light_and_in_dark(opened: Chrome) -> None:
     marks = [f"mark {state}" for state in STATES]
     marks += [f"verdict {verdict.replace(' ', '-')}" for verdict in VERDICTS]
-    add = "for (const name of arguments[0]) for (const at of document.querySelectorAll('main p, .facts p, dialog p')) at.insertAdjacentHTML('beforeend', `<span class='${name}'>x</span>`)"
+    add = (
+        "for (const name of arguments[0]) for (const at of document.querySelectorAll('main p, .facts p, dialog "
+        "p')) at.insertAdjacentHTML('beforeend', `<span class='${name}'>x</span>`)"
+    )
     cell_at(opened).click()
     opened.execute_script(add, marks)
     grounds = {}

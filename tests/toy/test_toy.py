@@ -1,4 +1,6 @@
-"""A track and a paper that the core has never heard of: they are put into a copy of the project, and all of it works for them."""
+"""A track and a paper that the core has never heard of: they are put into a copy of the project, and all of it works
+for them.
+"""
 
 import csv
 import json
@@ -30,7 +32,9 @@ toy:
 
 
 def with_toy(root: Path) -> Project:
-    """A copy of the project with a folder for the track, one for the paper, a line for each, and a profile of nothing else."""
+    """A copy of the project with a folder for the track, one for the paper, a line for each, and a profile of
+    nothing else.
+    """
     project = new_project(root)
     shutil.copytree(HERE / "track", root / "src/recompose/tracks/toy", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(HERE / "paper", root / "src/recompose/papers/toy")

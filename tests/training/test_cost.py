@@ -1,4 +1,6 @@
-"""What runs and evaluations cost: counts of parameters in closed form, seconds by a clock that tests turn, memory by a known allocation."""
+"""What runs and evaluations cost: counts of parameters in closed form, seconds by a clock that tests turn, memory by
+a known allocation.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Pretraining: with the tokens in use alone it comes to the same as with the whole table, and what it writes is a backbone."""
+"""Pretraining: with the tokens in use alone it comes to the same as with the whole table, and what it writes is a
+backbone.
+"""
 
 import json
 from pathlib import Path

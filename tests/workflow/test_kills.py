@@ -1,4 +1,6 @@
-"""Killed at any moment, the same command goes on and ends with what it would have given; elsewhere and at another time, too."""
+"""Killed at any moment, the same command goes on and ends with what it would have given; elsewhere and at another
+time, too.
+"""
 
 import os
 import signal
@@ -59,7 +61,7 @@ def kill_what_makes(process: "subprocess.Popen[str]") -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def killed_when(project: Project, pattern: str, count: int, kill, process: "subprocess.Popen[str]") -> str:  # type: ignore[no-untyped-def]
+def killed_when(project: Project, pattern: str, count: int, kill, process: "subprocess.Popen[str]") -> str:
     """Kill when so many files are there; gives what the engine said."""
     until = time.monotonic() + PATIENCE
     while len(list(project.root.glob(pattern))) < count:

@@ -110,7 +110,9 @@ class Backbone(nn.Module):
         return ((pixels * std + mean) * 255).round().to(torch.uint8)
 
     def from_bytes(self, images: Tensor) -> Tensor:
-        """Preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255: the inverse of ``as_bytes``."""
+        """Preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255: the inverse of
+        ``as_bytes``.
+        """
         mean, std = self._statistics(images)
         return (images.float() / 255 - mean) / std
 
@@ -120,14 +122,17 @@ class Backbone(nn.Module):
         return mean.view(3, 1, 1), std.view(3, 1, 1)
 
     def joint_tokens(self, pixels: Tensor, layers: Sequence[int]) -> list[Tensor]:
-        """The output of these blocks in the joint space: each token [images, 1 + patches, E], normed and projected as the class token is.
+        """The output of these blocks in the joint space: each token [images, 1 + patches, E], normed and projected as
+        the class token is.
 
         The class token of the last block is the image's embedding.
         """
         return [self.project_image(tokens) for tokens in self.image_tokens(pixels, layers)]
 
     def project_image(self, tokens: Tensor) -> Tensor:
-        """The joint space's [..., E] of tokens [..., W] of the image tower, normed and projected as the class token is."""
+        """The joint space's [..., E] of tokens [..., W] of the image tower, normed and projected as the class token
+        is.
+        """
         visual = self.model.visual
         return visual.ln_post(tokens) @ visual.proj
 
@@ -148,13 +153,17 @@ class Backbone(nn.Module):
         return self.project_text(x[torch.arange(len(x), device=x.device), end])
 
     def prompt_tokens(self, embeddings: Tensor) -> Tensor:
-        """What the text tower's last block gives [texts, length, D] of prompts given as token embeddings [texts, length, D]."""
+        """What the text tower's last block gives [texts, length, D] of prompts given as token embeddings [texts,
+        length, D].
+        """
         model, length = self.model, embeddings.shape[1]
         x = embeddings + model.positional_embedding[:length]
         return model.transformer(x, attn_mask=model.attn_mask[:length, :length])
 
     def project_text(self, tokens: Tensor) -> Tensor:
-        """The joint space's [..., E] of tokens [..., D] of the text tower, normed and projected as the end of text is."""
+        """The joint space's [..., E] of tokens [..., D] of the text tower, normed and projected as the end of text
+        is.
+        """
         return self.model.ln_final(tokens) @ self.model.text_projection
 
 
@@ -201,7 +210,8 @@ def build(architecture: str, activation: Activation) -> Backbone:
 
 
 def outline(architecture: str, activation: Activation) -> Backbone:
-    """A backbone without weights, in no memory but for the embedding of tokens: enough to build methods on, and to count what they train.
+    """A backbone without weights, in no memory but for the embedding of tokens: enough to build methods on, and to
+    count what they train.
 
     Raises:
         RuntimeError: open_clip does not know the architecture.
@@ -233,7 +243,8 @@ def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
 
 
 def load_backbone(folder: Path) -> Backbone:
-    """A backbone from a folder with its weights and ``backbone.json``, which holds architecture, activation and the weights' file name.
+    """A backbone from a folder with its weights and ``backbone.json``, which holds architecture, activation and the
+    weights' file name.
 
     Raises:
         RuntimeError: the weights do not fit the architecture.

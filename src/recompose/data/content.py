@@ -10,7 +10,9 @@ CONTENT = "content.json"  # of an index: raw file -> SHA-256
 
 
 def write_content(root: Path, names: Iterable[str], index: Path) -> None:
-    """Write into the folder of an index the digests of the raw files that it was read from, by their paths below ``root``."""
+    """Write into the folder of an index the digests of the raw files that it was read from, by their paths below
+    ``root``.
+    """
     write_json(index / CONTENT, {name: _digest(root / name) for name in sorted(set(names))})
 
 

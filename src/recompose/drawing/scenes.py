@@ -71,7 +71,9 @@ def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
 
 
 def write_corpus(folder: Path, *, scenes: int, seed: int) -> None:
-    """Write the scenes as WebDataset shards (``<key>.png`` beside ``<key>.txt`` in tar files), as open_clip reads them."""
+    """Write the scenes as WebDataset shards (``<key>.png`` beside ``<key>.txt`` in tar files), as open_clip reads
+    them.
+    """
     folder.mkdir(parents=True)
     for start in range(0, scenes, SHARD):
         with tarfile.open(folder / f"{start // SHARD:05d}.tar", "w", format=tarfile.USTAR_FORMAT) as shard:

@@ -98,7 +98,9 @@ class Consequences:
 
     @property
     def wall_seconds(self) -> float:
-        """From start to end: one phase after the other, in each as many processes side by side as cores and GPU allow."""
+        """From start to end: one phase after the other, in each as many processes side by side as cores and GPU
+        allow.
+        """
         phases = dict.fromkeys(process.phase for process in self.processes)
         return sum(wall([each for each in self.processes if each.phase == phase], self.cores) for phase in phases)
 
@@ -121,7 +123,9 @@ class Consequences:
 
 
 def wall(processes: list[Process], cores: int) -> float:
-    """The time of processes that wait for no other of them: no less than the longest takes, or cores and the one GPU have to do."""
+    """The time of processes that wait for no other of them: no less than the longest takes, or cores and the one GPU
+    have to do.
+    """
     threads = sum(each.seconds * min(each.threads, cores) for each in processes) / cores
     on_gpu = sum(each.seconds for each in processes if each.gpus)
     return max([threads, on_gpu, *(each.seconds for each in processes)])

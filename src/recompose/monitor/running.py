@@ -35,7 +35,10 @@ class Progress:
 
 
 def read_progress(folder: Path, now: datetime | None = None) -> Progress | None:
-    """How far the making of a folder is now: what is left is less by the time since that was written. None: it has not said."""
+    """How far the making of a folder is now: what is left is less by the time since that was written.
+
+    None: it has not said.
+    """
     try:
         written = _Written.model_validate_json((folder / SCRATCH / FILE).read_text(encoding="utf-8"))
     except (OSError, ValidationError):

@@ -123,7 +123,10 @@ def session(done: Iterable[tuple[datetime, datetime]], running: Iterable[datetim
 
 
 class Observer:
-    """Looks at a workspace again and again. What was found complete and whole is only looked at again where its record changes."""
+    """Looks at a workspace again and again.
+
+    What was found complete and whole is only looked at again where its record changes.
+    """
 
     def __init__(self, work: Workspace, papers: list[Paper]) -> None:
         self._work, self._papers = work, papers
@@ -178,7 +181,8 @@ class Observer:
         return "done", ""
 
     def _check(self, recipe: Recipe) -> None:
-        """Verify a complete folder's files, and keep when it was made; what nobody touched since it was read is not read again.
+        """Verify a complete folder's files, and keep when it was made; what nobody touched since it was read is not
+        read again.
 
         Raises:
             DamagedError: a file is missing or was changed.

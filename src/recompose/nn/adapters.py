@@ -11,7 +11,10 @@ SCALE = 0.1
 
 
 class Adapter(nn.Module):
-    """A bottleneck beside a sub-layer: down, ReLU, dropout, up, scaled. It begins as zero, so that training begins at the frozen tower."""
+    """A bottleneck beside a sub-layer: down, ReLU, dropout, up, scaled.
+
+    It begins as zero, so that training begins at the frozen tower.
+    """
 
     def __init__(self, width: int, bottleneck: int, dropout: float) -> None:
         super().__init__()
@@ -22,7 +25,9 @@ class Adapter(nn.Module):
             nn.init.zeros_(zero)
 
     def forward(self, x: Tensor) -> Tensor:
-        """What is added [..., width] to a sub-layer's output, from the input [..., width] of the residual branch around it."""
+        """What is added [..., width] to a sub-layer's output, from the input [..., width] of the residual branch
+        around it.
+        """
         return SCALE * self.up(self.dropout(self.down(x).relu()))
 
 

@@ -10,7 +10,10 @@ from torch.nn.utils import parametrize
 
 
 class LowRank(nn.Module):
-    """Products of rank r beside a joint projection to queries, keys and values, for queries and values. They begin as zero."""
+    """Products of rank r beside a joint projection to queries, keys and values, for queries and values.
+
+    They begin as zero.
+    """
 
     def __init__(self, width: int, rank: int) -> None:
         super().__init__()

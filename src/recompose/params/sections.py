@@ -55,7 +55,8 @@ class Trainer(Section):
     """How training runs on the hardware at hand."""
 
     precision: Precision = Field(
-        description="Number format of training, as Lightning calls it, where a method's own training names none; validation and test are always in 32 bits."
+        description="Number format of training, as Lightning calls it, where a method's own training names none; "
+        "validation and test are always in 32 bits."
     )
     threads: Count = Field(
         description="Of one process on CPU; fixed, so that sums do not depend on the machine's number of cores."

@@ -55,12 +55,15 @@ class _Checks:
 
 
 def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
-    """Check every artifact and everything it was made from; figures by their digests, and what nobody touched since it was read by its times."""
+    """Check every artifact and everything it was made from; figures by their digests, and what nobody touched since
+    it was read by its times.
+    """
     return _Checks.of(work, papers, reading=False).audit()
 
 
 def audit(work: Workspace, papers: list[Paper], *, drawing: bool = True) -> Audit:
-    """Check every artifact, every byte that it was made from, and the index of the reports; where nothing is stored, dvc.lock is asked.
+    """Check every artifact, every byte that it was made from, and the index of the reports; where nothing is stored,
+    dvc.lock is asked.
 
     Without ``drawing`` figures are checked by their digests alone.
     """

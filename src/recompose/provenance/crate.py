@@ -25,7 +25,8 @@ FOLDERS = ("workflow", REPORTS)
 
 
 def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
-    """Write the crate of a project whose reports are made; only these, the workflow and the parameters have to be there.
+    """Write the crate of a project whose reports are made; only these, the workflow and the parameters have to be
+    there.
 
     It is written beside its place and put there when it is complete: an older crate is there until then.
 

@@ -1,8 +1,9 @@
-"""The graph of an RO-Crate: what the reports show, as actions on entities, in the terms of the profile Provenance Run Crate.
+"""The graph of an RO-Crate: what the reports show, as actions on entities, in the terms of the profile Provenance Run
+Crate.
 
-What is in the crate's folder is a ``File``. What stays in ``results/`` is described by its digest and size: it is no part of the crate, so it must be
-no ``File`` (RO-Crate 1.1 wants every one of these to be there), but a contextual entity, a ``CreativeWork`` or a ``Collection`` of them, with an
-identifier below ``#results/``.
+What is in the crate's folder is a ``File``. What stays in ``results/`` is described by its digest and size: it is no
+part of the crate, so it must be no ``File`` (RO-Crate 1.1 wants every one of these to be there), but a contextual
+entity, a ``CreativeWork`` or a ``Collection`` of them, with an identifier below ``#results/``.
 """
 
 import json
@@ -146,7 +147,9 @@ class _Graph:
         return existing or self.crate.add(ContextEntity(self.crate, identifier, {"@type": kind, **properties}))
 
     def stored(self, key: str, name: str, sha256: str, size: int | None = None) -> Entity:
-        """A file that is kept in results/, with its digest; where other bytes were found there too, these are another entity."""
+        """A file that is kept in results/, with its digest; where other bytes were found there too, these are
+        another entity.
+        """
         identifier = _id("results", key, name)
         existing = self.crate.get(identifier)
         if existing and existing["sha256"] != sha256:
@@ -217,7 +220,9 @@ class _Graph:
         self.actions.setdefault(step, []).append(action)
 
     def add_stored(self, key: str, record: Record) -> None:
-        """Something stored: what it was made from, what it was told, by what and where it was made, and what came out."""
+        """Something stored: what it was made from, what it was told, by what and where it was made, and what came
+        out.
+        """
         folder = self.collection(key)
         folder["hasPart"] = self.results(key)
         made = self.published.made.get(key)

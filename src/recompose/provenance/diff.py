@@ -135,7 +135,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple[str, str]]:
-    """Who stands for whom: itself, else, of the same data set and seed, the one with the fewest differences, its own method first."""
+    """Who stands for whom: itself, else, of the same data set and seed, the one with the fewest differences, its own
+    method first.
+    """
     couples = sorted(
         (old != new, *_distance(then[old], now[new]), old, new)
         for old in then

@@ -40,7 +40,8 @@ class Traced:
 
 
 def trace(work: Workspace, path: Path, row: str, column: str, view: str | None = None) -> Traced:
-    """Trace the measured cell of this row and column of an artifact, given by any of its files; every file behind it is verified.
+    """Trace the measured cell of this row and column of an artifact, given by any of its files; every file behind it is
+    verified.
 
     Of a table that measures in several views the first one is meant where none is given.
 

@@ -49,7 +49,9 @@ class Table:
 
     @property
     def sections(self) -> dict[str, str]:
-        """The sections that it has, in order, with their headings: what was measured in each view, and what was reported."""
+        """The sections that it has, in order, with their headings: what was measured in each view, and what was
+        reported.
+        """
         headings = {**(self.views or {"measured": "Measured here"}), "reported": "Reported by the paper"}
         return {section: heading for section, heading in headings.items() if self.of(section)}
 

@@ -22,7 +22,9 @@ def chain(described: Mapping[str, Any] | Recipe, records: Mapping[str, Mapping[s
 
 
 def nearest(old: Mapping[str, Any], wanted: list[Recipe], records: Mapping[str, Mapping[str, Any]]) -> Recipe | None:
-    """Of the recipes that are wanted the one of the same seed with the fewest differences; None where none has that seed."""
+    """Of the recipes that are wanted the one of the same seed with the fewest differences; None where none has that
+    seed.
+    """
     seed, before = old["labels"].get("seed"), chain(old, records)
     same_seed = [recipe for recipe in wanted if recipe.labels.get("seed") == seed]
     return min(same_seed, key=lambda recipe: len(list(changes(before, chain(recipe)))), default=None)

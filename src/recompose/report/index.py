@@ -1,4 +1,6 @@
-"""The index of reports for code hosts, the numbers that DVC compares between experiments, and how everything was made."""
+"""The index of reports for code hosts, the numbers that DVC compares between experiments, and how everything was
+made.
+"""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +43,9 @@ def plots(results: Results) -> dict[str, str]:
 
 
 def write_index(results: Results, papers: list[Paper], page: str) -> list[str]:
-    """Write the report site's page, the index and the numbers that DVC compares, and how everything was made; gives the files."""
+    """Write the report site's page, the index and the numbers that DVC compares, and how everything was made; gives
+    the files.
+    """
     reports = results.work.reports
     texts = {PAGE: page, **index_texts(results, papers)}
     for name, text in texts.items():
@@ -52,7 +56,9 @@ def write_index(results: Results, papers: list[Paper], page: str) -> list[str]:
 
 
 def made_of(work: Workspace, published: Published) -> dict[str, Any]:
-    """By what, where and when everything behind the artifacts was made; what is not on this disk as the file has it that is there."""
+    """By what, where and when everything behind the artifacts was made; what is not on this disk as the file has it
+    that is there.
+    """
     recipes = {recipe.key: recipe for recipe in work.plan.recipes}
     made = {}
     for key in sorted(published.records):
@@ -92,7 +98,8 @@ def readme(results: Results, papers: list[Paper]) -> str:
         "Written by the workflow; every file is made again by `make reproduce`.",
         "",
         f"- Profile `{results.work.params.profile}`: {_covered(results)}.",
-        "- Reported values are what a paper printed, measured values are what runs here gave. They are on different data sets "
+        "- Reported values are what a paper printed, measured values are what runs here gave. They are on "
+        "different data sets "
         "unless both stand in one column.",
         *_example(results, papers),
         f"- When, where and on which commit each of them was made, and how long it took: [{MADE}]({MADE}).",

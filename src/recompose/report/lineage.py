@@ -1,7 +1,8 @@
-"""Lineage: of every cell of an artifact the evaluations that made it, and of each the whole chain of what determined it.
+"""Lineage: of every cell of an artifact the evaluations that made it, and of each the whole chain of what determined
+    it.
 
-A lineage holds what determines a number and what it came to, and nothing that differs from one making to another of the same: when, where, on which commit and
-how long stands in ``made.json``.
+A lineage holds what determines a number and what it came to, and nothing that differs from one making to another of the
+same: when, where, on which commit and how long stands in ``made.json``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -60,7 +61,8 @@ def _aggregate(cell: Cell) -> str:
 def lineage_of(results: Results, track: str, cells: Iterable[Cell]) -> dict[str, Any]:
     """The lineage of measured cells, with all that is needed to tell of them without the results.
 
-    ``asked`` says, for each method or variant and benchmark, which evaluations the plan asked for; of those that were missing ``wanted`` has the recipe.
+    ``asked`` says, for each method or variant and benchmark, which evaluations the plan asked for; of those that were
+    missing ``wanted`` has the recipe.
     """
     measured = [cell for cell in cells if cell.source == "measured"]
     behind = list(closure(results.recipe(key) for cell in measured for key in cell.made_from))

@@ -41,8 +41,8 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             if planned:
                 value = _setting(planned[0], setting)
                 keys, expected = (tuple(each.key for each in recipes) for recipes in (complete, planned))
-                made = {"made_from": keys, "expected": expected, "names": (artifact.of,), "benchmark": benchmark}
-                yield Cell(row, benchmark, "measured", f"{value:g}", value, None, len(complete), **made)  # type: ignore[arg-type]
+                cell = Cell(row, benchmark, "measured", f"{value:g}", value, None, len(complete), keys, expected)
+                yield replace(cell, names=(artifact.of,), benchmark=benchmark)
 
 
 def _setting(evaluation: Recipe, setting: str) -> Any:
@@ -83,7 +83,9 @@ def rows_of(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, st
 def over_seeds(
     row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], measure: Measure
 ) -> Cell:
-    """A cell of the mean over seeds, and the sample standard deviation where there are several; values as they are kept."""
+    """A cell of the mean over seeds, and the sample standard deviation where there are several; values as they are
+    kept.
+    """
     keys = tuple(evaluation.key for evaluation in complete)
     expected = tuple(evaluation.key for evaluation in planned)
     if not values:

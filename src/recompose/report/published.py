@@ -1,4 +1,6 @@
-"""What the reports hold: every artifact's measured cells, the records of what is behind them, and how these were made."""
+"""What the reports hold: every artifact's measured cells, the records of what is behind them, and how these were
+made.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress

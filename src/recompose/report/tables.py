@@ -53,7 +53,9 @@ def number_in(text: str) -> float | None:
 
 
 def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
-    """What a paper printed in a table, with its errors flagged; the best of its columns are told where we measure them, too."""
+    """What a paper printed in a table, with its errors flagged; the best of its columns are told where we measure
+    them, too.
+    """
     flags = {(flag.row, flag.column): flag for flag in paper.artifacts[name].flags}
     better = directions(paper, name)
     for row in paper.reported(name):

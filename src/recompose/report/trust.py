@@ -1,6 +1,8 @@
-"""Trust: whether a number holds, in one word and with the reasons, the same for the page, trace, audit, status and cost.
+"""Trust: whether a number holds, in one word and with the reasons, the same for the page, trace, audit, status and
+    cost.
 
-A number is judged by the files of its artifact, by everything that it was made from, as that lies on disk, and by what the current parameters and code ask for.
+A number is judged by the files of its artifact, by everything that it was made from, as that lies on disk, and by what
+the current parameters and code ask for.
 """
 
 import subprocess
@@ -59,7 +61,8 @@ class Mark:
 def marks(
     codes: Mapping[str, Mapping[str, str]], made: Mapping[str, Mapping[str, Any]], missing: Iterable[str]
 ) -> Iterator[Mark]:
-    """What speaks against something that was made from all this: missing seeds, mixed code, sources that no commit holds.
+    """What speaks against something that was made from all this: missing seeds, mixed code, sources that no commit
+    holds.
 
     Args:
         codes: key -> module -> digest, of runs and evaluations.
@@ -180,7 +183,8 @@ class Reason:
 class Judge:
     """Judges the numbers of published artifacts.
 
-    ``reading`` asks for every byte to be read; without it files are taken to be right that nobody touched since they were read.
+    ``reading`` asks for every byte to be read; without it files are taken to be right that nobody touched since they
+    were read.
     """
 
     work: Workspace
@@ -212,7 +216,9 @@ class Judge:
         return [] if cell["missing"] else reasons_of(self.work.plan, self.published.lineages[artifact], cell)
 
     def other_record(self, artifact: str, key: str) -> list[str]:
-        """That the lineage of an artifact has another record of a stored thing than there is, where that is as the other lineages have it."""
+        """That the lineage of an artifact has another record of a stored thing than there is, where that is as the
+        other lineages have it.
+        """
         record, on_disk = self.published.lineages[artifact]["records"][key], self.stored.on_disk.get(key)
         if self.stored[key] or on_disk is None or record == shown_record(on_disk):
             return []
@@ -257,7 +263,9 @@ class Judge:
         return self._marks[artifact]
 
     def _made(self, key: str) -> Mapping[str, Any] | None:
-        """By what, where and when something was made, as the reports have it; where they do not tell, as it lies on disk."""
+        """By what, where and when something was made, as the reports have it; where they do not tell, as it lies on
+        disk.
+        """
         if key in self.published.made:
             return self.published.made[key]
         return self.stored.on_disk[key]["made"] if not self.stored[key] else None
@@ -328,7 +336,9 @@ class Stored:
                     yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
 
     def reliable(self, key: str) -> bool:
-        """Whether a thing and everything that it was made from are as the reports have them; of what is not needed to read it, absence is no fault."""
+        """Whether a thing and everything that it was made from are as the reports have them; of what is not needed
+        to read it, absence is no fault.
+        """
         return key in self.published.records and not self[key]
 
 

@@ -46,7 +46,9 @@ def _policy(style: str, script: str) -> str:
 
 
 def notes(markdown: str) -> str:
-    """Notes as HTML below a heading of the second level; markup in them is shown as text, and a picture as a link to it."""
+    """Notes as HTML below a heading of the second level; markup in them is shown as text, and a picture as a link to
+    it.
+    """
     reader = MarkdownIt("commonmark", {"html": False}).disable("image")
     tokens = reader.parse(markdown)
     for token in tokens:

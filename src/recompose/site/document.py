@@ -106,7 +106,9 @@ def _audit(audit: Audit) -> dict[str, Any]:
 
 
 def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """How many measured numbers are in each state, the worst first, and the first artifact where one is marked with it."""
+    """How many measured numbers are in each state, the worst first, and the first artifact where one is marked with
+    it.
+    """
     marked = [
         (mark, artifact["id"]) for paper in papers for artifact in paper["artifacts"] for mark in artifact["marks"]
     ]
@@ -209,7 +211,9 @@ def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, 
 
 
 def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """A grid for each way of measuring, with what the paper printed beside it; one of that alone where nothing was measured."""
+    """A grid for each way of measuring, with what the paper printed beside it; one of that alone where nothing was
+    measured.
+    """
     printed = list(reported_cells(paper, name))
     about = {row["row"]: {key: row[key] for key in ABOUT if row.get(key)} for row in paper.reported(name)}
     views = {view: section.heading for view, section in artifact.views.items()} or {"": "Measured here"}
@@ -315,7 +319,9 @@ def _spread(measured: list[dict[str, Any]]) -> str:
 
 
 def _stored(key: str, record: dict[str, Any], params: Params) -> dict[str, Any]:
-    """What the page tells of something stored; ``changed`` are the settings that are not its method's in params.yaml."""
+    """What the page tells of something stored; ``changed`` are the settings that are not its method's in
+    params.yaml.
+    """
     settings = dict(_flat(record["document"]))
     return {
         "key": key,
@@ -341,7 +347,9 @@ def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _changed(record: dict[str, Any], params: Params) -> dict[str, Any]:
-    """Of each setting that differs from its method's on this data set, what params.yaml has; nothing where it does not have the method any more."""
+    """Of each setting that differs from its method's on this data set, what params.yaml has; nothing where it does
+    not have the method any more.
+    """
     labels, settings = record["labels"], record["document"].get("settings")
     if settings is None or record["track"] not in params.tracks:
         return {}

@@ -54,7 +54,10 @@ def sentences(consequences: Consequences) -> Iterator[str]:
     if consequences.edits and not consequences.changes_runs:
         yield "The edit changes no run."
     if consequences.dropped:
-        yield f"No more asked for: {counted(consequences.dropped, 'run')}; `recompose store prune` would remove what no other profile needs."
+        yield (
+            f"No more asked for: {counted(consequences.dropped, 'run')}; `recompose store prune` would remove what "
+            f"no other profile needs."
+        )
     missing = consequences.to_make
     yield _made(consequences, missing) if missing else "Nothing to make."
     if missing:
@@ -69,14 +72,20 @@ def _made(consequences: Consequences, missing: list[Needed]) -> str:
     runs, scored = (sum(each.kind == kind for each in missing) for kind in ("runs", "evaluations"))
     batches = sum(process.phase == "runs" for process in consequences.processes)
     rest = len(missing) - runs - scored
-    text = f"{counted(runs, 'run')} to train and {counted(scored, 'evaluation')} to score in {counted(batches, 'process', 'processes')}"
+    text = (
+        f"{counted(runs, 'run')} to train and {counted(scored, 'evaluation')} to score in "
+        f"{counted(batches, 'process', 'processes')}"
+    )
     return text + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
 
 
 def _hours(consequences: Consequences) -> str:
     if consequences.unmeasured == len(consequences.to_make):
         return "Nothing like any of it was measured: how long it takes is unknown."
-    text = f"About {spoken(consequences.core_seconds)} of cores, {spoken(consequences.wall_seconds)} from start to end on {consequences.cores} cores"
+    text = (
+        f"About {spoken(consequences.core_seconds)} of cores, {spoken(consequences.wall_seconds)} from start to "
+        f"end on {consequences.cores} cores"
+    )
     if consequences.unmeasured:
         text += f", without the {consequences.unmeasured} of them like none that was measured"
     return f"{text}; artifacts come on top."
@@ -96,7 +105,10 @@ def _artifacts(artifacts: list[ReachedArtifact]) -> Iterator[str]:
         return
     cells, claims = (sum(getattr(each, name) or 0 for each in artifacts) for name in ("cells", "claims"))
     figures = sum(each.kind == "figure" for each in artifacts)
-    yield f"{counted(len(artifacts), 'artifact')} would change, {counted(figures, 'figure')} among them: {counted(cells, 'cell')}, {counted(claims, 'claim')}."
+    yield (
+        f"{counted(len(artifacts), 'artifact')} would change, {counted(figures, 'figure')} among them: "
+        f"{counted(cells, 'cell')}, {counted(claims, 'claim')}."
+    )
     named = [f"{each.artifact} ({'not made yet' if each.cells is None else each.cells})" for each in artifacts[:MOST]]
     more = f" and {len(artifacts) - MOST} more" if len(artifacts) > MOST else ""
     yield f"  {', '.join(named)}{more}"

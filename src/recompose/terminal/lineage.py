@@ -142,7 +142,8 @@ def show_diff(console: Console, path: Path, found: Diff) -> None:
     before, after = found.before, found.after
     place = " · ".join(unmarked(part) for part in (str(path), after["row"], after["column"], after["view"]) if part)
     tree = Tree(
-        f"[bold]{unmarked(before['text'])} → {unmarked(after['text'])}[/bold]  {place} · since {unmarked(found.revision)} "
+        f"[bold]{unmarked(before['text'])} → {unmarked(after['text'])}[/bold]  {place} · since "
+        f"{unmarked(found.revision)} "
         f"({short(found.commit)})"
     )
     if before["value"] is not None and after["value"] is not None:

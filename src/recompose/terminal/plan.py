@@ -53,4 +53,7 @@ def time_of(found: Consequences) -> str:
     if found.unmeasured == len(found.to_make):
         return "Nothing like any of it was measured: how long it takes is unknown."
     more = f", without {found.unmeasured} like none that was measured" if found.unmeasured else ""
-    return f"About {spoken(found.wall_seconds)} from start to end on {counted(found.cores, 'core')}{more}; artifacts come on top."
+    return (
+        f"About {spoken(found.wall_seconds)} from start to end on {counted(found.cores, 'core')}{more}; artifacts "
+        f"come on top."
+    )

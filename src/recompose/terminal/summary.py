@@ -34,7 +34,10 @@ def _made(published: Published) -> str:
     cells = sum(len(published.cells(name)) for name in published.lineages)
     runs, evaluations = kinds.count("runs"), kinds.count("evaluations")
     artifacts = counted(len(published.lineages), "table or figure", "tables and figures")
-    return f"{artifacts} with {cells} measured numbers, from {counted(runs, 'run')} and {counted(evaluations, 'evaluation')}"
+    return (
+        f"{artifacts} with {cells} measured numbers, from {counted(runs, 'run')} and "
+        f"{counted(evaluations, 'evaluation')}"
+    )
 
 
 def _took(work: Workspace, began: float | None) -> str:
@@ -56,6 +59,7 @@ def _numbers(work: Workspace, papers: list[Paper]) -> str:
                 about = track.measure(track.headline)
                 mean = about.factor * sum(known) / len(known)
                 parts.append(
-                    f"{paper.name} {mean:.{about.digits}f} {about.unit} ({track.headline} on {benchmark}, n = {len(known)})"
+                    f"{paper.name} {mean:.{about.digits}f} {about.unit} ({track.headline} on {benchmark}, n = "
+                    f"{len(known)})"
                 )
     return ", ".join(parts) or "none yet"

@@ -35,7 +35,9 @@ COSTS: Mapping[str, Measure] = {
 
 
 class Track(ABC):
-    """A task protocol: its data, its methods, how they are trained, scored and measured, and its own kinds of tables and figures."""
+    """A task protocol: its data, its methods, how they are trained, scored and measured, and its own kinds of tables
+    and figures.
+    """
 
     name: ClassVar[str]
     form: ClassVar[TrackForm]  # its section of params.yaml, and what a profile chooses of it
@@ -105,7 +107,9 @@ class Track(ABC):
         """
 
     def images(self, index: Path) -> list[str]:
-        """The paths of the images of an index, below the folder of raw files, in the order of features; of a track without features none."""
+        """The paths of the images of an index, below the folder of raw files, in the order of features; of a track
+        without features none.
+        """
         return []
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:

@@ -1,4 +1,6 @@
-"""One way to train anything here: Lightning, resumed at the last whole epoch, with the same numbers as if uninterrupted."""
+"""One way to train anything here: Lightning, resumed at the last whole epoch, with the same numbers as if
+uninterrupted.
+"""
 
 import logging
 import warnings
@@ -18,7 +20,8 @@ from recompose.training.hardware import Hardware
 LAST = "last.ckpt"
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
-# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own affair
+# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own
+# affair
 for _message in (
     ".*does not have many workers.*",
     ".*no .validation_step.*",
@@ -36,9 +39,9 @@ def epoch_seed(seed: int, epoch: int) -> int:
 def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, world: int = 1) -> list[list[int]]:
     """The positions of each batch of an epoch, for process ``rank`` of ``world``.
 
-    Each process gets an equal part of each batch, so ``size`` means the same on any number of devices. The last, smaller batch is kept;
-    only samples in it that cannot be shared equally are left out of this epoch. One that would leave a process with a single sample, of which batch
-    normalisation can make nothing, is joined to the batch before.
+    Each process gets an equal part of each batch, so ``size`` means the same on any number of devices. The last,
+    smaller batch is kept; only samples in it that cannot be shared equally are left out of this epoch. One that would
+    leave a process with a single sample, of which batch normalisation can make nothing, is joined to the batch before.
 
     Raises:
         ValueError: a batch cannot be shared equally.
@@ -87,7 +90,9 @@ class Data(pl.LightningDataModule):
 
 
 class _Epochs(Callback):
-    """Draws each batch's randomness from its own seed, keeps a checkpoint of each epoch, and says how the training goes."""
+    """Draws each batch's randomness from its own seed, keeps a checkpoint of each epoch, and says how the training
+    goes.
+    """
 
     def __init__(self, title: str, seed: int, scratch: Path) -> None:
         self._title, self._seed, self._scratch = title, seed, scratch

@@ -1,4 +1,7 @@
-"""What a method takes of a machine: parameters, memory, seconds. Nothing here imports torch unless a GPU is asked for its memory."""
+"""What a method takes of a machine: parameters, memory, seconds.
+
+Nothing here imports torch unless a GPU is asked for its memory.
+"""
 
 import ctypes
 import time
@@ -51,7 +54,8 @@ class EvaluationCosts:
 
 
 class Peak:
-    """The most memory taken since it was made: tensors on the GPU where there is one, else what this process took on top of what it held.
+    """The most memory taken since it was made: tensors on the GPU where there is one, else what this process took on
+    top of what it held.
 
     Nothing is known of it on CPU but on Linux.
     """
@@ -84,7 +88,9 @@ def _status(name: str) -> int:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system, where the C library can: what earlier runs took would hide what this one takes."""
+    """Return freed memory to the system, where the C library can: what earlier runs took would hide what this one
+    takes.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim:
         trim(0)

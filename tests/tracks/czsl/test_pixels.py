@@ -114,7 +114,7 @@ def trained(
     return method, folder, rates
 
 
-def test_training_lowers_the_loss_and_raises_the_auc(backbone, data, pixels, trained) -> None:  # type: ignore[no-untyped-def]
+def test_training_lowers_the_loss_and_raises_the_auc(backbone, data, pixels, trained) -> None:
     untrained = new(backbone, data)
     assert loss(trained[0], data, pixels) < 0.5 * loss(untrained, data, pixels)
     assert auc(trained[0], data, pixels) > auc(untrained, data, pixels) + 0.3
@@ -124,7 +124,7 @@ def test_the_learning_rate_is_halved_every_so_many_epochs(trained) -> None:  # t
     assert trained[2] == [[rate] * 4 for rate in (2e-3, 2e-3, 1e-3, 1e-3, 5e-4)]
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, pixels, trained, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, pixels, trained, tmp_path) -> None:
     found = []
     for name, seed in (("again", 0), ("another", 1)):
         run(backbone, data, pixels, tmp_path / name, seed)
@@ -133,7 +133,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data,
     assert found[1] != found[0]
 
 
-def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, pixels, trained, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, pixels, trained, tmp_path) -> None:
     """Statistics of batch normalisation and halved rates are taken up where they were."""
     run(backbone, data, pixels, tmp_path, epochs=3)
     (tmp_path / CHECKPOINT).unlink()
@@ -151,7 +151,7 @@ def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: 
     }
 
 
-def test_augmented_training_is_determined_by_its_seed_and_sees_other_images(backbone, data, pixels, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_augmented_training_is_determined_by_its_seed_and_sees_other_images(backbone, data, pixels, tmp_path) -> None:
     files = []
     for name, augment in (("a", True), ("b", True), ("plain", False)):
         run(backbone, data, pixels, tmp_path / name, epochs=1, augment=augment)
@@ -160,6 +160,6 @@ def test_augmented_training_is_determined_by_its_seed_and_sees_other_images(back
     assert files[0] != files[2]
 
 
-def test_a_last_batch_of_one_image_is_joined_to_the_one_before(backbone, data, pixels, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_last_batch_of_one_image_is_joined_to_the_one_before(backbone, data, pixels, tmp_path) -> None:
     method = run(backbone, data, pixels, tmp_path, epochs=1, batch_size=59)  # of 60 images
     assert torch.isfinite(method.of_state[1].running_var).all()

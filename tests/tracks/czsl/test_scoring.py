@@ -1,4 +1,6 @@
-"""How a method is restored, scored and shown, and which pairs are feasible, by the backbone's texts or by word vectors."""
+"""How a method is restored, scored and shown, and which pairs are feasible, by the backbone's texts or by word
+vectors.
+"""
 
 import zipfile
 from pathlib import Path

@@ -266,7 +266,9 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     own: dict[str, Any],
     sees: str,
 ) -> None:
-    """Seeded, built, given what it may know, trained, brought to its best epoch and scored, by a process of its own steps."""
+    """Seeded, built, given what it may know, trained, brought to its best epoch and scored, by a process of its own
+    steps.
+    """
     of_three_paths = kind is CSO
     scoring = {"fusion": "probabilities", "closed": [0.7, 0.3], "open": [0.2, 0.8]} if of_three_paths else {}
     settings = TRAINING | {"epochs": 2, "halve_every": 1}

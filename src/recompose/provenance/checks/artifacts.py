@@ -1,4 +1,6 @@
-"""Whether tables and figures show what their evaluations give, and whether these are the ones that are asked for now."""
+"""Whether tables and figures show what their evaluations give, and whether these are the ones that are asked for
+now.
+"""
 
 import csv
 import io
@@ -210,7 +212,9 @@ class ArtifactCheck:
 
     @property
     def _can_be_made(self) -> bool:
-        """Whether anything can be made again: the code that takes measures is the same, and there are runs to rely on, or none are needed."""
+        """Whether anything can be made again: the code that takes measures is the same, and there are runs to rely
+        on, or none are needed.
+        """
         if self._measured_otherwise:
             return False
         if not self._evaluations:
@@ -237,7 +241,9 @@ class ArtifactCheck:
         return wrong
 
     def _holds(self, key: Key, in_file: CellTexts, due: CellTexts, table: Table | None) -> bool:
-        """Whether a cell of a CSV file is what it should be, as far as it can be told: without its runs, what the lineage says."""
+        """Whether a cell of a CSV file is what it should be, as far as it can be told: without its runs, what the
+        lineage says.
+        """
         if self._is_known(key, table):
             return in_file.get(key) == due.get(key)
         self._worsen(key, UNCHECKED, "what it was made from cannot be relied on, or is not here")
@@ -269,7 +275,9 @@ class ArtifactCheck:
         self._find("stale" if honest else "tampered", place, why, AGAIN)
 
     def _was_so(self, key: Key, in_file: dict[str, str] | None, due: dict[str, str] | None) -> bool:
-        """Whether a cell that is not as the current code writes it has the same value, or was or is not there, and its lineage agrees with it."""
+        """Whether a cell that is not as the current code writes it has the same value, or was or is not there, and
+        its lineage agrees with it.
+        """
         same_value = in_file is None or due is None or in_file["value"] == due["value"]
         return same_value and (in_file or {}).get("text") == self._cells.get(key, {}).get("text")
 

@@ -14,7 +14,9 @@ AGAIN = "`snakemake --cores all`"
 
 
 def check_index(work: Workspace, papers: list[Paper], published: Published, audited: Audit) -> Report:
-    """Check the page, the index and the numbers beside it against what they were written as, and what they would be now."""
+    """Check the page, the index and the numbers beside it against what they were written as, and what they would be
+    now.
+    """
     report = Report()
     try:
         written: dict[str, str] = dict(read_json(work.reports / INDEX)["files"])

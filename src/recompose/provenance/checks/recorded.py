@@ -1,4 +1,6 @@
-"""Results as an audit has them: as a lineage recorded what was asked for, and with numbers that were taken anew from scores."""
+"""Results as an audit has them: as a lineage recorded what was asked for, and with numbers that were taken anew from
+scores.
+"""
 
 from collections.abc import Mapping
 from functools import cached_property

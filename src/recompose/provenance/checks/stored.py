@@ -19,7 +19,9 @@ BACK = "put the file back; a drawn data set is drawn anew where its folder is re
 
 @dataclass
 class StoredCheck:
-    """The stored things behind the reports, checked once; ``numbers`` are the measures of each evaluation that can be relied on."""
+    """The stored things behind the reports, checked once; ``numbers`` are the measures of each evaluation that can
+    be relied on.
+    """
 
     judge: Judge
     report: Report = field(default_factory=Report)

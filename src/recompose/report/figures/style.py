@@ -72,7 +72,9 @@ class Sheet:
 
 @dataclass(frozen=True)
 class NumbersOnly(Sheet):
-    """A figure that is drawn for its numbers alone: nothing is written, ``numbers`` holds what would stand beside it."""
+    """A figure that is drawn for its numbers alone: nothing is written, ``numbers`` holds what would stand beside
+    it.
+    """
 
     numbers: list[str] = field(default_factory=list)
 

@@ -1,4 +1,6 @@
-"""Compositional zero-shot learning: images of objects in states, told by pairs of which some were never shown in training."""
+"""Compositional zero-shot learning: images of objects in states, told by pairs of which some were never shown in
+training.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -146,7 +148,9 @@ def _is_drawn(name: str, section: Czsl) -> bool:
 
 
 def _data(name: str, section: Czsl, seed: int) -> Recipe:
-    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what is in it."""
+    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
+    is in it.
+    """
     dataset = section.datasets[name]
     content = dataset.model_dump(exclude={"archives"})
     labels: dict[str, Any] = {"dataset": name}

@@ -1,7 +1,8 @@
-"""How a method is built: what a run and an evaluation of it have in common. Torch is imported by those that need it, when they do.
+"""How a method is built: what a run and an evaluation of it have in common. Torch is imported by those that need it,
+when they do.
 
-What runs and evaluations of one process share is read once: the index, the memory-mapped features and the pristine backbone, of which each method
-gets a copy of its own, so that one that changes its towers leaves nothing behind.
+What runs and evaluations of one process share is read once: the index, the memory-mapped features and the pristine
+backbone, of which each method gets a copy of its own, so that one that changes its towers leaves nothing behind.
 """
 
 import copy

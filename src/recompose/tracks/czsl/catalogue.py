@@ -212,7 +212,8 @@ class DuplexSettings(ThreePathSettings):
     )
     unseen_start: Literal["sum", "centred", "least-squares"] = Field(
         description=(
-            "Where prototypes of unseen pairs begin among means: at the sum of their state's and object's mean; the same with the grand mean taken off; "
+            "Where prototypes of unseen pairs begin among means: at the sum of their state's and object's mean; "
+            "the same with the grand mean taken off; "
             "or at what an additive model says that was fitted to the seen pairs' means by least squares."
         )
     )
@@ -220,12 +221,14 @@ class DuplexSettings(ThreePathSettings):
         description="Prototypes are written to alone, or the optimiser moves them, too."
     )
     refinement: Literal["graph", "counterfactual", "none"] = Field(
-        description="A batch refines prototypes by its local graph, by composed features of state and object alone, or not at all."
+        description="A batch refines prototypes by its local graph, by composed features of state and object "
+        "alone, or not at all."
     )
     momentum: Fraction = Field(description="lambda of Eq. 17; at 1 prototypes stay where they begin.")
     edges: Literal["posteriors", "labels"] = Field(description="What joins states and objects in the graph.")
     writes_from: Literal["training", "evaluation"] = Field(
-        description="Prototypes are written from features as training has them, or as evaluation does: nothing dropped, running statistics."
+        description="Prototypes are written from features as training has them, or as evaluation does: nothing "
+        "dropped, running statistics."
     )
     differentiable: bool = Field(description="The loss of prototypes reaches what refined them.")
 

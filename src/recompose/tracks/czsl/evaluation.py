@@ -18,12 +18,15 @@ EMBEDDINGS = "embeddings.safetensors"
 def evaluate(
     document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
 ) -> None:
-    """Score a method, and leave ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors`` where they are kept, in a folder.
+    """Score a method, and leave ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors`` where they
+    are kept, in a folder.
 
     Args:
-        document: ``class``, ``settings`` (a method's own, and those of its ``scoring``), ``seed``, ``threads``, ``feasibility`` and ``keeps``.
-        needs: verified folders: ``data``, an index; for a method on a backbone ``features`` and ``backbone``; ``run``, of the training
-            whose checkpoint is scored; ``words``, the folder or the file of GloVe, where feasibility asks for it.
+        document: ``class``, ``settings`` (a method's own, and those of its ``scoring``), ``seed``, ``threads``,
+            ``feasibility`` and ``keeps``.
+        needs: verified folders: ``data``, an index; for a method on a backbone ``features`` and ``backbone``; ``run``,
+            of the training whose checkpoint is scored; ``words``, the folder or the file of GloVe, where feasibility
+            asks for it.
         folder: where results are left.
         hardware: where torch computes.
         title: what progress is reported under.

@@ -1,4 +1,6 @@
-"""How a method on a backbone scores: brought to a run's checkpoint, block by block, and which unseen pairs are feasible."""
+"""How a method on a backbone scores: brought to a run's checkpoint, block by block, and which unseen pairs are
+feasible.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -78,7 +80,9 @@ def write_embeddings(method: PairMethod, data: PairData, inputs: np.ndarray, dev
 def read_feasibility(
     section: Mapping[str, Any] | None, needs: Mapping[str, Path], device: torch.device
 ) -> np.ndarray | None:
-    """The feasibility [states, objects] of every pair as an evaluation's document asks for it; None where it does not."""
+    """The feasibility [states, objects] of every pair as an evaluation's document asks for it; None where it does
+    not.
+    """
     if section is None:
         return None
     if section["vectors"] == "glove":

@@ -42,7 +42,9 @@ def group_counts(data: PairData, split: str) -> dict[str, int]:
 
 
 def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over seeds that both have."""
+    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over
+    seeds that both have.
+    """
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.measured.items()
     for benchmark in results.benchmarks(paper.track):

@@ -31,7 +31,9 @@ VAL_AUC = "val_auc"
 
 
 class ImageRows(Dataset[Any]):
-    """What a method sees of the images of a split, and a number [images] for each; a list of positions gives a whole batch."""
+    """What a method sees of the images of a split, and a number [images] for each; a list of positions gives a whole
+    batch.
+    """
 
     def __init__(self, inputs: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
         self._inputs, self._rows, self._numbers = inputs, rows, numbers
@@ -44,7 +46,8 @@ class ImageRows(Dataset[Any]):
 
 
 class PairTraining(Training):
-    """A method trained on the pairs of training, validated in the closed world; in 32 bits, as it is tested, whatever the precision of training.
+    """A method trained on the pairs of training, validated in the closed world; in 32 bits, as it is tested, whatever
+    the precision of training.
 
     Raises:
         ValueError: validation shows no seen or no unseen pair, so its AUC cannot select.
@@ -152,8 +155,9 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     Resumes from the last whole epoch in the folder's ``scratch``.
 
     Args:
-        document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A method with
-            settings of scoring names those that an epoch is selected by as ``training.selection``: ``fusion``, and ``weights`` in the closed world.
+        document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A
+            method with settings of scoring names those that an epoch is selected by as ``training.selection``:
+            ``fusion``, and ``weights`` in the closed world.
         needs: the verified folders ``data``, ``features`` and ``backbone``.
         folder: where results are left.
         hardware: where it trains; the document says in which precision.

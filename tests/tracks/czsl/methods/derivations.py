@@ -79,7 +79,9 @@ def drawn_images(count: int) -> Tensor:
 
 @torch.no_grad()
 def unsettle(module: nn.Module, seed: int = 7, size: float = 0.1) -> None:
-    """Move all that trains, and running statistics, away from where they begin: zeros and ones would hide what they do."""
+    """Move all that trains, and running statistics, away from where they begin: zeros and ones would hide what they
+    do.
+    """
     generator = torch.Generator().manual_seed(seed)
     for parameter in module.parameters():
         if parameter.requires_grad:
@@ -162,7 +164,9 @@ def _plain_patches(first: nn.Module, pixels: Tensor) -> Tensor:
 
 
 def plain_tower(backbone: Backbone, pixels: Tensor, adapters: Any = None) -> list[Tensor]:
-    """Each block's output [images, 1 + patches, width], with an adapter of each branch's input beside each sub-layer."""
+    """Each block's output [images, 1 + patches, width], with an adapter of each branch's input beside each
+    sub-layer.
+    """
     visual = backbone.model.visual
     patches = _plain_patches(visual.conv1, pixels)
     first = visual.class_embedding.expand(len(pixels), 1, -1)
@@ -185,14 +189,18 @@ def plain_joint(backbone: Backbone, tokens: Tensor) -> Tensor:
 
 
 def plain_layers(method: Any, images: Tensor) -> list[Tensor]:
-    """Each block's output [images, 1 + patches, E] in the joint space, of images in bytes, by a method's adapted tower."""
+    """Each block's output [images, 1 + patches, E] in the joint space, of images in bytes, by a method's adapted
+    tower.
+    """
     return [
         plain_joint(method.backbone, x) for x in plain_tower(method.backbone, plain_pixels(images), method.adapters)
     ]
 
 
 def plain_disentangled(head: Any, x: Tensor, training: bool) -> Tensor:
-    """Linear map, batch normalisation and ReLU, as often as the head has them, a linear map alone where it ends so, dropout left out."""
+    """Linear map, batch normalisation and ReLU, as often as the head has them, a linear map alone where it ends so,
+    dropout left out.
+    """
     steps, told = list(head), x
     for start in range(0, len(steps), 4):
         told = plain_linear(steps[start], told)
@@ -233,7 +241,9 @@ def plain_mean(backbone: Backbone, text: str) -> Tensor:
 
 
 def plain_texts(method: Any, states: int, pairs: list[list[int]]) -> dict[str, Tensor]:
-    """The texts of these pairs and of all states and objects, one prompt at a time, with a method's contexts and vectors."""
+    """The texts of these pairs and of all states and objects, one prompt at a time, with a method's contexts and
+    vectors.
+    """
     vectors = method.prompts.primitives
     contents = {
         "pair": [(vectors[s], vectors[states + o]) for s, o in pairs],
@@ -274,7 +284,9 @@ def plain_interaction(interaction: Any, texts: Tensor, tokens: Tensor) -> Tensor
 
 
 def plain_logits(backbone: Backbone, views: Tensor, texts: Tensor) -> Tensor:
-    """Cosines [images, texts] times CLIP's factor, of texts [texts, E], or [images, texts, E] as each image sees them."""
+    """Cosines [images, texts] times CLIP's factor, of texts [texts, E], or [images, texts, E] as each image sees
+    them.
+    """
     scale = math.exp(float(backbone.model.logit_scale))
     rows = []
     for number, view in enumerate(views.detach()):
@@ -294,7 +306,8 @@ def plain_paths(
     """The logits [images, texts] of the paths pair, state and object, of images in bytes.
 
     Args:
-        look: what becomes of a path's text [E], of unit length, that looks at the blocks' outputs [tokens, E] of an image.
+        look: what becomes of a path's text [E], of unit length, that looks at the blocks' outputs [tokens, E] of an
+            image.
     """
     layers = plain_layers(method, images)
     embedding = layers[-1][:, 0]

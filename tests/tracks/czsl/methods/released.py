@@ -1,8 +1,10 @@
-"""What released code computes, from bytes of images and indices of pairs to logits and loss, written down anew from reading it.
+"""What released code computes, from bytes of images and indices of pairs to logits and loss, written down anew from
+reading it.
 
-Sources: MSCI = ltpwy/MSCI at 04cea14, Troika = bighuang624/Troika at 1f3c546, CSP and CoOp = BatsResearch/csp at 029a4af, DFSP = Forest-art/DFSP at
-4f935ea. Each function takes the tensors of a method of ours by name (``tensors_of``), and nothing else of it: not its order, nor what it normalises.
-Prompts are padded to eight tokens, as released. Dropout is left out. Symbols: E is the width of the joint space, D of the text tower, W of the image tower.
+Sources: MSCI = ltpwy/MSCI at 04cea14, Troika = bighuang624/Troika at 1f3c546, CSP and CoOp = BatsResearch/csp at
+029a4af, DFSP = Forest-art/DFSP at 4f935ea. Each function takes the tensors of a method of ours by name
+(``tensors_of``), and nothing else of it: not its order, nor what it normalises. Prompts are padded to eight tokens, as
+released. Dropout is left out. Symbols: E is the width of the joint space, D of the text tower, W of the image tower.
 """
 
 from collections.abc import Mapping
@@ -72,7 +74,9 @@ def clip_attention(p: Tensors, name: str, x: Tensor, other: Tensor, heads: int, 
 
 
 def image_blocks(p: Tensors, images: Tensor, heads: int) -> list[Tensor]:
-    """What each block of the image tower gives [images, 1 + patches, W], of bytes; with adapters where the tensors hold some."""
+    """What each block of the image tower gives [images, 1 + patches, W], of bytes; with adapters where the tensors
+    hold some.
+    """
     visual = "backbone.model.visual."
     mean, deviation = (torch.tensor(values).view(3, 1, 1) for values in (MEAN, DEVIATION))
     pixels = (images.float() / 255 - mean) / deviation
@@ -93,7 +97,9 @@ def image_blocks(p: Tensors, images: Tensor, heads: int) -> list[Tensor]:
 
 
 def adapted(p: Tensors, name: str, x: Tensor) -> Tensor | float:
-    """What an adapter adds of a sub-layer's input, the residual stream before its norm: 0.1 times two linear maps around a ReLU."""
+    """What an adapter adds of a sub-layer's input, the residual stream before its norm: 0.1 times two linear maps
+    around a ReLU.
+    """
     if f"{name}.down.weight" not in p:
         return 0.0
     return 0.1 * mapped(p, f"{name}.up", mapped(p, f"{name}.down", x).relu())
@@ -105,7 +111,8 @@ def in_joint_space(p: Tensors, tokens: Tensor) -> Tensor:
 
 
 def prompt_tokens(p: Tensors, ids: Tensor, context: Tensor | None, words: list[Tensor], heads: int) -> Tensor:
-    """What the text tower's last block gives [texts, 8, D]: a template's token embeddings, with words before its end, and a context after its start.
+    """What the text tower's last block gives [texts, 8, D]: a template's token embeddings, with words before its end,
+    and a context after its start.
 
     Args:
         ids: [8], padded with zeros.
@@ -160,7 +167,9 @@ def by_text(p: Tensors, embeddings: Tensor, pairs: Tensor, sizes: Sizes) -> Tens
 
 
 def looked(p: Tensors, name: str, texts: Tensor, tokens: Tensor, heads: int) -> Tensor:
-    """Texts [images, texts, E] after a layer of cross-attention to tokens [images, tokens, E]; only what follows it is normed before."""
+    """Texts [images, texts, E] after a layer of cross-attention to tokens [images, tokens, E]; only what follows it
+    is normed before.
+    """
     q, k, v = (
         mapped(p, f"{name}.attention.{part}", x) for part, x in (("query", texts), ("key", tokens), ("value", tokens))
     )
@@ -170,7 +179,9 @@ def looked(p: Tensors, name: str, texts: Tensor, tokens: Tensor, heads: int) -> 
 
 
 def three_views(p: Tensors, embedding: Tensor, training: bool) -> dict[str, Tensor]:
-    """The class token itself for pairs, and one layer of a linear map, batch norm and ReLU for states and for objects; at unit length."""
+    """The class token itself for pairs, and one layer of a linear map, batch norm and ReLU for states and for
+    objects; at unit length.
+    """
     views = {"pair": embedding}
     for path in ("state", "object"):
         norm = f"of_{path}.1"
@@ -247,7 +258,9 @@ def three_losses(logits: dict[str, Tensor], targets: Tensor, pairs: Tensor, weig
 
 
 def fused(logits: dict[str, Tensor], pairs: Tensor, weights: list[float]) -> Tensor:
-    """Scores [images, pairs]: the pair's logit, and the product of two weighted probabilities; weights of pair, state and object."""
+    """Scores [images, pairs]: the pair's logit, and the product of two weighted probabilities; weights of pair,
+    state and object.
+    """
     of_states, of_objects = (logits[path].softmax(dim=-1) for path in ("state", "object"))
     product = (weights[1] * of_states[:, pairs[:, 0]]) * (weights[2] * of_objects[:, pairs[:, 1]])
     return weights[0] * logits["pair"] + product
@@ -257,7 +270,9 @@ def fused(logits: dict[str, Tensor], pairs: Tensor, weights: list[float]) -> Ten
 
 
 def residual_block(p: Tensors, name: str, x: Tensor, other: Tensor | None = None) -> Tensor:
-    """Tokens [n, tokens, width] after attention to themselves, or to the other, normed apart, and a feed-forward network; heads are 64 wide."""
+    """Tokens [n, tokens, width] after attention to themselves, or to the other, normed apart, and a feed-forward
+    network; heads are 64 wide.
+    """
     inner = normed(p, f"{name}.norm", x)
     seen = inner if other is None else normed(p, f"{name}.norm_other", other)
     x = x + clip_attention(p, f"{name}.attention", inner, seen, max(1, x.shape[-1] // 64))

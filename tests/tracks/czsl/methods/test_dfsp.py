@@ -150,7 +150,9 @@ def plain_decomposed(texts: list[Tensor], pairs: list[list[int]]) -> list[Tensor
 
 
 def plain_summary(method: Any, decomposed: list[Tensor]) -> Tensor:
-    """Texts as an image's tokens [1 + patches, W]: each a weighted sum of all names' first tokens, then their second, and so on."""
+    """Texts as an image's tokens [1 + patches, W]: each a weighted sum of all names' first tokens, then their
+    second, and so on.
+    """
     widen, fold = method.text_to_image
     rows = [plain_linear(widen, text[token]) for token in range(len(decomposed[0])) for text in decomposed]
     return torch.stack(
@@ -162,7 +164,9 @@ def plain_summary(method: Any, decomposed: list[Tensor]) -> Tensor:
 
 
 def plain_primitives(method: Any, tokens: Tensor, decomposed: list[Tensor]) -> list[Tensor]:
-    """The last token [D] of each name's text after it looked at what the tokens [1 + patches, W] of one image give it."""
+    """The last token [D] of each name's text after it looked at what the tokens [1 + patches, W] of one image give
+    it.
+    """
     narrow, unfold = method.image_to_text
     rows = [plain_linear(narrow, token) for token in tokens]
     given = [
@@ -476,7 +480,9 @@ def test_one_mask_drops_elements_of_states_and_objects_in_all_pairs_of_all_block
 
 @torch.no_grad()
 def test_what_the_other_modality_gives_is_dropped(backbone: Backbone, images: Tensor) -> None:
-    """Both summaries, and the hidden layers of both blocks of self-attention, of the shapes they have for 3 images and 5 pairs."""
+    """Both summaries, and the hidden layers of both blocks of self-attention, of the shapes they have for 3 images
+    and 5 pairs.
+    """
     method = made(backbone, fusion="BiF", dropout=0.0, fusion_dropout=0.5).train()
     seen: list[tuple[Tensor, Tensor]] = []
     parts = [part for part in method.modules() if isinstance(part, torch.nn.Dropout) and part.p]

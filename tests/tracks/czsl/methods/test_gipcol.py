@@ -57,7 +57,9 @@ def known(backbone: Backbone, pairs: list[list[int]]) -> TrainingPrior:
 
 
 def made(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: bool = False, **changed: Any) -> Any:
-    """A method in evaluation mode, prepared with these pairs; unless it is to be new, nothing in it stands where it begins."""
+    """A method in evaluation mode, prepared with these pairs; unless it is to be new, nothing in it stands where it
+    begins.
+    """
     torch.manual_seed(5)
     method = GIPCOL(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
     if pairs is not None:

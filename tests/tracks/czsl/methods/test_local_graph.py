@@ -15,7 +15,8 @@ from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_adjacency, plain
 EDGES: list[Edges] = ["posteriors", "labels"]
 STATES, OBJECTS, WIDTH = 4, 3, 5
 Matrices = tuple[Tensor, Tensor]
-# two images of one pair; states 1 and 3 and objects 0 and 2; of the four pairs that they make, three are in the target, and one of these has no image
+# two images of one pair; states 1 and 3 and objects 0 and 2; of the four pairs that they make, three are in the target,
+# and one of these has no image
 LABELS = [1, 3, 1, 1], [0, 2, 0, 2]
 TARGET = [(1, 0), (3, 2), (3, 0), (0, 0), (1, 1)]
 
@@ -33,7 +34,7 @@ def drawn(seed: int, states: list[int], objects: list[int]) -> Batch:
 
 def drawn_labels(seed: int, count: int) -> tuple[list[int], list[int]]:
     generator = torch.Generator().manual_seed(seed)
-    return tuple(torch.randint(size, (count,), generator=generator).tolist() for size in (STATES, OBJECTS))  # type: ignore[return-value]
+    return tuple(torch.randint(size, (count,), generator=generator).tolist() for size in (STATES, OBJECTS))
 
 
 def drawn_target(seed: int, states: list[int], objects: list[int]) -> list[Pair]:

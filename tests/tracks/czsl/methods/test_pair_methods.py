@@ -88,7 +88,7 @@ def test_where_names_are_single_tokens_they_start_from_clip(backbone: Backbone) 
         (lambda b: CoOp(b, STATES, OBJECTS, prompt=PROMPT), "context", (3, 128)),
     ],
 )
-def test_gradient_reaches_what_is_learned_and_nothing_else(backbone, method, trained, shape) -> None:  # type: ignore[no-untyped-def]
+def test_gradient_reaches_what_is_learned_and_nothing_else(backbone, method, trained, shape) -> None:
     model: TextMethod = method(backbone).train()
     learnable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     assert {name: tuple(p.shape) for name, p in learnable.items()} == {trained: shape}

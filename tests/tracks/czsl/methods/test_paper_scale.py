@@ -1,4 +1,6 @@
-"""The settings of the papers' data sets, on CLIP ViT-L/14 as it is built for counting: every one makes a model, with the parameters that its parts have."""
+"""The settings of the papers' data sets, on CLIP ViT-L/14 as it is built for counting: every one makes a model, with
+the parameters that its parts have.
+"""
 
 from pathlib import Path
 
@@ -25,7 +27,9 @@ INTERACTION = 3 * WIDTH * WIDTH + LINEAR + NORM + WIDTH * 4 * WIDTH + 4 * WIDTH 
 
 
 def attention(width: int, *, cross: bool) -> int:
-    """A pre-norm block of DFSP: queries, keys, values and output with biases, norms, feed-forward network of four widths."""
+    """A pre-norm block of DFSP: queries, keys, values and output with biases, norms, feed-forward network of four
+    widths.
+    """
     return 4 * (width * width + width) + (2 + cross) * 2 * width + 8 * width * width + 5 * width
 
 

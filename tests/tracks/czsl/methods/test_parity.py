@@ -1,4 +1,6 @@
-"""Logits, losses and gradients against forwards written from reading the released code, with what stands before and after each formula."""
+"""Logits, losses and gradients against forwards written from reading the released code, with what stands before and
+after each formula.
+"""
 
 import json
 from collections.abc import Callable
@@ -45,7 +47,9 @@ HEADS = 4
 
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    """A tiny CLIP as released ones are built, with their activation and factor on cosines, and texts that are far from unit length, as theirs."""
+    """A tiny CLIP as released ones are built, with their activation and factor on cosines, and texts that are far
+    from unit length, as theirs.
+    """
     folder = tmp_path_factory.mktemp("architectures")
     (folder / "parity-clip.json").write_text(json.dumps(TINY))
     open_clip.add_model_config(folder)
@@ -81,7 +85,9 @@ def assert_gradients_agree(method: nn.Module, loss: Tensor, expected: Tensor) ->
 
 
 def three_paths(backbone: Backbone, name: str, layers: int) -> tuple[ThreePath, Callable[..., dict[str, Tensor]]]:
-    """A method with released settings but for its size and for dropout, away from where it begins, and its reference."""
+    """A method with released settings but for its size and for dropout, away from where it begins, and its
+    reference.
+    """
     # a single layer is not aggregated
     aggregation = "learned" if layers > 1 else "ends"
     of_msci = {"aggregated": layers, "aggregation": aggregation, "pair_head": False}

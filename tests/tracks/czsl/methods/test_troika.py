@@ -47,7 +47,9 @@ def made(backbone: Backbone, **changed: Any) -> Troika:
 
 
 def pulled(method: Troika) -> Any:
-    """What becomes of a path's text [E] that looks at an image: t + lambda * layers(t, normed tokens of the last block)."""
+    """What becomes of a path's text [E] that looks at an image: t + lambda * layers(t, normed tokens of the last
+    block).
+    """
 
     def look(path: str, text: Tensor, layers: list[Tensor]) -> Tensor:
         tokens, drawn = layers[-1], text

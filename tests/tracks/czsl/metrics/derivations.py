@@ -1,4 +1,6 @@
-"""What the definitions say, in plain loops and exact arithmetic: the tests of the metrics are held against this alone."""
+"""What the definitions say, in plain loops and exact arithmetic: the tests of the metrics are held against this
+alone.
+"""
 
 import math
 from collections.abc import Iterable
@@ -119,7 +121,9 @@ def dense_numbers(problem: Problem) -> dict[str, float]:
 
 
 def couples_auc(problem: Problem) -> Fraction:
-    """The dense AUC in closed form: the chance that a seen and an unseen image are both right at one bias, as Mann and Whitney count."""
+    """The dense AUC in closed form: the chance that a seen and an unseen image are both right at one bias, as Mann
+    and Whitney count.
+    """
     lost, won = [], []
     for row, target, kind, (seen, unseen) in zip(
         problem.scores, problem.targets, problem.kinds, bests(problem), strict=True
@@ -135,9 +139,9 @@ def couples_auc(problem: Problem) -> Fraction:
 def field_sweep(problem: Problem) -> Sweep:
     """The evaluator that the field shares, on the whole matrix in double precision.
 
-    It predicts at a bias of 1e3; of the unseen images that are then right it takes the best seen score less the true one less 1e-4, sorted,
-    every max(n // 20, 1)-th, and lastly 1e3. It needs seen pairs, all of them candidates. Among equal scores it is undefined: here seen
-    pairs come first, then lower indices.
+    It predicts at a bias of 1e3; of the unseen images that are then right it takes the best seen score less the true
+    one less 1e-4, sorted, every max(n // 20, 1)-th, and lastly 1e3. It needs seen pairs, all of them candidates. Among
+    equal scores it is undefined: here seen pairs come first, then lower indices.
     """
     scores, seen, candidates = np.array(problem.scores, dtype=np.float64), np.array(problem.seen), problem.candidates
     order = [*np.flatnonzero(seen).tolist(), *np.flatnonzero(~seen).tolist()]

@@ -48,7 +48,10 @@ TOLD_APART = Problem([[2, 1], [1, 2]], [0, 1], [True, False], [True, True])
 
 @st.composite
 def problems(draw: st.DrawFn, both_kinds: bool = False) -> Problem:
-    """Small integers as scores, so that ties are frequent. Kinds of pairs and of images may be missing where nothing else is asked for."""
+    """Small integers as scores, so that ties are frequent.
+
+    Kinds of pairs and of images may be missing where nothing else is asked for.
+    """
     seen = draw(st.lists(st.booleans(), min_size=0 if both_kinds else 1, max_size=6))
     candidates = draw(st.lists(st.booleans(), min_size=len(seen), max_size=len(seen)))
     if both_kinds:
@@ -377,7 +380,8 @@ def test_probabilities_lose_nothing_to_rounding(library: str) -> None:
 
 
 def test_turns_that_double_precision_cannot_tell_apart_count_as_one() -> None:
-    # exactly, the first image turns at 1 - 2e-20, after the second one, at 1 - 3e-20; the difference of both is beyond a float64
+    # exactly, the first image turns at 1 - 2e-20, after the second one, at 1 - 3e-20; the difference of both is beyond
+    # a float64
     problem = Problem([[1.0, 2e-20], [1.0, 3e-20]], [0, 1], [True, False], [True, True])
     assert couples_auc(problem.with_exact(MAKERS["numpy-float32"](problem.scores))) == 1
     assert report_of(best_of(problem)).auc == 0.5

@@ -56,7 +56,9 @@ class Calibrated(NamedTuple):
         return self.problem._replace(candidates=[seen or f >= threshold for f, seen in pairs])
 
     def multiplied(self, threshold: float) -> Problem:
-        """The problem with scores multiplied by (feasibility >= threshold) + seen, the feasibility of seen pairs being 0."""
+        """The problem with scores multiplied by (feasibility >= threshold) + seen, the feasibility of seen pairs
+        being 0.
+        """
         pairs = list(zip(self.feasibility, self.problem.seen, strict=True))
         factors = [int((0.0 if seen else f) >= threshold) + int(seen) for f, seen in pairs]
         rows = [[score * by for score, by in zip(row, factors, strict=True)] for row in self.problem.scores]
@@ -77,7 +79,9 @@ def calibrated(draw: st.DrawFn, low: int = -2, high: int = 3, both_kinds: bool =
 
 
 def random_calibrated(seed: int, images: int, pairs: int, bits: int, values: int) -> Calibrated:
-    """Normal scores, rounded to so many bits after the point, with half the pairs seen, and feasibilities of so many different values."""
+    """Normal scores, rounded to so many bits after the point, with half the pairs seen, and feasibilities of so many
+    different values.
+    """
     rng = np.random.default_rng(seed)
     targets = rng.integers(0, pairs, images)
     scores = rng.normal(0, 1, (images, pairs))
@@ -163,7 +167,8 @@ def test_feasibility_is_that_of_plain_loops(states: int, objects: int, share: fl
 
 
 def test_feasibility_worked_out_by_hand() -> None:
-    # the first state was seen with the first object, the second one with the second; the third state and object with nothing
+    # the first state was seen with the first object, the second one with the second; the third state and object with
+    # nothing
     states = np.array([[2.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
     objects = np.array([[1.0, 0.0], [0.0, 5.0], [-1.0, 0.0]])
     seen = np.array([[True, False, False], [False, True, False], [False, False, False]])

@@ -1,4 +1,6 @@
-"""Evaluation with the benchmarks' real lists of pairs at their real sizes, in the folder named by RECOMPOSE_REAL_DATA."""
+"""Evaluation with the benchmarks' real lists of pairs at their real sizes, in the folder named by
+RECOMPOSE_REAL_DATA.
+"""
 
 import json
 import math

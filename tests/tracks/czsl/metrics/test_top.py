@@ -163,7 +163,9 @@ def scorer_of(table: np.ndarray, make: Make) -> worlds.Scorer:
 
 
 def expected_top(data: PairData, table: np.ndarray, lists: dict[str, list[tuple[str, str]]]) -> list[list[int]]:
-    """Of test images, by their order, positions among the pairs of all splits; of these training and test have candidates."""
+    """Of test images, by their order, positions among the pairs of all splits; of these training and test have
+    candidates.
+    """
     closed = sorted({pair for pairs in lists.values() for pair in pairs})
     allowed = [pair in lists["train"] or pair in lists["test"] for pair in closed]
     rows = [row.tolist() for row, sample in zip(table, data.samples, strict=True) if sample.split == "test"]

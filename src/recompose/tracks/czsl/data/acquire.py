@@ -1,7 +1,8 @@
 """Acquire: raw data onto this disk, then its index in the common form.
 
-A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacked into ``data/<name>``, from archives in ``data/archives``
-that are downloaded where they are not there. A folder that somebody put there already is taken as it is, and checked all the same.
+A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacked into ``data/<name>``, from archives in
+``data/archives`` that are downloaded where they are not there. A folder that somebody put there already is taken as it
+is, and checked all the same.
 """
 
 import importlib

@@ -22,7 +22,9 @@ STATISTICS = Statistics(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archives into the common layout: the metadata's ``_image`` says where upstream has an image."""
+    """Bring the unpacked archives into the common layout: the metadata's ``_image`` says where upstream has an
+    image.
+    """
     move_split(unpacked, "ut-zap50k", root)
     upstream = find_folder(unpacked, "ut-zap50k-images")
     metadata = root / METADATA

@@ -1,4 +1,6 @@
-"""A data set's validation and test images in the closed and in the open world: which pairs are told apart, and which may be predicted."""
+"""A data set's validation and test images in the closed and in the open world: which pairs are told apart, and which
+may be predicted.
+"""
 
 from dataclasses import dataclass
 

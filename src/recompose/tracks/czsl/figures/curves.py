@@ -86,7 +86,9 @@ def _highest(unseen: np.ndarray, seen: np.ndarray, grid: np.ndarray) -> np.ndarr
 
 
 def _draw_curves(axis: plt.Axes, points: pd.DataFrame, dataset: str) -> None:
-    """A line for each row: both accuracies are averaged over seeds at equal shares of the way along each seed's curve."""
+    """A line for each row: both accuracies are averaged over seeds at equal shares of the way along each seed's
+    curve.
+    """
     points = points.assign(step=points.groupby(["row", "seed"]).cumcount())
     rows = list(points["row"].unique())
     palette = dict(zip(rows, sns.color_palette(SERIES, len(rows)), strict=True))

@@ -64,8 +64,8 @@ class TestImages:
 def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Test images with their labels and the pairs that each row predicts for them, the likeliest first.
 
-    With two rows or more, the first images that the last one tells right and the first one wrong, and the first that all tell wrong; with one, the first
-    images of seen and of unseen pairs, each of another pair.
+    With two rows or more, the first images that the last one tells right and the first one wrong, and the first that
+    all tell wrong; with one, the first images of seen and of unseen pairs, each of another pair.
     """
     shown: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
     for runs in by_benchmark(results, paper, name).values():
@@ -184,9 +184,11 @@ def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> pd.DataFr
 
 
 def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Features composed of one image's state and another one's object (Duplex, Eq. 11), and the test images nearest to them.
+    """Features composed of one image's state and another one's object (Duplex, Eq. 11), and the test images nearest to
+    them.
 
-    Of the first pairs of images that differ in both and whose composed pair test images show; the two sources are left out of the search.
+    Of the first pairs of images that differ in both and whose composed pair test images show; the two sources are left
+    out of the search.
     """
     swaps = [
         (images, embeddings, swap)
@@ -220,7 +222,9 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
 
 
 def similarities(embeddings: dict[str, np.ndarray], state: int, other: int) -> np.ndarray:
-    """Cosines [images] between the features composed of two test images, and those composed of each image's own; -1 for the two."""
+    """Cosines [images] between the features composed of two test images, and those composed of each image's own; -1
+    for the two.
+    """
     composed = np.maximum(embeddings["from_states"] + embeddings["from_objects"], 0)
     query = np.maximum(embeddings["from_states"][state] + embeddings["from_objects"][other], 0)
     lengths = np.maximum(np.linalg.norm(composed, axis=1) * np.linalg.norm(query), np.finfo(float).tiny)
@@ -230,7 +234,9 @@ def similarities(embeddings: dict[str, np.ndarray], state: int, other: int) -> n
 
 
 def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
-    """The first pairs of images that differ in state and object, and whose composed pair test images show; each makes another pair."""
+    """The first pairs of images that differ in state and object, and whose composed pair test images show; each
+    makes another pair.
+    """
     shown = {images.data.pairs[target] for target in images.targets}
     first = _of_different_pairs(np.ones(len(images.targets), dtype=bool), images, len(images.data.pairs))
     made: set[Any] = set()

@@ -62,7 +62,8 @@ def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> Non
 def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Test images of the pairs with the most, with visual prototypes, before and after training.
 
-    Before training, images are as the frozen tower embeds them, and prototypes are the means of a seen pair's images of training.
+    Before training, images are as the frozen tower embeds them, and prototypes are the means of a seen pair's images of
+    training.
     """
     frames = []
     for dataset, run in _evaluations(results, paper, name):
@@ -81,7 +82,9 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
 
 
 def flatten(vectors: np.ndarray) -> np.ndarray:
-    """Vectors [n, width] in the plane [n, 2], so that near ones, by their cosine, stay near; the same vectors give the same map."""
+    """Vectors [n, width] in the plane [n, 2], so that near ones, by their cosine, stay near; the same vectors give
+    the same map.
+    """
     perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
     tsne = TSNE(perplexity=perplexity, metric="cosine", init="random", random_state=0)
     with threadpool_limits(1):  # sums in one order, on any number of cores
@@ -162,7 +165,9 @@ def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], size
 
 
 def _looks() -> Iterator[tuple[Any, Any]]:
-    """Face and edge of points, category by category: colours that the colour-blind can tell apart, filled, then pale, then again."""
+    """Face and edge of points, category by category: colours that the colour-blind can tell apart, filled, then
+    pale, then again.
+    """
     palette = sns.color_palette("colorblind", 10)
     return cycle([*((colour, colour) for colour in palette), *(((*colour, 0.25), colour) for colour in palette)])
 

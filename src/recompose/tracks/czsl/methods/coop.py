@@ -1,4 +1,6 @@
-"""CoOp on pairs: a learned context before fixed names of states and objects (Zhou et al., 2022; as in Nayak et al., 2022)."""
+"""CoOp on pairs: a learned context before fixed names of states and objects (Zhou et al., 2022; as in Nayak et al.,
+2022).
+"""
 
 from torch import Tensor, nn
 from torch.nn.functional import normalize
@@ -9,7 +11,9 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 
 class CoOp(TextMethod):
-    """Trains the vectors of the prompt's first words, shared by all pairs and initialised with their token embeddings."""
+    """Trains the vectors of the prompt's first words, shared by all pairs and initialised with their token
+    embeddings.
+    """
 
     primitives: Tensor
 

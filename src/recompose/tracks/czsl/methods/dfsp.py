@@ -1,4 +1,6 @@
-"""DFSP: texts, decomposed into states and objects, are fused with the image (Lu et al., 2023; Forest-art/DFSP at 39517ca)."""
+"""DFSP: texts, decomposed into states and objects, are fused with the image (Lu et al., 2023; Forest-art/DFSP at
+39517ca).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +44,9 @@ class AttentionBlock(nn.Module):
         return x + self.feed_forward(x)
 
     def one(self, x: Tensor, place: int) -> Tensor:
-        """A single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be computed."""
+        """A single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be
+        computed.
+        """
         seen = self.norm(x)
         query, token = seen[:, place, None], x[:, place, None]
         token = token + self.attention(query, seen, seen, need_weights=False)[0]
@@ -58,7 +62,8 @@ def _in_32_bits(like: Tensor) -> torch.autocast:
 class Block:
     """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it where all images share them.
 
-    ``decomposed`` [S + O, length, D] is the whole world's: the tokens of its texts, averaged over the pairs of each state and of each object.
+    ``decomposed`` [S + O, length, D] is the whole world's: the tokens of its texts, averaged over the pairs of each
+    state and of each object.
     """
 
     index: Tensor
@@ -71,8 +76,8 @@ class Block:
 class Images:
     """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W].
 
-    A survey adds embeddings after fusion with the world's texts, and, where texts are fused with images, states and objects [images, S + O, D] as
-    they are then.
+    A survey adds embeddings after fusion with the world's texts, and, where texts are fused with images, states and
+    objects [images, S + O, D] as they are then.
     """
 
     plain: Tensor
@@ -84,8 +89,8 @@ class Images:
 class DFSP(PairMethod):
     """A soft prompt, and a fusion of both modalities, of which a share is added to what the prompt alone gives.
 
-    What an image is like depends on all pairs of a world, through the texts decomposed. In i2t and BiF the released code folds images of a batch into
-    each other; here each image is fused with its own tokens.
+    What an image is like depends on all pairs of a world, through the texts decomposed. In i2t and BiF the released
+    code folds images of a batch into each other; here each image is fused with its own tokens.
 
     Args:
         prompt: the template of prompts; its words are where the context begins.
@@ -189,7 +194,9 @@ class DFSP(PairMethod):
         return self.fusion_dropout(fold(rows.T).T)
 
     def _cross_attend(self, tokens: Tensor, decomposed: Tensor) -> Tensor:
-        """States and objects [images, S + O, D], at the end of text, after cross-attention of their texts to each image."""
+        """States and objects [images, S + O, D], at the end of text, after cross-attention of their texts to each
+        image.
+        """
         narrow, unfold = self.image_to_text
         given = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
         given = given.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)

@@ -1,4 +1,6 @@
-"""Duplex: semantic prototypes as anchors, visual prototypes refined on graphs of mini-batches (Peng et al., 2025), from its paper alone."""
+"""Duplex: semantic prototypes as anchors, visual prototypes refined on graphs of mini-batches (Peng et al., 2025),
+from its paper alone.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,17 +39,19 @@ class Duplex(ThreePath):
     The paper leaves much open; papers/duplex/notes.md says which reading is the default, and why.
 
     Args:
-        target: the pairs that prototypes compete over (Eq. 19) and that graphs may refine (Eq. 13): those of the ``closed`` world, or of the ``open`` one,
-            every state with every object.
+        target: the pairs that prototypes compete over (Eq. 19) and that graphs may refine (Eq. 13): those of the
+            ``closed`` world, or of the ``open`` one, every state with every object.
         text_target: the pairs that texts compete over (Eq. 4): those ``seen`` in training, or the ``target``.
         initial: where the codebook begins, at ``means`` of CLIP's embeddings or at ``random``.
         unseen_start: where unseen pairs begin among means, see ``Codebook``.
         codebook: a ``buffer`` that is written to, or ``trained`` by gradients of Eq. 19, too.
-        refinement: by the local ``graph`` (Eqs. 12 to 16), by ``counterfactual`` features alone (Eq. 11), which is the codebook without the local graph,
-            or ``none``. The last two and lambda = 1 are different things: at lambda = 1 prototypes stay what they were.
+        refinement: by the local ``graph`` (Eqs. 12 to 16), by ``counterfactual`` features alone (Eq. 11), which is the
+            codebook without the local graph, or ``none``. The last two and lambda = 1 are different things: at lambda =
+            1 prototypes stay what they were.
         momentum: lambda of Eq. 17; at 1 nothing is written, and no graph is built.
         edges: of states and objects in the graph, see ``aggregate``.
-        writes_from: whether what is written is made of features as ``training`` has them, with dropout and the batch's statistics, or as ``evaluation`` does.
+        writes_from: whether what is written is made of features as ``training`` has them, with dropout and the batch's
+            statistics, or as ``evaluation`` does.
         differentiable: whether the loss of Eq. 19 reaches, through refined prototypes, what they were made of.
         loss_weights: of the losses of pairs by text, states, objects, and pairs by prototype (Eq. 20).
 
@@ -94,7 +98,9 @@ class Duplex(ThreePath):
         self.register_buffer("place", place, persistent=False)
 
     def prepare(self, prior: TrainingPrior) -> None:
-        """Aim at the closed world's pairs where these are the target, and begin the codebook at means where it begins there."""
+        """Aim at the closed world's pairs where these are the target, and begin the codebook at means where it
+        begins there.
+        """
         if self._world == "closed":
             self._aim_at(prior.pairs)
         if self.initial == "means":
@@ -129,7 +135,10 @@ class Duplex(ThreePath):
         return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.of(pairs), dim=-1)}
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """Eq. 20, weighted; in training the codebook is refined before images are compared with it, and keeps what it learned."""
+        """Eq.
+
+        20, weighted; in training the codebook is refined before images are compared with it, and keeps what it learned.
+        """
         images, labels = self.encode_images(inputs), pairs[targets]
         by_text, by_state, by_object, by_prototype = self.loss_weights
         words = self.prompts.words()
@@ -153,13 +162,17 @@ class Duplex(ThreePath):
         return torch.stack(losses).sum()
 
     def _posteriors(self, images: Views, names: Sequence[Tensor]) -> Iterator[Tensor]:
-        """Of states [B, S] and of objects [B, O]; texts are anchors: the graph uses them and sends them nothing back."""
+        """Of states [B, S] and of objects [B, O]; texts are anchors: the graph uses them and sends them nothing
+        back.
+        """
         for path, texts in zip(NAMES, names, strict=True):
             yield self.logits(path, images, texts.detach()).softmax(dim=-1)
 
     @torch.no_grad()
     def _refined_as_in_evaluation(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Candidates [C, 2] and their prototypes [C, E] from features of a batch with nothing dropped and running statistics."""
+        """Candidates [C, 2] and their prototypes [C, E] from features of a batch with nothing dropped and running
+        statistics.
+        """
         self.eval()
         images = self.encode_images(inputs)
         names = [self._encode(path, words) for path, words in zip(NAMES, self.prompts.words(), strict=True)]
@@ -171,7 +184,8 @@ class Duplex(ThreePath):
     def refined(
         self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-        """The prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of them is to be written back.
+        """The prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of them is
+        to be written back.
 
         Args:
             images: what the paths know of the batch.

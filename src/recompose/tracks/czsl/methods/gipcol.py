@@ -1,4 +1,6 @@
-"""GIPCOL: the words of a prompt go through a graph of states, objects and pairs (Xu et al., 2024; HLR/GIPCOL at aea6274)."""
+"""GIPCOL: the words of a prompt go through a graph of states, objects and pairs (Xu et al., 2024; HLR/GIPCOL at
+aea6274).
+"""
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +14,9 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 class GIPCOL(TextMethod):
     """A learned context before vectors of words that two graph convolutions make of the words' token embeddings.
 
-    The graph's nodes are states, objects and the pairs of the closed world, a pair beginning at the mean of its two words. A pair, its state and its
-    object are neighbours, and each node of itself. The released code weighs the edges of its open world by feasibility; here one graph serves both.
+    The graph's nodes are states, objects and the pairs of the closed world, a pair beginning at the mean of its two
+    words. A pair, its state and its object are neighbours, and each node of itself. The released code weighs the edges
+    of its open world by feasibility; here one graph serves both.
 
     Args:
         prompt: the template of prompts; its words are where the context begins.
@@ -52,7 +55,9 @@ class GIPCOL(TextMethod):
         self.pairs = prior.pairs
 
     def _mean_of_neighbours(self) -> Tensor:
-        """The sparse matrix [nodes, nodes] that takes the mean over each node's neighbours; states first, then objects, then pairs."""
+        """The sparse matrix [nodes, nodes] that takes the mean over each node's neighbours; states first, then
+        objects, then pairs.
+        """
         states, objects = self.pairs[:, 0], self.pairs[:, 1] + self._states
         nodes = torch.arange(len(self.words) + len(self.pairs), device=self.words.device)
         made = nodes[len(self.words) :]
@@ -74,7 +79,9 @@ class GIPCOL(TextMethod):
         return x[: len(self.words)]
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:
-        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]; one mask for all drops elements of the words' vectors."""
+        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]; one mask for all drops elements of the
+        words' vectors.
+        """
         vectors = self.dropout(self.vectors())
         states, objects = vectors[pairs[:, 0]], vectors[pairs[:, 1] + self._states]
         return normalize(self.prompt.encode(self.backbone, self.context, states, objects), dim=-1)

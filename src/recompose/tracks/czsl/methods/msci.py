@@ -13,7 +13,10 @@ Aggregation = Literal["learned", "ends", "mean"]
 
 
 class Aggregator(nn.Module):
-    """The tokens of several layers made into one: concatenated, a linear map, layer normalisation, ReLU, dropout (Eqs. 1 to 4)."""
+    """The tokens of several layers made into one: concatenated, a linear map, layer normalisation, ReLU, dropout (Eqs.
+
+    1 to 4).
+    """
 
     def __init__(self, layers: int, width: int, dropout: float) -> None:
         super().__init__()
@@ -29,8 +32,8 @@ class MSCI(ThreePath):
 
     Args:
         aggregated: N = M, the number of first and of last blocks that are aggregated.
-        aggregation: ``learned`` as in Eqs. 1 to 4; of Table 4, ``ends`` (the first and the last block alone, without Agg a) and ``mean`` (of each
-            group, without Agg b).
+        aggregation: ``learned`` as in Eqs. 1 to 4; of Table 4, ``ends`` (the first and the last block alone, without
+            Agg a) and ``mean`` (of each group, without Agg b).
         stages: ``both``; of Table 4, ``high`` (without Ms a) or ``low`` (without Ms b) alone.
         fusion_of_stages: ``dynamic`` as in Eq. 9; of Table 4, ``last`` drops the first stage's share (without Df).
         heads: of the cross-attentions.
@@ -94,7 +97,10 @@ class MSCI(ThreePath):
         return Views(self.of_pair(views.pair), views.state, views.object, views.tokens)
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """t + lambda 1 * t 1 + lambda 2 * t 2 (Eqs. 5 to 9), [images, P, E]; the second stage takes up where the first one ended."""
+        """t + lambda 1 * t 1 + lambda 2 * t 2 (Eqs.
+
+        5 to 9), [images, P, E]; the second stage takes up where the first one ended.
+        """
         stage, final = texts.expand(len(tokens[0]), *texts.shape), texts
         for (name, interaction), features in zip(self.interactions.items(), tokens, strict=True):
             stage = interaction(stage, features)

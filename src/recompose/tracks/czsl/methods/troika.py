@@ -18,8 +18,9 @@ class Troika(ThreePath):
         heads: of each.
         traction_dropout: in them.
         traction: what lambda begins as.
-        token_norms: ``once``, the paths see the same normed tokens; ``each-path``, one layer normalisation is applied anew before each path, so that
-            tokens are normed once for pairs, twice for states and three times for objects, as in the released code.
+        token_norms: ``once``, the paths see the same normed tokens; ``each-path``, one layer normalisation is applied
+            anew before each path, so that tokens are normed once for pairs, twice for states and three times for
+            objects, as in the released code.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class Troika(ThreePath):
         return (tokens[PATHS.index(path)],)
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens [images, tokens, E]."""
+        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens
+        [images, tokens, E].
+        """
         pulled = texts.expand(len(tokens[0]), *texts.shape)
         for interaction in self.interactions:
             pulled = interaction(pulled, tokens[0])

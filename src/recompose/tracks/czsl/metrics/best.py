@@ -1,12 +1,13 @@
 """Each image's best seen and best unseen pair, gathered from blocks of scores.
 
-They are all that accuracies under any calibration bias need, and they can be gathered block by block, however many pairs there are.
+They are all that accuracies under any calibration bias need, and they can be gathered block by block, however many
+pairs there are.
 
-Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the lowest index
-wins, and between the best seen and the best unseen pair the seen one does.
+Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the
+lowest index wins, and between the best seen and the best unseen pair the seen one does.
 
-Scores are torch tensors, on any device, or NumPy arrays: they are reduced where they are, through the array API standard, and only
-a few numbers per image leave the device. Nothing here imports torch.
+Scores are torch tensors, on any device, or NumPy arrays: they are reduced where they are, through the array API
+standard, and only a few numbers per image leave the device. Nothing here imports torch.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +42,8 @@ class Best:
 
     @property
     def switch_bias(self) -> np.ndarray:
-        """The calibration bias [images] above which the unseen pair is predicted; +inf where there is none, -inf where there is no seen one.
+        """The calibration bias [images] above which the unseen pair is predicted; +inf where there is none, -inf where
+        there is no seen one.
 
         Raises:
             ValueError: an image has neither.
@@ -90,7 +92,9 @@ class Running:
         self._keep(*self._contenders(scores, images), pairs)
 
     def climb(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take scores, and give all entries that beat what was held before: their images, pairs and scores [entries]."""
+        """Take scores, and give all entries that beat what was held before: their images, pairs and scores
+        [entries].
+        """
         xp = array_namespace(scores)
         scores, images, top = self._contenders(scores, images)
         held, held_pair = xp.take(self.score, images)[:, None], xp.take(self.pair, images)[:, None]
@@ -100,7 +104,9 @@ class Running:
         return to_host(entries[0]), to_host(entries[1]), to_host(entries[2])
 
     def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
-        """The rows whose best score reaches what is held, their images and these scores: of most blocks they are few."""
+        """The rows whose best score reaches what is held, their images and these scores: of most blocks they are
+        few.
+        """
         xp = array_namespace(scores)
         top = xp.max(scores, axis=1)
         rows = xp.nonzero(top >= xp.take(self.score, images))[0]
@@ -156,7 +162,8 @@ class Evaluator:
             pairs: [block's pairs], their indices; all in order where not given.
 
         Raises:
-            ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first such image.
+            ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first
+                such image.
         """
         images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets))
         pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
@@ -226,7 +233,8 @@ def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
         image = int((~fine).argmax())
         why = "is no candidate" if inside[image] else f"is none of the {len(candidates)} pairs"
         raise ValueError(
-            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be predicted: {targets[image]} {why}"
+            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be predicted: "
+            f"{targets[image]} {why}"
         )
 
 

@@ -1,7 +1,8 @@
-"""Seen and unseen accuracy over calibration biases, exactly, and the area under their curve: what training selects an epoch by.
+"""Seen and unseen accuracy over calibration biases, exactly, and the area under their curve: what training selects an
+epoch by.
 
-A calibration bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the best unseen pair, each
-image's at one bias of its own: the difference of the two scores, taken in double precision.
+A calibration bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the
+best unseen pair, each image's at one bias of its own: the difference of the two scores, taken in double precision.
 """
 
 from dataclasses import dataclass
@@ -29,9 +30,8 @@ def dense_curve(best: Best) -> Curve:
     Example:
         >>> nothing = np.array([0, 0])
         >>> best = Best(
-        ...     seen_score=np.array([3.0, 1.0]), seen_pair=nothing, unseen_score=np.array([1.0, 0.0]), unseen_pair=nothing + 1,
-        ...     target=np.array([0, 1]), is_seen=np.array([True, False]),
-        ... )
+        ...     seen_score=np.array([3.0, 1.0]), seen_pair=nothing, unseen_score=np.array([1.0, 0.0]),
+        unseen_pair=nothing + 1, ...     target=np.array([0, 1]), is_seen=np.array([True, False]), ... )
         >>> curve = dense_curve(best)
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])

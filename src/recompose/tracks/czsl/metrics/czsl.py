@@ -1,7 +1,8 @@
-"""The numbers of compositional zero-shot learning: best seen and unseen accuracy, harmonic mean and AUC over calibration biases.
+"""The numbers of compositional zero-shot learning: best seen and unseen accuracy, harmonic mean and AUC over
+calibration biases.
 
-They follow from each image's best seen and best unseen pair (``best``), by a sweep over calibration biases: the exact one (``curves``), or
-that of the evaluator that the field shares.
+They follow from each image's best seen and best unseen pair (``best``), by a sweep over calibration biases: the exact
+one (``curves``), or that of the evaluator that the field shares.
 """
 
 from collections.abc import Callable
@@ -51,9 +52,10 @@ class Report:
 def field_curve(best: Best) -> Curve:
     """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
-    These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is rightly predicted at a bias of 1000, n such that there are about 20, and
-    1000 itself. It therefore understates AUC and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its
-    biases mean little, while nothing is lost here to rounding, since the bias is never added to a score.
+    These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is
+    rightly predicted at a bias of 1000, n such that there are about 20, and 1000 itself. It therefore understates AUC
+    and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its biases
+    mean little, while nothing is lost here to rounding, since the bias is never added to a score.
 
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
@@ -79,8 +81,8 @@ def harmonic_means(curve: Curve) -> np.ndarray:
     """The harmonic mean [points] of both accuracies; 0 where both are.
 
     Example:
-        >>> harmonic_means(Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5, 0.0]))).round(3).tolist()
-        [0.667, 0.0]
+        >>> harmonic_means(Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5,
+        0.0]))).round(3).tolist() [0.667, 0.0]
     """
     total = curve.seen + curve.unseen
     return np.divide(2 * curve.seen * curve.unseen, total, out=np.zeros_like(total), where=total != 0)
@@ -91,8 +93,8 @@ def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None 
 
     Args:
         best: what an ``Evaluator`` gathered.
-        sweep: ``dense`` visits every bias at which a prediction changes; ``field`` those of the field's shared evaluator, for numbers
-            to be put beside printed ones.
+        sweep: ``dense`` visits every bias at which a prediction changes; ``field`` those of the field's shared
+            evaluator, for numbers to be put beside printed ones.
         primitives: [pairs, 2], each pair's state and object; where given, their accuracies are reported, too.
 
     Example:

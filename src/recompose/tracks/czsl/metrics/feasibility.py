@@ -1,12 +1,12 @@
 """Feasibility calibration of the open world: how feasible each pair is, and what is kept for every threshold.
 
-Of all states with all objects most make no sense. A pair's feasibility says how near its state and its object are to ones that
-training showed together; unseen pairs below a threshold are excluded, and the threshold is the one with the best AUC
-on validation.
+Of all states with all objects most make no sense. A pair's feasibility says how near its state and its object are to
+ones that training showed together; unseen pairs below a threshold are excluded, and the threshold is the one with the
+best AUC on validation.
 
-As the threshold falls, pairs are admitted, and an image's best unseen pair only ever gets better: a ladder of few rungs, about the
-logarithm of the number of pairs. The ladders of all images hold the result at every threshold, so one pass over the scores
-is enough for all of them.
+As the threshold falls, pairs are admitted, and an image's best unseen pair only ever gets better: a ladder of few
+rungs, about the logarithm of the number of pairs. The ladders of all images hold the result at every threshold, so one
+pass over the scores is enough for all of them.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,8 @@ def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np
     NaN where a vector is zero: it has no direction.
 
     The mean of two cosines: of the object and the nearest object seen with the state, and of the state and the nearest
-    state seen with the object; -1 in place of one that does not exist (as in CSP at 660fcff, which takes GloVe vectors).
+    state seen with the object; -1 in place of one that does not exist (as in CSP at 660fcff, which takes GloVe
+    vectors).
 
     Args:
         states: vectors [states, D], of words or of texts.
@@ -47,7 +48,9 @@ def _cosines(vectors: np.ndarray) -> np.ndarray:
 
 
 def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
-    """The largest cosine [rows, names] between a name and the partners of a row, given as partners [rows, names] bool."""
+    """The largest cosine [rows, names] between a name and the partners of a row, given as partners [rows, names]
+    bool.
+    """
     return np.stack([cosines[:, own].max(axis=1, initial=-1.0) for own in partners])
 
 
@@ -55,7 +58,8 @@ def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
 class Ladder:
     """Each image's best unseen pair at every threshold of feasibility.
 
-    A rung is a pair that beats all those that are at least as feasible; rungs are in the order in which a falling threshold admits them.
+    A rung is a pair that beats all those that are at least as feasible; rungs are in the order in which a falling
+    threshold admits them.
     """
 
     ground: Best  # nothing unseen admitted yet
@@ -79,7 +83,8 @@ class Ladder:
 
 
 class LadderBuilder(Evaluator):
-    """An evaluator that also gathers ladders: unseen pairs have to come in the order of falling feasibility, images in any.
+    """An evaluator that also gathers ladders: unseen pairs have to come in the order of falling feasibility, images in
+    any.
 
     Args:
         targets: [images], the index of each image's true pair.
@@ -90,7 +95,8 @@ class LadderBuilder(Evaluator):
         ValueError: an unseen pair's feasibility is NaN, or a target is no pair.
 
     Example:
-        >>> builder = LadderBuilder(np.array([1]), seen=np.array([True, False, False]), feasibility=np.array([0.0, 0.2, 0.8]))
+        >>> builder = LadderBuilder(np.array([1]), seen=np.array([True, False, False]), feasibility=np.array([0.0, 0.2,
+        0.8]))
         >>> builder.update(np.array([[0.5, 0.6, 0.9]]), pairs=np.array([0, 2, 1]))
         >>> ladder = builder.ladder()
         >>> ladder.thresholds.tolist()
@@ -141,7 +147,9 @@ class LadderBuilder(Evaluator):
 
 
 def _rising(image: np.ndarray, score: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Which entries [entries] beat all before them of the same image: a higher score, or an equal one of a lower pair."""
+    """Which entries [entries] beat all before them of the same image: a higher score, or an equal one of a lower
+    pair.
+    """
     rank = np.empty(len(image), dtype=np.int64)
     rank[np.lexsort((-pair, score))] = np.arange(len(image))
     rank += image * len(image)  # each image begins above the one before

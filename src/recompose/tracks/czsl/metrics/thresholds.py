@@ -1,6 +1,7 @@
 """The threshold of feasibility that calibrates the open world: the one with the best AUC on validation.
 
-Ladders hold each image's best unseen pair at every threshold, so that one pass over the scores is enough for all of them.
+Ladders hold each image's best unseen pair at every threshold, so that one pass over the scores is enough for all of
+them.
 """
 
 from dataclasses import replace
@@ -19,9 +20,10 @@ RELEASED_THRESHOLDS = 50
 def aucs(ladder: Ladder) -> np.ndarray:
     """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
 
-    AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one bias: the
-    first one's best seen pair is right, the second one's best unseen pair is, and the first one's prediction switches at a higher bias; half where both
-    switch at the same one. A rung changes the couples of its own image alone, which two sorted lists count.
+    AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one
+    bias: the first one's best seen pair is right, the second one's best unseen pair is, and the first one's prediction
+    switches at a higher bias; half where both switch at the same one. A rung changes the couples of its own image
+    alone, which two sorted lists count.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
@@ -76,7 +78,8 @@ def _below(values: Any, value: float) -> float:
 
 
 def best_threshold(ladder: Ladder) -> float:
-    """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to choose from.
+    """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to
+    choose from.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
@@ -93,8 +96,8 @@ def best_threshold(ladder: Ladder) -> float:
 def as_released(ladder: Ladder, threshold: float) -> Best:
     """Each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects included.
 
-    Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is not
-    above 0, since the feasibility of seen pairs is stored as 0. So
+    Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is
+    not above 0, since the feasibility of seen pairs is stored as 0. So
 
     - a threshold of 0 or less doubles the scores of seen pairs,
     - an infeasible pair has the score 0, which beats every negative one, where it should have none.
@@ -104,8 +107,8 @@ def as_released(ladder: Ladder, threshold: float) -> Best:
         >>> seen, feasibility = np.array([True, False, False]), np.array([0.0, 0.2, 0.8])
         >>> builder = LadderBuilder(np.array([0, 2]), seen, feasibility)
         >>> builder.update(np.array([[1.0, 0.1, 0.2], [1.0, 0.6, 0.9]])[:, [0, 2, 1]], pairs=np.array([0, 2, 1]))
-        >>> as_released(builder.ladder(), 0.8).unseen_pair.tolist(), as_released(builder.ladder(), -1.0).seen_score.tolist()
-        ([2, 2], [2.0, 2.0])
+        >>> as_released(builder.ladder(), 0.8).unseen_pair.tolist(), as_released(builder.ladder(),
+        -1.0).seen_score.tolist() ([2, 2], [2.0, 2.0])
     """
     best = ladder.at(threshold)
     excluded = np.flatnonzero(ladder.feasibility < threshold)
@@ -118,7 +121,8 @@ def as_released(ladder: Ladder, threshold: float) -> Best:
 
 
 def released_threshold(ladder: Ladder) -> float:
-    """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal steps.
+    """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal
+    steps.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder

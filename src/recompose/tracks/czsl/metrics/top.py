@@ -8,7 +8,8 @@ from recompose.tracks.czsl.metrics.best import NONE, to_host
 
 
 class Top:
-    """Gathers them from blocks of images and pairs, in any order; among equal scores the pair with the lowest index comes first.
+    """Gathers them from blocks of images and pairs, in any order; among equal scores the pair with the lowest index
+    comes first.
 
     Args:
         images: how many there are.

@@ -1,7 +1,7 @@
 """How a method's scores are taken in the closed and in the open world, and what is kept of them.
 
-Every measure follows from what is kept: each image's best pairs, and in the open world its best unseen pair at every threshold of
-feasibility. Measures themselves are in ``recompose.tracks.czsl.measures``.
+Every measure follows from what is kept: each image's best pairs, and in the open world its best unseen pair at every
+threshold of feasibility. Measures themselves are in ``recompose.tracks.czsl.measures``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,8 +26,8 @@ TOP = 5  # pairs that are kept of each test image, for figures
 BEST_FIELDS = tuple(field.name for field in fields(Best))
 RUNG_FIELDS = ("image", "pair", "score")
 
-# for the blocks of pairs of a world, "closed" or "open", once; then, for the images at these rows of the data set, their scores [images, pairs] in
-# each block, on any device
+# for the blocks of pairs of a world, "closed" or "open", once; then, for the images at these rows of the data set,
+# their scores [images, pairs] in each block, on any device
 Scorer = Callable[[list[list[Pair]], str], Callable[[np.ndarray], Iterable[Any]]]
 
 

@@ -11,7 +11,8 @@ UnseenStart = Literal["sum", "centred", "least-squares"]
 
 
 class Codebook(nn.Module):
-    """Prototypes [S, O, E] of unit length, written to in training and kept in checkpoints: a buffer, or a parameter that the optimiser moves, too.
+    """Prototypes [S, O, E] of unit length, written to in training and kept in checkpoints: a buffer, or a parameter
+    that the optimiser moves, too.
 
     Several processes of one run keep what the first of them writes.
     """
@@ -30,11 +31,13 @@ class Codebook(nn.Module):
     def begin_at_means(self, embeddings: Tensor, labels: Tensor, unseen: UnseenStart = "sum") -> None:
         """Begin at the means of the embeddings [images, E] of each seen pair; labels [images, 2].
 
-        Of a pair that no image shows, at what the means of its state and of its object say; where images show neither, it stays.
+        Of a pair that no image shows, at what the means of its state and of its object say; where images show neither,
+        it stays.
 
         Args:
-            unseen: ``sum``, the sum of the state's and the object's mean, both of unit length; ``centred``, the sum of these means less the grand mean,
-                which both hold; ``least-squares``, of an additive model state + object, of the least norm, fitted to the means of seen pairs.
+            unseen: ``sum``, the sum of the state's and the object's mean, both of unit length; ``centred``, the sum of
+                these means less the grand mean, which both hold; ``least-squares``, of an additive model state +
+                object, of the least norm, fitted to the means of seen pairs.
         """
         count, others, width = self.prototypes.shape
         embeddings = normalize(embeddings.float(), dim=-1)
@@ -76,7 +79,9 @@ def _directions(embeddings: Tensor, labels: Tensor, of_pair: Tensor, _: Tensor) 
 
 
 def _centred(embeddings: Tensor, labels: Tensor, of_pair: Tensor, shown: Tensor) -> tuple[Tensor, Tensor]:
-    """What means of states [S, E], and of objects [O, E], have beyond the grand mean, and to the states' it is added; names without images have nothing."""
+    """What means of states [S, E], and of objects [O, E], have beyond the grand mean, and to the states' it is
+    added; names without images have nothing.
+    """
     grand = embeddings.mean(dim=0)
     parts = []
     for names, count in zip(labels.T, of_pair.shape[:2], strict=True):

@@ -14,9 +14,11 @@ class Disentangler(nn.Sequential):
     One layer in Troika at 1f3c546 and MSCI at 04cea14, two in Duplex's text.
 
     Args:
-        end: the last layer is like the others (``relu``, as released), or a linear map alone (``linear``, as two-layer perceptrons usually end).
-        start: ``random``, as released: before training it is a random map in front of an aligned embedding; ``residual``, what the layers give is added to
-            the embedding; ``residual-zero``, besides their last map begins at zero, so that training begins at the embedding itself.
+        end: the last layer is like the others (``relu``, as released), or a linear map alone (``linear``, as two-layer
+            perceptrons usually end).
+        start: ``random``, as released: before training it is a random map in front of an aligned embedding;
+            ``residual``, what the layers give is added to the embedding; ``residual-zero``, besides their last map
+            begins at zero, so that training begins at the embedding itself.
 
     Raises:
         ValueError: it is to begin at zero and ends in ReLU, through which no gradient would ever come back.

@@ -1,8 +1,9 @@
-"""Duplex's label-conditioned graph of a mini-batch: what its images say of pairs, of the unseen ones among them, too (Eqs. 12 to 16).
+"""Duplex's label-conditioned graph of a mini-batch: what its images say of pairs, of the unseen ones among them, too
+(Eqs. 12 to 16).
 
-It is sparse by construction. Messages into the prototype of (m, n) come from three kinds of nodes, and those of the first two are the same for all
-prototypes of a state, or an object: they are gathered once for each state and object of the batch and then shared out. So the cost is that of the
-candidates and of the couples of images that make one.
+It is sparse by construction. Messages into the prototype of (m, n) come from three kinds of nodes, and those of the
+first two are the same for all prototypes of a state, or an object: they are gathered once for each state and object of
+the batch and then shared out. So the cost is that of the candidates and of the couples of images that make one.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,9 @@ Compose = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Factors:
-    """What a batch knows of states, or of objects: labels [B], features [B, E] of unit length, and posteriors [B, names], both in 32 bits."""
+    """What a batch knows of states, or of objects: labels [B], features [B, E] of unit length, and posteriors [B,
+    names], both in 32 bits.
+    """
 
     labels: Tensor
     features: Tensor
@@ -33,7 +36,10 @@ class Factors:
 
 
 def candidates(states: Tensor, objects: Tensor, allowed: Tensor) -> Tensor:
-    """The pairs [C, 2] of states and objects of a batch, labels [B] each, that are among the target pairs [S, O] (Eqs. 12 and 13)."""
+    """The pairs [C, 2] of states and objects of a batch, labels [B] each, that are among the target pairs [S, O] (Eqs.
+
+    12 and 13).
+    """
     rows, columns = states.unique(), objects.unique()
     row, column = allowed[rows][:, columns].nonzero(as_tuple=True)
     return torch.stack([rows[row], columns[column]], dim=1)
@@ -46,8 +52,8 @@ def aggregate(pairs: Tensor, states: Factors, objects: Factors, compose: Compose
         pairs: [C, 2], from ``candidates``.
         states, objects: what the batch knows.
         compose: what couples of them make.
-        edges: ``posteriors`` as Eq. 15 prints it, every image sends its state to the prototypes of every candidate state, as much as it believes in it;
-            ``labels``, only to those of its own state.
+        edges: ``posteriors`` as Eq. 15 prints it, every image sends its state to the prototypes of every candidate
+            state, as much as it believes in it; ``labels``, only to those of its own state.
     """
     first, second, place = _couples(pairs, states.labels, objects.labels)
     composed = compose(first, second).float()
@@ -61,7 +67,8 @@ def aggregate(pairs: Tensor, states: Factors, objects: Factors, compose: Compose
 
 
 def compose_alone(pairs: Tensor, states: Factors, objects: Factors, compose: Compose) -> Tensor:
-    """The candidates [C, E] without a graph: the mean of the features that couples of images compose for each of them (Eq. 11), all counting alike.
+    """The candidates [C, E] without a graph: the mean of the features that couples of images compose for each of them
+    (Eq. 11), all counting alike.
 
     Args:
         pairs: [C, 2], from ``candidates``.
@@ -75,7 +82,9 @@ def compose_alone(pairs: Tensor, states: Factors, objects: Factors, compose: Com
 
 
 def _shared_out(names: Tensor, factors: Factors, edges: Edges) -> tuple[Tensor, Tensor]:
-    """The messages [C, E] that candidates get by their state, or object, and their weight [C]: equal parts of what the batch sends to that name."""
+    """The messages [C, E] that candidates get by their state, or object, and their weight [C]: equal parts of what
+    the batch sends to that name.
+    """
     present, place, shares = names.unique(return_inverse=True, return_counts=True)
     weights = factors.posteriors[:, present]
     if edges == "labels":

@@ -25,8 +25,8 @@ class TrainingPrior:
 class PairMethod(nn.Module, ABC):
     """A method on a frozen backbone: what it makes of images and of pairs, their scores, and its loss.
 
-    A pair is given by the index of its state and the index of its object. E is the width of the joint space. The pairs of a world come in
-    blocks, so that nothing ever holds the scores of all of them.
+    A pair is given by the index of its state and the index of its object. E is the width of the joint space. The pairs
+    of a world come in blocks, so that nothing ever holds the scores of all of them.
     """
 
     sees: ClassVar[Literal["embeddings", "pixels"]] = "embeddings"  # of the images: those of the frozen tower, or bytes
@@ -56,7 +56,9 @@ class PairMethod(nn.Module, ABC):
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:
-        """What the method knows of images, from what it sees of them: embeddings [images, E], or bytes [images, 3, height, width]."""
+        """What the method knows of images, from what it sees of them: embeddings [images, E], or bytes [images, 3,
+        height, width].
+        """
 
     @abstractmethod
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Any]:
@@ -80,7 +82,9 @@ class PairMethod(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs`` [pairs, 2]."""
+        """The loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs``
+        [pairs, 2].
+        """
 
     def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
         """The scores [images, pairs] of images in each block of a world."""
@@ -104,7 +108,9 @@ class TextMethod(PairMethod):
         """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
 
     def score(self, images: Tensor, block: Tensor) -> Tensor:
-        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs, E]."""
+        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs,
+        E].
+        """
         return cosine_logits(self.backbone.logit_scale, images, block)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
@@ -113,7 +119,8 @@ class TextMethod(PairMethod):
 
 
 def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
-    """Cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images, texts, E] seen by each image.
+    """Cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images, texts, E]
+    seen by each image.
 
     In 32 bits also where towers compute in fewer: cosines times 100 in 16 bits would tie pairs that differ.
     """

@@ -32,7 +32,9 @@ class SlottedPrompt(nn.Module):
         return len(self.start) + len(self.context) + 2 + len(self.end)
 
     def encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D] of the slots."""
+        """Text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D] of
+        the slots.
+        """
         return in_blocks(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
 
     def _encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """Three paths from an image to a pair: as a whole, by its state and by its object (Huang et al., 2024).
 
-Symbols: E is the width of the joint space, D of the text tower; P, S and O are the numbers of pairs, states and objects.
+Symbols: E is the width of the joint space, D of the text tower; P, S and O are the numbers of pairs, states and
+    objects.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,8 +60,9 @@ class Block:
 class Views:
     """What the paths know of images: an embedding [images, E] for each, and what texts attend to.
 
-    A survey adds the probabilities of states [images, S] and objects [images, O], and for each way to tell a pair as a whole the logarithm [images]
-    of the sum over all pairs of a world; of a world in one block also the logits [images, P], so that cross-attention is computed once.
+    A survey adds the probabilities of states [images, S] and objects [images, O], and for each way to tell a pair as a
+    whole the logarithm [images] of the sum over all pairs of a world; of a world in one block also the logits [images,
+    P], so that cross-attention is computed once.
     """
 
     pair: Tensor
@@ -74,7 +76,8 @@ class Views:
 
 
 class Prompts(nn.Module):
-    """Three learned contexts, of pairs, states and objects, before learned vectors of states and objects that they share.
+    """Three learned contexts, of pairs, states and objects, before learned vectors of states and objects that they
+    share.
 
     All begin as the token embeddings of the template and of the names.
     """
@@ -159,7 +162,9 @@ class ThreePath(PairMethod):
         return self._scoring
 
     def scored_with(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> Self:
-        """The same method with a fusion, and the weights of the parts of a score in the ``closed`` or the ``open`` world, or in both."""
+        """The same method with a fusion, and the weights of the parts of a score in the ``closed`` or the ``open``
+        world, or in both.
+        """
         self._scoring = Scoring(fusion, weights)
         return self
 
@@ -168,7 +173,9 @@ class ThreePath(PairMethod):
         return []
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E] where there is none."""
+        """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
+        where there is none.
+        """
         return texts
 
     def tokens_of(self, path: str, tokens: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -216,8 +223,9 @@ class ThreePath(PairMethod):
     def logits(self, path: str, images: Views, texts: Tensor) -> Tensor:
         """Logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
 
-        Texts are brought to unit length before they attend to images, not only after it: queries and what is added to them are of the size that
-        lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to nothing, cosines do not depend on it.
+        Texts are brought to unit length before they attend to images, not only after it: queries and what is added to
+        them are of the size that lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to
+        nothing, cosines do not depend on it.
         """
         view, tokens = getattr(images, path), self.tokens_of(path, images.tokens)
         return in_blocks(
@@ -228,7 +236,10 @@ class ThreePath(PairMethod):
         )
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16); that of pairs over those of training."""
+        """The weighted cross-entropies of the three paths (MSCI, Eqs.
+
+        13 to 16); that of pairs over those of training.
+        """
         images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
         labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
         texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
@@ -240,7 +251,10 @@ class ThreePath(PairMethod):
         return (self.logits("pair", images, block.pairs),)
 
     def survey(self, images: Views, world: list[Block]) -> Views:
-        """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12), and what those of pairs are divided by (Eq. 10)."""
+        """Adds the probabilities of states and objects (MSCI, Eqs.
+
+        11 and 12), and what those of pairs are divided by (Eq. 10).
+        """
         states = self.logits("state", images, world[0].states).softmax(dim=-1)
         objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
         images = replace(images, states=states, objects=objects)
@@ -256,9 +270,11 @@ class ThreePath(PairMethod):
         return images.wholes or self.wholes(images, block)
 
     def score(self, images: Views, block: Block) -> Tensor:
-        """Scores [images, P] of surveyed images: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
+        """Scores [images, P] of surveyed images: the weighted sum of a pair's probability, or logit, and of p(state)
+        p(object).
 
-        With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14, Troika at 1f3c546) takes logits.
+        With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
+        Troika at 1f3c546) takes logits.
         """
         assert images.states is not None and images.objects is not None
         *shares, apart = self.scoring.weights[block.world]
