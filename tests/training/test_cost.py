@@ -168,7 +168,7 @@ ADAPTERS = 24 * 2 * (linear(W, 8) + linear(8, W))
 def test_parameters_at_paper_scale_are_those_of_closed_forms(
     method: type, settings: dict[str, Any], expected: int
 ) -> None:
-    assert at_paper_scale(method, settings, STATES, OBJECTS) == expected
+    assert at_paper_scale(lambda backbone: method(backbone, STATES, OBJECTS, **settings)) == expected
 
 
 # seconds

@@ -1,6 +1,7 @@
 """What a run costs: parameters, seconds of an epoch, and the most memory it took."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,16 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import nn
 
-from recompose.backbones.clip import Activation, outline
+from recompose.backbones.clip import Activation, Backbone, outline
 from recompose.files import write_json
 from recompose.training.resources import Peak, trainable
 
 PAPER_SCALE: tuple[str, Activation] = ("ViT-L-14", "quick_gelu")
 
 
-def at_paper_scale(method: type, settings: dict[str, Any], states: list[str], objects: list[str]) -> int:
-    """The trainable parameters of a method with these settings on CLIP ViT-L/14, which is not built for that."""
-    return trainable(method(outline(*PAPER_SCALE), states, objects, **settings))
+def at_paper_scale(build: Callable[[Backbone], nn.Module]) -> int:
+    """The trainable parameters of what is built on CLIP ViT-L/14, which has no weights for that."""
+    return trainable(build(outline(*PAPER_SCALE)))
 
 
 class Epochs(Callback):

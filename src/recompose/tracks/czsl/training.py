@@ -173,7 +173,8 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     selection = settings.pop("selection", None)
     if selection:
         method.scored_with(fusion=selection["fusion"], closed=selection["weights"])
-    counted = at_paper_scale(method_class(document), own_settings(document["settings"]), data.states, data.objects)
+    made, own = method_class(document), own_settings(document["settings"])
+    counted = at_paper_scale(lambda backbone: made(backbone, data.states, data.objects, **own))
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
         method,

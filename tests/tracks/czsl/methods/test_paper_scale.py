@@ -78,7 +78,9 @@ def test_parameters_are_those_of_the_parts(method: str) -> None:
     states, objects = SIZES["ut-zappos"]
     settings = own_settings(SECTION.settings(method, "ut-zappos"))
     made = method_class({"class": METHODS[method].class_path})
-    counted = at_paper_scale(made, settings, names(states, "state"), names(objects, "object"))
+    counted = at_paper_scale(
+        lambda backbone: made(backbone, names(states, "state"), names(objects, "object"), **settings)
+    )
     assert counted == expected(method, states, objects)
 
 
