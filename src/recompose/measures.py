@@ -53,6 +53,10 @@ class Measures:
         needs = {role: self._store.folder(need) for role, need in evaluation.needs.items()}
         return TRACKS[evaluation.track].measures(self._store.folder(evaluation), needs)
 
+    def all_anew(self, evaluation: Recipe) -> dict[str, float]:
+        """The same as ``of``, whatever was kept."""
+        return self.anew(evaluation) | self.costs(evaluation)
+
     def costs(self, evaluation: Recipe) -> dict[str, float]:
         """What an evaluation cost, and where it has one its run: of numbers that both have the run's counts."""
         run = evaluation.needs.get("run")

@@ -202,7 +202,7 @@ class Toy:
             venue=name("Venue"),
             track="czsl",
             datasets={name("mit-states"): "MIT-States"},
-            headline="table-1",
+            headline=Headline(artifact="table-1", method="toy"),
             artifacts={
                 "table-1": Artifact(
                     kind="measures", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]

@@ -53,6 +53,13 @@ class View(Section):
     of: str = ""  # where the names of measures begin, for kinds that know how they go on
 
 
+class Headline(Section):
+    """The number that stands for a paper: what its own method reaches, in the track's first measure."""
+
+    artifact: str
+    method: str
+
+
 class Gain(Section):
     """What one method or variant has over another."""
 
@@ -117,7 +124,7 @@ class Paper(Section):
     venue: str
     track: str
     datasets: dict[str, str]
-    headline: str = ""  # the artifact whose first measured number stands for the paper
+    headline: Headline | None = None  # the number that stands for the paper
     variants: dict[str, Variant] = {}
     artifacts: dict[str, Artifact]
     claims: dict[str, Claim] = {}

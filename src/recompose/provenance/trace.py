@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recompose.errors import LineageError, TraceError
+from recompose.measures import Measures
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.report.lineage import behind, lineage_path, read_lineage
 from recompose.report.published import Published, read_made
@@ -74,7 +75,7 @@ def _verdict(judge: Judge, paper: str, name: str, cell: dict[str, Any]) -> Verdi
     from recompose.provenance.checks.stored import StoredCheck
 
     stored = StoredCheck(judge)
-    stored.measure(cell["made_from"])
+    stored.measure(cell["made_from"], Measures.of)
     check = ArtifactCheck(judge, load_paper(paper), name, stored)
     check.check()
     key = ("measured", cell["view"], cell["row"], cell["column"])

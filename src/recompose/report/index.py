@@ -114,8 +114,8 @@ def readme(results: Results, papers: list[Paper]) -> str:
 def _example(results: Results, papers: list[Paper]) -> Iterator[str]:
     """How to ask what is behind a number, of the first one that was measured of a headline."""
     for paper in papers:
-        if paper.headline and (measured := build_table(results, paper, paper.headline).measured):
-            cell, file = measured[0], f"reports/{paper.name}/{paper.headline}.csv"
+        if paper.headline and (measured := build_table(results, paper, paper.headline.artifact).measured):
+            cell, file = measured[0], f"reports/{paper.name}/{paper.headline.artifact}.csv"
             yield f'- Which runs made a number: `recompose trace {file} --row "{cell.row}" --column "{cell.column}"`.'
             return
 

@@ -152,14 +152,13 @@ class _Cells:
 
     def headline(self, paper: Paper) -> dict[str, Any] | None:
         """The track's first measure of the paper's own method, in the artifact that the paper names for it."""
+        if paper.headline is None:
+            return None
+        artifact, names = paper.headline.artifact, [paper.headline.method]
         for number, cell in enumerate(self.all):
-            own = cell["artifact"] == f"{paper.name}/{paper.headline}" and cell["names"] == [paper.name]
+            own = cell["artifact"] == f"{paper.name}/{artifact}" and cell["names"] == names
             if own and cell["measure"] == TRACKS[paper.track].headline and cell["n"]:
-                return cell | {
-                    "number": number,
-                    "id": f"{paper.name}-{paper.headline}",
-                    "title": title_of(paper.headline),
-                }
+                return cell | {"number": number, "id": f"{paper.name}-{artifact}", "title": title_of(artifact)}
         return None
 
 

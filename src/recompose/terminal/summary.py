@@ -46,20 +46,18 @@ def _took(work: Workspace, began: float | None) -> str:
 
 
 def _numbers(work: Workspace, papers: list[Paper]) -> str:
-    results, parts = Results(work), []
-    for paper in papers:
-        track = TRACKS[paper.track]
-        for benchmark in results.benchmarks(paper.track)[:1]:
-            values = [
-                results.measures(each).get(track.headline)
-                for each in results.complete(paper.track, paper.name, benchmark)
-            ]
-            known = [value for value in values if value is not None]
-            if known:
-                about = track.measure(track.headline)
-                mean = about.factor * sum(known) / len(known)
-                parts.append(
-                    f"{paper.name} {mean:.{about.digits}f} {about.unit} ({track.headline} on {benchmark}, n = "
-                    f"{len(known)})"
-                )
-    return ", ".join(parts) or "none yet"
+    results = Results(work)
+    numbers = (_number(results, paper, paper.headline.method) for paper in papers if paper.headline)
+    return ", ".join(number for number in numbers if number) or "none yet"
+
+
+def _number(results: Results, paper: Paper, method: str) -> str:
+    """The mean of a method's first measure on the first benchmark; empty where there is none yet."""
+    track = TRACKS[paper.track]
+    about = track.measure(track.headline)
+    for benchmark in results.benchmarks(paper.track)[:1]:
+        measured = (results.measures(each) for each in results.complete(paper.track, method, benchmark))
+        if values := [measures[track.headline] for measures in measured if track.headline in measures]:
+            mean = f"{about.factor * sum(values) / len(values):.{about.digits}f} {about.unit}".rstrip()
+            return f"{method} {mean} ({track.headline} on {benchmark}, n = {len(values)})"
+    return ""

@@ -1,6 +1,6 @@
 """Whether what the reports were made from is what its records say: raw data, backbones, features, runs, evaluations."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from recompose.tracks import TRACKS
 NAMED = 5  # changed files of a data set that are named
 AGAIN = "`snakemake --cores all`"
 BACK = "put the file back; a drawn data set is drawn anew where its folder is removed"
+NumbersOf = Callable[[Measures, Recipe], dict[str, float]]
 
 
 @dataclass
@@ -33,12 +34,12 @@ class StoredCheck:
         for key in self.judge.published.records:
             self._check(key, self.recipes[key])
 
-    def measure(self, keys: Iterable[str]) -> None:
-        """Take the numbers of the evaluations among these anew, where they can be relied on."""
+    def measure(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
+        """Take the numbers of the evaluations among these, where they can be relied on."""
         for key in keys:
             recipe = self.recipes[key]
             if recipe.kind == "evaluations" and self.judge.stored.reliable(key):
-                self._recompute(key, recipe)
+                self._measure(key, recipe, numbers_of)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -59,7 +60,7 @@ class StoredCheck:
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
-        self.measure([key])
+        self.measure([key], Measures.all_anew)
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
         """Compare raw files with what they were when they were indexed."""
@@ -83,7 +84,7 @@ class StoredCheck:
             for name in files[:NAMED]
         ]
 
-    def _recompute(self, key: str, recipe: Recipe) -> None:
+    def _measure(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
         """Take an evaluation's numbers anew from its scores."""
         work = self.judge.work
         if bad := [
@@ -93,9 +94,8 @@ class StoredCheck:
         ]:
             self.report.unchecked.append(f"results/{key}: its numbers need {bad[0]}, which cannot be relied on")
             return
-        measures = Measures(work.store, work.results)
         try:
-            self.numbers[key] = measures.anew(recipe) | measures.costs(recipe)
+            self.numbers[key] = numbers_of(Measures(work.store, work.results), recipe)
         except Exception as error:  # scores may be forged, or code may have changed to ask for what they do not have
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
             self.report.findings.append(Finding("tampered", f"results/{key}", why, work.store.remedy(recipe), (key,)))
