@@ -115,9 +115,10 @@ class _Summaries:
     def __init__(self, file: Path) -> None:
         self._file, self._grew = file, False
         try:
-            self._kept: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
+            kept = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            self._kept = {}
+            kept = {}
+        self._kept: dict[str, list[str]] = kept if isinstance(kept, dict) else {}
 
     def of(self, source: bytes, filename: str) -> list[str]:
         """The digest, then the names."""

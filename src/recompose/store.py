@@ -261,15 +261,16 @@ class Store:
             try:
                 with logged(folder / LOG):
                     yield folder
+                made = {
+                    "started": started.isoformat(timespec="seconds"),
+                    "seconds": round(time.perf_counter() - clock, 2),  # of the last attempt
+                    "attempts": attempts,
+                }
+                record = self._new_record(recipe, folder, made | sources | circumstances())
             except Exception:
                 (folder / ERROR).write_text(traceback.format_exc())
                 raise
-            made = {
-                "started": started.isoformat(timespec="seconds"),
-                "seconds": round(time.perf_counter() - clock, 2),  # of the last attempt
-                "attempts": attempts,
-            }
-            write_json(self.record_path(recipe), self._new_record(recipe, folder, made | sources | circumstances()))
+            write_json(self.record_path(recipe), record)
             shutil.rmtree(folder / SCRATCH)
         finally:
             lock.release()
