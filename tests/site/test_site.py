@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from recompose.papers import declaration
-from recompose.papers.declaration import Artifact, Claim, Flag, Paper, View
+from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
 from recompose.params import Params, load_params
 from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
