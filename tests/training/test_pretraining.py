@@ -1,4 +1,4 @@
-"""Pretraining: with the tokens in use alone it comes to the same as with the whole table, and what it writes is a backbone."""
+"""Pretraining: the tokens in use alone come to the same as the whole table, and what is written is a backbone."""
 
 import json
 from pathlib import Path

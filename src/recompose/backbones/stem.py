@@ -1,4 +1,4 @@
-"""A convolutional stem in place of the patch embedding (Xiao et al., 2021): the same tokens, of patches that overlap."""
+"""A convolutional stem in place of the patch embedding (Xiao et al., 2021): as many tokens, of patches that overlap."""
 
 from itertools import pairwise
 
@@ -10,13 +10,14 @@ GROUPS = 8  # group normalisation: unlike a batch's statistics, an image's own a
 def convolutional_stem(patch: int, width: int) -> nn.Sequential:
     """Convolutions 3 x 3 with stride 2, whose channels double up to 3/2 of the width, and a projection to the width.
 
-    Images [images, 3, H, W] become [images, width, H / patch, W / patch]. It stands where open_clip's towers have ``conv1``.
+    Images [images, 3, H, W] become [images, width, H / patch, W / patch]. It stands where towers have ``conv1``.
 
     Raises:
         ValueError: no number of halvings makes a patch of this size, or the channels cannot be halved as often.
 
     Example:
-        >>> [(layer.stride[0], layer.out_channels) for layer in convolutional_stem(8, 128) if isinstance(layer, nn.Conv2d)]
+        >>> convolutions = [layer for layer in convolutional_stem(8, 128) if isinstance(layer, nn.Conv2d)]
+        >>> [(layer.stride[0], layer.out_channels) for layer in convolutions]
         [(2, 48), (2, 96), (2, 192), (1, 128)]
     """
     halvings, last = patch.bit_length() - 1, width * 3 // 2

@@ -1,7 +1,8 @@
-"""How collections of pictures look: the captioned scenes, and a data set that shows the same things as another camera would.
+"""How collections of pictures look: the captioned scenes, and a data set that shows the same as another camera would.
 
-A tower that was pretrained on scenes knows the words of a data set, but has met what they name in another palette, grain, ground and light.
-What remains of its knowledge, and what training has to adapt, is the point of a data set that is not the pretraining's own.
+A tower that was pretrained on scenes knows the words of a data set, but has met what they name in another palette,
+grain, ground and light. What remains of its knowledge, and what training has to adapt, is the point of a data set
+that is not the pretraining's own.
 """
 
 from collections.abc import Mapping

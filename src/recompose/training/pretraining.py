@@ -76,7 +76,8 @@ class Pretraining(Training):
 def compact_vocabulary(backbone: Backbone, used: Tensor) -> Iterator[None]:
     """Within this context the backbone embeds only the tokens in use, by their place [tokens] among these sorted ids.
 
-    A step then updates those rows, not the whole table, whose other rows stay as they are. The end of text keeps the largest number.
+    A step then updates those rows, not the whole table, whose other rows stay as they are. The end of text keeps the
+    largest number.
     """
     table = backbone.model.token_embedding
     backbone.model.token_embedding = nn.Embedding.from_pretrained(table.weight.detach()[used], freeze=False)
@@ -89,7 +90,10 @@ def compact_vocabulary(backbone: Backbone, used: Tensor) -> Iterator[None]:
 
 
 def _tensors(corpus: Path, backbone: Backbone) -> tuple[TensorDataset, Tensor]:
-    """Pixels [scenes, 3, height, width] as bytes and tokens [scenes, longest caption] as places among the ids in use; these [tokens]."""
+    """Pixels [scenes, 3, height, width] as bytes, and tokens [scenes, longest caption] as places among the ids in use.
+
+    The ids in use [tokens] come with them.
+    """
     scenes = list(read_corpus(corpus))
     pixels = torch.from_numpy(np.stack([np.asarray(picture) for picture, _ in scenes])).permute(0, 3, 1, 2).contiguous()
     ids = backbone.tokens([caption for _, caption in scenes])

@@ -139,7 +139,10 @@ def _is_drawn(name: str, section: Czsl) -> bool:
 
 
 def _data(name: str, section: Czsl, seed: int) -> Recipe:
-    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what is in it."""
+    """The recipe of a data set, of a drawn one the world of this seed.
+
+    Where a file may be had does not change what is in it.
+    """
     dataset = section.datasets[name]
     content = dataset.model_dump(exclude={"archives"})
     labels: dict[str, Any] = {"dataset": name}

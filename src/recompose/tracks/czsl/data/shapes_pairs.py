@@ -1,7 +1,7 @@
 """shapes-pairs: a synthetic data set of state-object pairs, as incomplete as UT-Zappos, and as long-tailed in training.
 
-A seed draws a world: its pairs, its split and its images. Validation and test use every unseen pair, with the same number of images
-of each pair, so that an accuracy hangs on no few pairs that chance put there.
+A seed draws a world: its pairs, its split and its images. Validation and test use every unseen pair, with the same
+number of images of each pair, so that an accuracy hangs on no few pairs that chance put there.
 """
 
 from pathlib import Path

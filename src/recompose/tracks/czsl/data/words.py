@@ -1,6 +1,7 @@
 """The words that label a drawn data set: those of captions, but for two that no caption has.
 
-A backbone knows what these two stand for only by its eyes; what makes a data set differ from the scenes is above all its look.
+A backbone knows what these two stand for only by its eyes. What makes a data set differ from the scenes is above all
+its look.
 """
 
 from recompose.drawing.objects import OBJECTS, STATES
