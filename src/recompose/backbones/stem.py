@@ -19,8 +19,9 @@ def convolutional_stem(patch: int, width: int) -> nn.Sequential:
         ValueError: no number of halvings makes a patch of this size, or the channels cannot be halved as often.
 
     Example:
-        >>> [(layer.stride[0], layer.out_channels) for layer in convolutional_stem(8, 128) if isinstance(layer,
-        nn.Conv2d)] [(2, 48), (2, 96), (2, 192), (1, 128)]
+        >>> convolutions = [layer for layer in convolutional_stem(8, 128) if isinstance(layer, nn.Conv2d)]
+        >>> [(layer.stride[0], layer.out_channels) for layer in convolutions]
+        [(2, 48), (2, 96), (2, 192), (1, 128)]
     """
     halvings, last = patch.bit_length() - 1, width * 3 // 2
     if patch != 2**halvings or last % (GROUPS << (halvings - 1)):

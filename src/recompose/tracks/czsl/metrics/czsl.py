@@ -81,8 +81,9 @@ def harmonic_means(curve: Curve) -> np.ndarray:
     """The harmonic mean [points] of both accuracies; 0 where both are.
 
     Example:
-        >>> harmonic_means(Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5,
-        0.0]))).round(3).tolist() [0.667, 0.0]
+        >>> curve = Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5, 0.0]))
+        >>> harmonic_means(curve).round(3).tolist()
+        [0.667, 0.0]
     """
     total = curve.seen + curve.unseen
     return np.divide(2 * curve.seen * curve.unseen, total, out=np.zeros_like(total), where=total != 0)

@@ -95,8 +95,8 @@ class LadderBuilder(Evaluator):
         ValueError: an unseen pair's feasibility is NaN, or a target is no pair.
 
     Example:
-        >>> builder = LadderBuilder(np.array([1]), seen=np.array([True, False, False]), feasibility=np.array([0.0, 0.2,
-        0.8]))
+        >>> seen, feasibility = np.array([True, False, False]), np.array([0.0, 0.2, 0.8])
+        >>> builder = LadderBuilder(np.array([1]), seen=seen, feasibility=feasibility)
         >>> builder.update(np.array([[0.5, 0.6, 0.9]]), pairs=np.array([0, 2, 1]))
         >>> ladder = builder.ladder()
         >>> ladder.thresholds.tolist()

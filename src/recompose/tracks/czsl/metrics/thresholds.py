@@ -107,8 +107,9 @@ def as_released(ladder: Ladder, threshold: float) -> Best:
         >>> seen, feasibility = np.array([True, False, False]), np.array([0.0, 0.2, 0.8])
         >>> builder = LadderBuilder(np.array([0, 2]), seen, feasibility)
         >>> builder.update(np.array([[1.0, 0.1, 0.2], [1.0, 0.6, 0.9]])[:, [0, 2, 1]], pairs=np.array([0, 2, 1]))
-        >>> as_released(builder.ladder(), 0.8).unseen_pair.tolist(), as_released(builder.ladder(),
-        -1.0).seen_score.tolist() ([2, 2], [2.0, 2.0])
+        >>> ladder = builder.ladder()
+        >>> as_released(ladder, 0.8).unseen_pair.tolist(), as_released(ladder, -1.0).seen_score.tolist()
+        ([2, 2], [2.0, 2.0])
     """
     best = ladder.at(threshold)
     excluded = np.flatnonzero(ladder.feasibility < threshold)
