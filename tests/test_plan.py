@@ -17,7 +17,7 @@ from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, describe
 from recompose.tracks import FORMS, TRACKS
 
 FILE = (Path(__file__).parent.parent / "params.yaml").read_text()
-TEXT, _PINNED = re.subn(r"      seeds: \[0, 1, 2, 3, 4\] #.*\n", "      seeds: [0, 1, 2]\n", FILE, count=1)
+TEXT, _PINNED = re.subn(r"      seeds: \[0, 1, 2, 3\] #.*\n", "      seeds: [0, 1, 2]\n", FILE, count=1)
 assert _PINNED, "the demo's seeds, each of which is a world of its drawn data set"
 TRAINED = ("coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci", "duplex")
 THREE_PATH = {"c-s-o", "troika", "msci", "duplex"}
@@ -139,7 +139,7 @@ def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
         ("      traction: 0.1", "      traction: 0.2", {"troika": 3}, {"troika": 3}),
         ("    clip:\n      prompt: a photo of", "    clip:\n      prompt: a picture of", {}, {"clip": 3}),
         ("seed: 7", "seed: 8", ALL_TRAINED, EVERYTHING),
-        ("scenes: 48000", "scenes: 48001", ALL_TRAINED, ON_BACKBONE),
+        ("scenes: 46000", "scenes: 46001", ALL_TRAINED, ON_BACKBONE),
         ("activation: gelu", "activation: quick_gelu", ALL_TRAINED, ON_BACKBONE),
         ("      seeds: [0, 1, 2]\n", "      seeds: [0, 1, 9]\n", OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
         ("      seeds: [0, 1, 2]\n", "      seeds: [5]\n", OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
@@ -303,7 +303,9 @@ def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: s
 
     def assert_measured(names: Iterable[str]) -> None:
         for measured in names:
-            assert any(evaluations_of(plan, measured, each) for each in plan.benchmarks("czsl")), measured
+            variant = declared_variants("czsl").get(measured)
+            on = set(variant.datasets if variant else plan.benchmarks("czsl")) & set(plan.benchmarks("czsl"))
+            assert all(evaluations_of(plan, measured, each) for each in on), measured
 
     for name in PAPERS:
         paper = load_paper(name)

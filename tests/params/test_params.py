@@ -83,11 +83,11 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("    dropout: 0.1", "    dropout: .nan", "czsl.methods.csp.dropout: input should be a finite number"),
         ("    csp:\n", "    cps:\n", "czsl.methods.cps: there is no key 'cps'; the nearest is 'csp'"),
         (
-            "seeds: [0, 1, 2]",
+            "seeds: [0, 1, 2, 3]",
             "seeds: [0, 0]",
             "profiles.demo.czsl.seeds: value error, each may stand there once, but 0 does not",
         ),
-        ("seeds: [0, 1, 2]", "seeds: [20261121]", "profiles.demo.czsl.seeds.0: input should be less than 100000"),
+        ("seeds: [0, 1, 2, 3]", "seeds: [20261121]", "profiles.demo.czsl.seeds.0: input should be less than 100000"),
         ("devices: 1}", "devices: two}", "profiles.demo.trainer.devices: "),
         (
             "vectors: backbone",
@@ -95,7 +95,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.feasibility.vectors: 'glov' is not allowed; the nearest is 'glove'",
         ),
         ("a photo of {name}", "a photo of {state}", "czsl.feasibility.prompt: string should match pattern"),
-        ("seeds: [0, 1, 2]", "seeds: []", "profiles.demo.czsl.seeds: list should have at least 1 item"),
+        ("seeds: [0, 1, 2, 3]", "seeds: []", "profiles.demo.czsl.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "czsl.datasets.cgqa.archives.0.file: string should match pattern"),
         ("seed: 7", "seed: 7\n      seed: 8", f"line {BEHIND_SEED_7}: the key seed stands here for the second time"),
         (
@@ -165,14 +165,14 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "adapters, lora, frozen",
         ),
         (
-            "selection: [1.0, 1.0, 1.0]",
-            "selection: [1.0, 1.0]",
-            "czsl.methods.duplex.training.selection: list should have at least 3 items",
+            "selection: {fusion: probabilities, weights: [1.0, 1.0, 1.0]}",
+            "selection: {fusion: probabilities, weights: [1.0, 1.0]}",
+            "czsl.methods.duplex.training.selection.weights: list should have at least 3 items",
         ),
         (
-            "selection: [0.5, 0.5]",
-            "selection: [0.5]",
-            "czsl.methods.msci.training.selection: list should have at least 2 items",
+            "selection: {fusion: logits, weights: [1.0, 1.0]} # as released, whatever",
+            "selection: {fusion: logits, weights: [1.0]} # as released, whatever",
+            "czsl.methods.msci.training.selection.weights: list should have at least 2 items",
         ),
         (
             "training: {lr: 3.125e-6",
@@ -276,7 +276,7 @@ def test_a_mistake_is_named_with_its_place_and_the_nearest_right_name(old: str, 
     [
         ("other_backbone: shapes-resnet", "other_backbone: null"),
         ("devices: 1}", "devices: 2}"),
-        ("selection: [1.0, 1.0, 1.0]", "selection: [1.0, 0.0, 0.0]"),
+        ("weights: [1.0, 1.0, 1.0]}", "weights: [1.0, 0.0, 0.0]}"),
         ("other_backbone: shapes-resnet", "other_backbone: clip-rn50"),
         ("other_backbone: shapes-resnet", "other_backbone: shapes-clip"),
         ("    fusion: t2i", "    fusion: i2t"),

@@ -149,4 +149,4 @@ def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_ea
     assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
     features = next(job for job in jobs if job.phase == "features" and len(job.keys) == 3)
     assert len(engine.before(ALL, features.name)) == 3  # the worlds, the scenes and the backbone
-    assert features.says == "features: 3 x shapes-pairs by shapes-clip"
+    assert features.says == "features: shapes-pairs by shapes-clip (3)"
