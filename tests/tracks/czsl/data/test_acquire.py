@@ -3,23 +3,23 @@
 import shutil
 import tarfile
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import torch
 
-from recompose.data.download import DownloadError
-from recompose.params import Archive, Downloaded
+from recompose.data.content import changed, raw_files, write_content
+from recompose.errors import DataError, DownloadError
+from recompose.params import Archive
 from recompose.plan import Recipe
-from recompose.tracks.czsl.data import acquire as module
+from recompose.tracks.czsl.catalogue import Downloaded
 from recompose.tracks.czsl.data import cgqa, ut_zappos
-from recompose.tracks.czsl.data.acquire import acquire
-from recompose.tracks.czsl.data.compositional import DataError
-from recompose.tracks.czsl.data.content import changed, content, digests, write_content
+from recompose.tracks.czsl.data.acquire import bring, write_index
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData, Statistics
 
-RECIPE = Recipe("cgqa", {"dataset": "cgqa"})
+RECIPE = Recipe("data", "cgqa", {"adapter": "cgqa"}, track="czsl")
 SMALL = Statistics(
     states=2,
     objects=2,
@@ -41,7 +41,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def section(url: str = "http://127.0.0.1:9/cgqa.zip") -> Downloaded:
-    return Downloaded(archives=[Archive(file="cgqa.zip", urls=[url], sha256=None)])
+    return Downloaded(adapter="cgqa", archives=[Archive(file="cgqa.zip", urls=[url], sha256=None)])
+
+
+def acquire(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> None:
+    """What the phase data does with a data set."""
+    root = bring(recipe, published, data, data / recipe.name)
+    index.mkdir(exist_ok=True)
+    write_content(root, write_index(recipe, root, index), index)
 
 
 def put_data_set(root: Path) -> None:
@@ -88,22 +95,24 @@ def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch
     with tarfile.open(archives / "compositional_split_natural.tar.gz", "w:gz") as splits:
         splits.add(tmp_path / "made/ut-zap50k", "ut-zap50k")
     files = ("ut-zap50k-images.zip", "compositional_split_natural.tar.gz")
-    both = Downloaded(archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files])
-    acquire(Recipe("ut-zappos", {"dataset": "ut-zappos"}), both, tmp_path / "data", tmp_path / "index")
+    both = Downloaded(
+        adapter="ut-zappos", archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files]
+    )
+    zappos = Recipe("data", "ut-zappos", {"adapter": "ut-zappos"}, track="czsl")
+    acquire(zappos, both, tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/ut-zappos/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
 
 
 def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
-    put_data_set(tmp_path / "cgqa")
-    pairs = cgqa.read(tmp_path / "cgqa")
-    write_content(tmp_path / "cgqa", pairs, tmp_path)
-    module.check_content(tmp_path / "cgqa", pairs, tmp_path)
-    (tmp_path / "cgqa/images/val-red-car.jpg").write_bytes(b"other")
-    with pytest.raises(DataError, match=r"was changed since it was indexed: images/val-red-car\.jpg\. Put"):
-        module.check_content(tmp_path / "cgqa", pairs, tmp_path)
-    (tmp_path / "cgqa/images/val-red-car.jpg").unlink()
-    (tmp_path / "cgqa" / SPLIT_NAME / "val_pairs.txt").write_text("")
-    assert changed(tmp_path / "cgqa", pairs, tmp_path) == ["val_pairs.txt", "images/val-red-car.jpg"]
+    root, index = tmp_path / "data/cgqa", tmp_path / "index"
+    put_data_set(root)
+    acquire(RECIPE, section(), tmp_path / "data", index)
+    assert changed(root, index) == []
+    (root / "images/val-red-car.jpg").write_bytes(b"other")
+    assert changed(root, index) == ["images/val-red-car.jpg"]
+    (root / "images/val-red-car.jpg").unlink()
+    (root / SPLIT_NAME / "val_pairs.txt").write_text("")
+    assert changed(root, index) == [f"{SPLIT_NAME}/val_pairs.txt", "images/val-red-car.jpg"]
 
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
@@ -115,14 +124,13 @@ def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> No
         acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
 
 
-def test_the_index_says_what_was_found(tmp_path: Path) -> None:
-    put_data_set(tmp_path / "data/cgqa")
-    pairs = cgqa.read(tmp_path / "data/cgqa")
-    before = content(tmp_path / "data/cgqa", digests(tmp_path / "data/cgqa", pairs))
-    (tmp_path / "data/cgqa/images/val-red-car.jpg").write_bytes(b"other")
-    after = content(tmp_path / "data/cgqa", digests(tmp_path / "data/cgqa", pairs))
-    assert {name for name in before if before[name] != after[name]} == {"images"}
-    assert set(before) == {METADATA, "train_pairs.txt", "val_pairs.txt", "test_pairs.txt", "images"}
+def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
+    root = tmp_path / "data/cgqa"
+    put_data_set(root)
+    acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    files = {path for path in root.rglob("*") if path.is_file()}
+    digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
+    assert raw_files(tmp_path / "index") == digests
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
