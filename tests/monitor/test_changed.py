@@ -129,7 +129,7 @@ def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
 
 
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
-    found = consequences(root, ("czsl.datasets.shapes-pairs.images.train=1500",))
+    found = consequences(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
     assert all(not run.there for run in found.runs)
     assert {each.kind for each in found.to_make} == {"data", "features", "runs", "evaluations"}
     assert "msci/table-1" in {each.artifact for each in found.artifacts}

@@ -32,6 +32,7 @@ class Printed:
     empty: int = 0
 
 
+OURS = ("claims", "readings", "one-scale")  # tables that no paper has
 PRINTED = {
     # 3 data sets: pairs and images of training, seen and unseen pairs and images of validation and of testing
     ("msci", "table-1"): Printed(3, 2 + 3 + 3, 134_683),
@@ -105,7 +106,7 @@ def accuracies(dataset: str) -> list[str]:
 
 
 def test_every_printed_table_is_there_and_no_other() -> None:
-    assert {(name, table) for name, table in TABLES if table != "claims"} == set(PRINTED)
+    assert {(name, table) for name, table in TABLES if table not in OURS} == set(PRINTED)
     files = {(path.parent.parent.name, path.stem) for path in FOLDER.glob("*/reported/*.csv")}
     assert files == set(PRINTED)
 
@@ -443,7 +444,7 @@ def test_a_variant_changes_settings_of_a_method_and_is_none_itself(name: str, va
 def test_what_is_measured_stands_under_a_printed_row_or_is_said_to_be_another(name: str) -> None:
     """Rows of settings, accuracies and costs that no paper printed: ours, and those that stand for others."""
     ours = {
-        "msci": {"Troika", "C-S-O", "CoOp", "CLIP", "GIPCOL", "chance", "MSCI with V com as released"},
+        "msci": {"Troika", "C-S-O", "CoOp", "CLIP", "GIPCOL", "chance", "MSCI with V com as printed"},
         "duplex": {
             "chance",
             "C-S-O",
@@ -454,7 +455,7 @@ def test_what_is_measured_stands_under_a_printed_row_or_is_said_to_be_another(na
         },
     }[name]
     for table, artifact in PAPER[name].artifacts.items():
-        if artifact.kind in ("settings", "measures"):
+        if artifact.kind in ("settings", "measures") and table not in OURS:
             assert set(artifact.measured) - {row for row, _ in cells(name, table)} <= ours, table
         if artifact.kind == "groups":
             assert set(artifact.measured) <= {column for _, column in cells(name, table)}

@@ -203,6 +203,9 @@ def group_shares(given: list[int], targets: list[int], names: list[str]) -> dict
         images = [image for image, target in enumerate(targets) if names[target] == group]
         if images:
             shares[group] = sum(given[image] == targets[image] for image in images) / len(images)
+    seen = [image for image, target in enumerate(targets) if names[target] != "unseen"]
+    if seen:
+        shares["seen"] = sum(given[image] == targets[image] for image in seen) / len(seen)
     return shares
 
 

@@ -28,10 +28,15 @@ def dense_curve(best: Best) -> Curve:
     """The accuracies at every bias at which a prediction changes, and below the first of them.
 
     Example:
-        >>> nothing = np.array([0, 0])
+        >>> first, second = np.array([0, 0]), np.array([1, 1])
         >>> best = Best(
-        ...     seen_score=np.array([3.0, 1.0]), seen_pair=nothing, unseen_score=np.array([1.0, 0.0]),
-        unseen_pair=nothing + 1, ...     target=np.array([0, 1]), is_seen=np.array([True, False]), ... )
+        ...     seen_score=np.array([3.0, 1.0]),
+        ...     seen_pair=first,
+        ...     unseen_score=np.array([1.0, 0.0]),
+        ...     unseen_pair=second,
+        ...     target=np.array([0, 1]),
+        ...     is_seen=np.array([True, False]),
+        ... )
         >>> curve = dense_curve(best)
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
