@@ -304,7 +304,9 @@ def test_a_forged_index_is_not_measured_by(root: Path, clean: Audit) -> None:
     correct(index / "record.json", "statistics.json")
     found = audited(root)
     assert ("tampered", f"results/{key_of(index)}", "has another record than the reports have of it") in findings(found)
-    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | {"duplex/table-13": IN_TABLE_13}
+    assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | {
+        "duplex/table-13": IN_TABLE_13
+    }
     assert found.recomputed == 1  # the other world's
 
 

@@ -171,12 +171,14 @@ def test_an_edited_picture_is_found(root: Path, clean: Audit) -> None:
 @pytest.mark.parametrize("agreeing", [False, True])
 def test_edited_numbers_of_a_figure_are_found(root: Path, clean: Audit, agreeing: bool) -> None:
     path = file_of(root, "csv", "msci/figure-curves")
-    line = path.read_text().splitlines()[1]
-    replace_once(path, line, line.replace("1.2500", "9.2500"))
+    lines = path.read_text().splitlines()
+    ((number, line),) = ((number, line) for number, line in enumerate(lines, start=1) if line.endswith(",1.5873"))
+    other = line.replace("1.5873", "9.5873")
+    replace_once(path, line, other)
     if agreeing:
         correct(file_of(root, "lineage.json", "msci/figure-curves"), path.name)
     found = audited(root, drawing=agreeing)
-    why = f"line 2 shows {line.replace('1.2500', '9.2500')}; its runs give {line}" if agreeing else CHANGED
+    why = f"line {number} shows {other}; its runs give {line}" if agreeing else CHANGED
     assert findings(found) == [("tampered", "reports/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
