@@ -28,9 +28,10 @@ from tests.provenance.worlds import (
 
 CHANGED = "was changed since it was written"
 TABLE = "msci/table-2"
-ROW = "chance,shapes-pairs AUC,measured,exact,0.0 ± 0.0,0.0178571"
-BETTER = "chance,shapes-pairs AUC,measured,exact,9.9 ± 0.0,9.9"
-AUC = ("measured", "exact", "chance", "shapes-pairs AUC")
+ROW = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651"
+REST = ",1.12239,2,,\n"
+BETTER = "chance,shapes-pairs S,measured,exact,9.9 ± 1.1,9.9"
+SEEN = ("measured", "exact", "chance", "shapes-pairs S")
 
 
 def file_of(root: Path, ending: str, name: str = TABLE) -> Path:
@@ -38,9 +39,9 @@ def file_of(root: Path, ending: str, name: str = TABLE) -> Path:
 
 
 def improve(lineage: dict[str, Any]) -> None:
-    """Give chance's first AUC another value."""
-    cell = next(cell for cell in lineage["cells"] if (cell["view"], cell["column"]) == (AUC[1], AUC[3]))
-    cell.update(text="9.9 ± 0.0", value=9.9)
+    """Give chance's accuracy on seen pairs another value."""
+    cell = next(cell for cell in lineage["cells"] if (cell["view"], cell["column"]) == (SEEN[1], SEEN[3]))
+    cell.update(text="9.9 ± 1.1", value=9.9)
 
 
 # tables
@@ -49,18 +50,18 @@ def improve(lineage: dict[str, Any]) -> None:
 def test_an_edited_cell_is_found(root: Path, clean: Audit) -> None:
     replace_once(file_of(root, "csv"), ROW, BETTER)
     found = audited(root)
-    place = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
-    assert findings(found) == [("tampered", place, "shows '9.9 ± 0.0'; its runs give '0.0 ± 0.0'")]
+    place = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
+    assert findings(found) == [("tampered", place, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
     assert moved(found, clean) == {TABLE: {"tampered": 8}}
-    assert found.states[TABLE][AUC] == "tampered"
+    assert found.states[TABLE][SEEN] == "tampered"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (ROW, ROW.replace("0.0 ± 0.0", "9.9 ± 0.0"), "shows '9.9 ± 0.0'; its runs give '0.0 ± 0.0'"),
-        (ROW, ROW.replace("0.0178571", "9.9"), "shows value '9.9'; its runs give value '0.0178571'"),
-        (f"{ROW},0,2,,\n", "", "shows nothing; its runs give '0.0 ± 0.0'"),
+        (ROW, ROW.replace("0.8 ± 1.1", "9.9 ± 1.1"), "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'"),
+        (ROW, ROW.replace("0.793651", "9.9"), "shows value '9.9'; its runs give value '0.793651'"),
+        (f"{ROW}{REST}", "", "shows nothing; its runs give '0.8 ± 1.1'"),
     ],
 )
 def test_an_edited_cell_is_found_where_the_digest_was_made_to_agree(
@@ -69,7 +70,7 @@ def test_an_edited_cell_is_found_where_the_digest_was_made_to_agree(
     replace_once(file_of(root, "csv"), old, new)
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
-    place = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
+    place = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
     assert findings(found) == [("tampered", place, said)]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
@@ -79,13 +80,13 @@ def test_a_forged_table_is_found_where_lineage_agrees_with_it_in_everything(root
     edit_json(file_of(root, "lineage.json"), improve)
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
-    place = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
-    assert findings(found) == [("tampered", place, "shows '9.9 ± 0.0'; its runs give '0.0 ± 0.0'")]
+    place = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
+    assert findings(found) == [("tampered", place, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
 
 def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
-    replace_once(file_of(root, "csv"), ROW, f"{BETTER},0,2,,\n{ROW}")
+    replace_once(file_of(root, "csv"), ROW, f"{BETTER}{REST}{ROW}")
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
     why = "the current code or declaration would write it otherwise"
@@ -96,7 +97,7 @@ def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
 def test_an_edited_lineage_is_found(root: Path, clean: Audit) -> None:
     edit_json(file_of(root, "lineage.json"), improve)
     found = audited(root)
-    place = "reports/msci/table-2.lineage.json · chance · shapes-pairs AUC · exact"
+    place = "reports/msci/table-2.lineage.json · chance · shapes-pairs S · exact"
     assert findings(found) == [("tampered", place, "its text, value are not what its runs give")]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
@@ -170,12 +171,14 @@ def test_an_edited_picture_is_found(root: Path, clean: Audit) -> None:
 @pytest.mark.parametrize("agreeing", [False, True])
 def test_edited_numbers_of_a_figure_are_found(root: Path, clean: Audit, agreeing: bool) -> None:
     path = file_of(root, "csv", "msci/figure-curves")
-    line = path.read_text().splitlines()[1]
-    replace_once(path, line, line.replace("1.2500", "9.2500"))
+    lines = path.read_text().splitlines()
+    ((number, line),) = ((number, line) for number, line in enumerate(lines, start=1) if line.endswith(",1.5873"))
+    other = line.replace("1.5873", "9.5873")
+    replace_once(path, line, other)
     if agreeing:
         correct(file_of(root, "lineage.json", "msci/figure-curves"), path.name)
     found = audited(root, drawing=agreeing)
-    why = f"line 2 shows {line.replace('1.2500', '9.2500')}; its runs give {line}" if agreeing else CHANGED
+    why = f"line {number} shows {other}; its runs give {line}" if agreeing else CHANGED
     assert findings(found) == [("tampered", "reports/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
@@ -345,22 +348,22 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
     assert (found.evaluations, found.recomputed, found.files) == (2, 0, 0)
     unchecked = found.report.unchecked
     lost = {f"results/{key} is not on this disk" for lineage in found.lineages.values() for key in lineage["records"]}
-    assert len(lost) == 3 and lost <= set(unchecked)
+    assert len(lost) == 4 and lost <= set(unchecked)
     for name in MADE_FROM_EVALUATIONS:
         assert f"{name}: it rests on what cannot be relied on, or is not here" in unchecked
     assert "the index rests on evaluations that cannot be relied on, or are not here" in unchecked
     assert "reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask" in unchecked
 
 
-CELL = "reports/msci/table-2.csv · chance · shapes-pairs AUC · exact"
+CELL = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "finding"),
     [
-        (ROW, BETTER, ("tampered", CELL, "shows '9.9 ± 0.0'; its lineage says '0.0 ± 0.0'")),
-        (f"{ROW},0,2,,\n", "", ("tampered", CELL, "shows nothing; its lineage says '0.0 ± 0.0'")),
-        (ROW, ROW.replace("0.0178571", "9.9"), ("tampered", "reports/msci/table-2.csv", CHANGED)),
+        (ROW, BETTER, ("tampered", CELL, "shows '9.9 ± 1.1'; its lineage says '0.8 ± 1.1'")),
+        (f"{ROW}{REST}", "", ("tampered", CELL, "shows nothing; its lineage says '0.8 ± 1.1'")),
+        (ROW, ROW.replace("0.793651", "9.9"), ("tampered", "reports/msci/table-2.csv", CHANGED)),
     ],
 )
 def test_an_edited_cell_is_found_in_a_clone(

@@ -31,7 +31,7 @@ from tests.provenance.worlds import (
     replace_once,
 )
 
-TABLE, ROW, COLUMN, VIEW = "msci/table-2", "chance", "shapes-pairs AUC", "exact"
+TABLE, ROW, COLUMN, VIEW = "msci/table-2", "chance", "shapes-pairs S", "exact"
 CSV, LINEAGE = f"reports/{TABLE}.csv", f"reports/{TABLE}.lineage.json"
 Patch = pytest.MonkeyPatch
 
@@ -47,13 +47,13 @@ def scores_zeroed(root: Path, patch: Patch) -> None:
 def lineage_edited(root: Path, patch: Patch) -> None:
     def edit(lineage: dict[str, Any]) -> None:
         cell = next(cell for cell in lineage["cells"] if (cell["column"], cell["view"]) == (COLUMN, VIEW))
-        cell.update(text="9.9 ± 0.0", value=9.9, values=[9.9, 9.9])
+        cell.update(text="9.9 ± 1.1", value=9.9, values=[9.9, 9.9])
 
     edit_json(root / LINEAGE, edit)
 
 
 def csv_edited(root: Path, patch: Patch) -> None:
-    replace_once(root / CSV, f"{COLUMN},measured,{VIEW},0.0 ± 0.0,0.0178571", f"{COLUMN},measured,{VIEW},9.9 ± 0.0,9.9")
+    replace_once(root / CSV, f"{COLUMN},measured,{VIEW},0.8 ± 1.1,0.793651", f"{COLUMN},measured,{VIEW},9.9 ± 1.1,9.9")
 
 
 def csv_forged_with_its_digest(root: Path, patch: Patch) -> None:

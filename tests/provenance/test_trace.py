@@ -101,10 +101,9 @@ def edited(work: Workspace, old: str, new: str) -> Workspace:
     ("old", "new", "reason"),
     [
         ("    dropout: 0.1", "    dropout: 0.4", "settings.dropout was 0.1 and is 0.4 now"),
-        ("seeds: [0, 1, 2]", "seeds: [0, 1]", "seed 2 is not asked for any more"),
-        ("seeds: [0, 1, 2]", "seeds: [0, 1, 2, 3]", "seeds are missing: it has 3 of 4 evaluations"),
+        ("seeds: [0, 1, 2, 3]", "seeds: [0, 1, 2]", "seed 3 is not asked for any more"),
+        ("seeds: [0, 1, 2, 3]", "seeds: [0, 1, 2, 3, 4]", "seeds are missing: it has 4 of 5 evaluations"),
         ("datasets: [shapes-pairs]", "datasets: [mit-states]", "the current parameters do not ask for it"),
-        ("seed: 7", "seed: 8", "shapes-pairs.seed was 7 and is 8 now"),
         ("prompt: a photo of {name}", "prompt: a picture of {name}", "feasibility.prompt was a photo of {name}"),
     ],
 )
@@ -112,6 +111,12 @@ def test_an_edit_makes_a_cell_stale_for_its_own_reason_only(work: Workspace, old
     found = traced(edited(work, old, new))
     assert found.state == "stale"
     assert [line[: len(reason)] for line in found.why] == [reason]
+
+
+def test_another_seed_of_the_data_is_named_of_every_world(work: Workspace) -> None:
+    found = traced(edited(work, "seed: 7", "seed: 8"))
+    assert found.state == "stale"
+    assert found.why == [f"shapes-pairs.seed was {seed} and is {seed + 1} now" for seed in (7, 8, 9, 10)]
 
 
 def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_is_stored(work: Workspace) -> None:
@@ -156,7 +161,7 @@ def test_a_trace_says_what_seeds_share_once_and_where_it_was_made(work: Workspac
     assert "CSP · shapes-pairs AUC · exact · not verified here" in text.splitlines()[0]
     assert text.count("settings.dropout=0.1") == 2  # of all runs, and of all evaluations
     assert all(text.count(key) >= 1 for key in found.records)
-    assert [text.count(f"parameters seed={seed}\n") for seed in range(3)] == [2, 2, 2]
+    assert [text.count(f"parameters seed={seed}\n") for seed in range(4)] == [2, 2, 2, 2]
 
 
 def test_planning_imports_neither_torch_nor_pandas() -> None:

@@ -80,11 +80,9 @@ def stale_rows(why: str) -> list[Found]:
 
 
 def of_kind(root: Path, kind: str) -> list[Path]:
-    """The folders of a kind, by seed."""
-    records = [
-        (read_json(path)["labels"].get("seed", 0), path.parent) for path in root.glob(f"results/{kind}/*/record.json")
-    ]
-    return [folder for _, folder in sorted(records)]
+    """The folders of a kind, by seed or world."""
+    records = [(read_json(path)["labels"], path.parent) for path in root.glob(f"results/{kind}/*/record.json")]
+    return [folder for _, folder in sorted((labels.get("seed", labels.get("world")), at) for labels, at in records)]
 
 
 def evaluations_of(root: Path) -> list[Path]:
@@ -92,16 +90,20 @@ def evaluations_of(root: Path) -> list[Path]:
     return of_kind(root, "evaluations")
 
 
+def indexes_of(root: Path) -> list[Path]:
+    """The folders of the data set's indexes, by world: that of each seed's evaluation."""
+    first, second = of_kind(root, "data")
+    return [first, second]
+
+
 def index_of(root: Path) -> Path:
-    """The folder of the data set's index."""
-    (folder,) = of_kind(root, "data")
-    return folder
+    """The folder of the first world's index: what is told of data alone is told of that one."""
+    return indexes_of(root)[0]
 
 
 def data_of(root: Path) -> Path:
-    """The folder of its raw files."""
-    (folder,) = root.glob("data/shapes-pairs-*/")
-    return folder
+    """The folder of the first world's raw files."""
+    return root / "data" / f"shapes-pairs-{index_of(root).name}"
 
 
 def edit_json(path: Path, edit: Callable[[Any], object]) -> None:

@@ -17,6 +17,7 @@ from PIL import Image
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
 from recompose.params import Params, load_params
+from recompose.report.claims import PARTS, VERDICTS
 from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
 from recompose.site import document
@@ -46,7 +47,12 @@ MEASURED = {
     ("B", "d AUC", "field"): [29.0],
 }
 MEASURE = TRACKS["czsl"].headline
-VERDICTS = {"first": ("holds", "fails"), "second": ("fails", "within seed noise"), "third": ("not run", "fails")}
+# what is said of each claim on two data sets
+SAID = {
+    "first": ("supported here", "reversed here"),
+    "second": ("reversed here", "undecided (one seed)"),
+    "third": ("undecided (not run)", "reversed here"),
+}
 
 
 class Element:
@@ -154,10 +160,11 @@ def cell(row: str, column: str, view: str, values: list[float], text: str = "", 
 
 
 def claim_cells(name: str, dataset: str, verdict: str) -> list[dict[str, Any]]:
-    parts = {"verdict": verdict, "difference": "+1.00", "95 % interval": "+0.50 to +1.50", "seeds": "3"}
-    values = [1.0, 2.0, 3.0]
+    texts = (verdict, "+1.00", "+0.50 to +1.50", "3", "0.012")
+    values = [] if "not run" in verdict else [1.0, 2.0, 3.0]
     return [
-        cell(name, f"{dataset} {part}", "", values, text, part=part, benchmark=dataset) for part, text in parts.items()
+        cell(name, f"{dataset} {part}", "", values, text, part=part, benchmark=dataset)
+        for part, text in zip(PARTS, texts, strict=True)
     ]
 
 
@@ -172,7 +179,7 @@ class Toy:
         self.cells = [cell(name(row), name(column), view, values) for (row, column, view), values in MEASURED.items()]
         self.claims = [
             each
-            for claim, found in VERDICTS.items()
+            for claim, found in SAID.items()
             for dataset, verdict in zip((name("d"), name("e")), found, strict=True)
             for each in claim_cells(name(claim), dataset, verdict)
         ]
@@ -215,7 +222,7 @@ class Toy:
                 name(claim): Claim(
                     sentence=name("It is so"), artifact="table-1", measure=MEASURE, higher="csp", lower=[]
                 )
-                for claim in VERDICTS
+                for claim in SAID
             },
         )
 
@@ -348,10 +355,13 @@ def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: To
     assert not toy.read().all("button", class_="headline")
     for each in toy.cells:
         each["names"] = ["toy"] if each["row"] in "AB" else ["csp"]
-    other = toy.paper.model_copy(update={"name": "other"})
-    shutil.copytree(toy.folder / "papers/toy", toy.folder / "papers/other")
+    for name in ("other", "bare"):
+        shutil.copytree(toy.folder / "papers/toy", toy.folder / "papers" / name)
+    # one whose own method is not in its table, and one that measured nothing itself
+    other = toy.paper.model_copy(update={"name": "other", "headline": Headline(artifact="table-1", method="other")})
+    bare = toy.paper.model_copy(update={"name": "bare"})
     lineages = {"other/table-1": toy.site.published.lineages["toy/table-1"], **toy.site.published.lineages}
-    site = replace(toy.site, papers=[other, toy.paper], published=Published(lineages))
+    site = replace(toy.site, papers=[other, bare, toy.paper], published=Published(lineages))
     root = Reader(page(site, toy.folder / "reports")).root
     (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
     cell = data(root)["cells"][int(headline.attributes["data-cell"])]
@@ -372,14 +382,21 @@ def test_numbers_without_a_spread_leave_its_room(toy: Toy) -> None:
 
 
 def test_claims_are_counted_by_verdict(toy: Toy) -> None:
+    """On each data set by itself; and each verdict stands with its claim, with why it is undecided, where it is."""
     root = toy.read()
-    counts = Counter(verdict for found in VERDICTS.values() for verdict in found)
     card = next(each for each in root.all("section", class_="card"))
-    assert {each.text for each in card.all("span", class_="verdict")} == {
-        f"{n} {verdict}" for verdict, n in counts.items()
-    }
-    shown = [each.text for each in article(root, "claims").all("span", class_="verdict")]
-    assert shown == [verdict for found in VERDICTS.values() for verdict in found]
+    fared = [each for each in card.all("p") if each.all("span", class_="verdict")]
+    assert [each.text.partition(": ")[0] for each in fared] == ["Claims on d, 3 seeds", "Claims on e, 3 seeds"]
+    for line, said in zip(fared, zip(*SAID.values(), strict=True), strict=True):
+        counts = Counter(each.partition(" (")[0] for each in said)
+        shown = [each.text for each in line.all("span", class_="verdict")]
+        assert shown == [f"{counts[verdict]} {verdict}" for verdict in VERDICTS]
+    found = [each for each in article(root, "claims").all("p") if each.all("span", class_="verdict")]
+    every = [each.partition(" (") for of in SAID.values() for each in of]
+    assert [each.all("span", class_="verdict")[0].text for each in found] == [verdict for verdict, _, _ in every]
+    for each, (_, _, reason) in zip(found, every, strict=True):
+        assert reason.removesuffix(")") in each.text
+        assert ("95 % +0.50 to +1.50, n = 3, adjusted p 0.012" in each.text) == (reason != "not run)")
 
 
 def test_only_what_is_printed_and_measured_counts_as_reproduced(toy: Toy) -> None:
