@@ -1,7 +1,6 @@
 """What an edit makes anew, as Snakemake sees it: a dry run after each edit of a finished project."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
