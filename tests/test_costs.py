@@ -145,5 +145,5 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     )
     both = Costs.of(longer, work.plan, longer.plan)
     assert both.estimate(runs_of(longer, "csp")[0]) == Estimate(
-        10.0, ("h, d",), ("epochs 8 to 16", "items 3000 to 1500")
+        12.0, ("h, d",), ("epochs 8 to 16", "items 2500 to 1500")
     )

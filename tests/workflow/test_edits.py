@@ -1,11 +1,10 @@
 """What an edit makes anew, as Snakemake sees it: a dry run after each edit of a finished project."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project, announced, made_once
+from tests.conftest import Project, announced
 
 pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
 REPORTS = {"artifacts_of_msci": 1, "artifacts_of_duplex": 1, "write_report": 1}
@@ -14,12 +13,8 @@ MOVED = "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
 
 @pytest.fixture(scope="module")
 def finished(trained_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy that dry runs see edited; each edit is undone."""
-    return Project(made_once(tmp_path_factory, "edited", lambda root: _copied(trained_project, root)))
-
-
-def _copied(project: Project, root: Path) -> None:
-    project.copy(root)
+    """A copy, one for each worker, that dry runs see edited; each edit is undone."""
+    return trained_project.copy(tmp_path_factory.mktemp("edited") / "project")
 
 
 def after_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
@@ -70,9 +65,9 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
 @pytest.mark.parametrize(
     ("name", "edit", "each"),
     [
-        ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), "1 evaluations"),
-        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), "1 runs and 1 evaluations"),
-        ("src/recompose/tracks/czsl/training.py", appended, "1 runs and 1 evaluations"),
+        ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), "1 evaluation"),
+        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), "1 run and 1 evaluation"),
+        ("src/recompose/tracks/czsl/training.py", appended, "1 run and 1 evaluation"),
     ],
 )
 def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(
@@ -85,7 +80,7 @@ def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_
 
 
 def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:
-    said = after_edit(finished, "params.yaml", lambda text: text.replace("seed: 7\n", "seed: 8\n", 1))
+    said = after_edit(finished, "params.yaml", lambda text: text.replace("seed: 7 #", "seed: 8 #", 1))
     assert announced(said) == {"make_data": 1, "make_features": 1, "make_runs": 2, **REPORTS}
 
 

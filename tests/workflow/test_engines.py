@@ -29,6 +29,11 @@ def seeds_behind(project: Project) -> list[int]:
     return sorted(record["document"]["seed"] for record in records.values() if record["kind"] == "evaluations")
 
 
+def worlds(project: Project) -> dict[str, bytes]:
+    """The record of every data set that is there, by key."""
+    return {path.parent.name: path.read_bytes() for path in project.root.glob("results/data/*/record.json")}
+
+
 @pytest.fixture(scope="session")
 def reseeded_project(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """``chance_project``, after an edit of its seeds and Snakemake: copy it before changing it."""
@@ -59,14 +64,15 @@ def test_an_edit_reruns_what_it_touches_and_going_back_scores_nothing(
     assert before.items() <= after.items()
     assert seeds_behind(reseeded_project) == [4, 5]
     assert measured(reseeded_project.table()) != measured(chance_project.table())
-    data = Path("results/data")
-    assert sorted(path.name for path in (reseeded_project.root / data).iterdir()) == sorted(
-        path.name for path in (chance_project.root / data).iterdir()
-    )
+    old, new = worlds(chance_project), worlds(reseeded_project)
+    assert len(old) == 2
+    assert len(new) == len(old) + 2  # each seed is a world of its own
+    assert old.items() <= new.items()
     back = reseeded_project.copy(tmp_path / "back")
     back.edit(OTHER_SEEDS, SEEDS)
     back.snakemake()
     assert back.runs() == after
+    assert worlds(back) == new
     assert back.reports() == chance_project.reports()
 
 
