@@ -66,8 +66,9 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
     ("name", "edit", "each"),
     [
         ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), "1 evaluation"),
-        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), "1 run and 1 evaluation"),
-        ("src/recompose/tracks/czsl/training.py", appended, "1 run and 1 evaluation"),
+        # each run is scored by its pair's text path alone, too
+        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), "1 run and 2 evaluations"),
+        ("src/recompose/tracks/czsl/training.py", appended, "1 run and 2 evaluations"),
     ],
 )
 def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(
