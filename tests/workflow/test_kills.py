@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,14 +52,16 @@ def processes_of(session: int) -> Iterator[tuple[int, str]]:
 def kill_all(process: "subprocess.Popen[str]") -> None:
     """As a machine that goes down does."""
     for pid, _ in list(processes_of(process.pid)):
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it ended by itself, or with one that was killed before it
+            os.kill(pid, signal.SIGKILL)
 
 
 def kill_what_makes(process: "subprocess.Popen[str]") -> None:
     """As the system does where memory runs out: the engine lives, and ends with an error."""
     for pid, command in list(processes_of(process.pid)):
         if "-m recompose make" in command and "/bin/" not in command.partition("-c")[0].replace(sys.executable, ""):
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def killed_when(project: Project, pattern: str, count: int, kill, process: "subprocess.Popen[str]") -> str:
