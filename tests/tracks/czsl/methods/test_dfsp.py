@@ -53,16 +53,6 @@ OWN = {  # fusion -> what it has beside the soft prompt and the blocks of self-a
 }
 
 
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
-
-
 @pytest.fixture(scope="module")
 def images() -> Tensor:
     return drawn_images(3)

@@ -36,7 +36,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_texts,
     plain_tower,
     plain_weights,
-    small_backbone,
     unsettle,
 )
 from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_aggregated, plain_candidates, unit
@@ -70,16 +69,6 @@ TARGET = {"closed": CLOSED, "open": EVERYTHING}
 FEWER = [0, 2, 2, 2]  # a batch without state 1
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
-
-
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
 
 
 @pytest.fixture(scope="module")

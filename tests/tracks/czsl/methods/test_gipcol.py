@@ -42,16 +42,6 @@ LEARNED = {
 }
 
 
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
-
-
 def known(backbone: Backbone, pairs: list[list[int]]) -> TrainingPrior:
     return TrainingPrior(torch.tensor(pairs), torch.zeros(0, backbone.width), torch.zeros(0, 2, dtype=torch.long))
 

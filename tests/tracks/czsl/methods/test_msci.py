@@ -25,7 +25,6 @@ from tests.tracks.czsl.methods.derivations import (
     plain_norm,
     plain_paths,
     settings_of,
-    small_backbone,
     unsettle,
 )
 
@@ -47,16 +46,6 @@ VARIANTS: list[dict[str, Any]] = [
     {"fusion_of_stages": "last", "stages": "low"},
     {"pair_head": False},
 ]
-
-
-@pytest.fixture(scope="module", params=["shapes-clip", "uneven-clip"])
-def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone(request.param, tmp_path_factory.mktemp("architectures"))
-
-
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    return small_backbone("uneven-clip", tmp_path_factory.mktemp("architectures"))
 
 
 @pytest.fixture(scope="module")
