@@ -1,14 +1,12 @@
 """Measures: numbers that follow from an evaluation's scores by pure functions, under flat names such as
-    ``test/closed/dense/auc``.
+``test/closed/dense/auc``.
 
-========================================
-================================================================================ ``<split>/<world>/<sweep>/<number>``
-``seen``, ``unseen``, ``harmonic_mean`` and ``auc``, by the ``dense`` sweep over calibration biases or by that of the
-``field``'s shared evaluator ``<split>/<world>/state``, ``/object``    accuracy of the predicted pair's state and object
-at bias 0 ``<split>/<world>/threshold``             of feasibility, as it was chosen on validation
-``<split>/<world>/groups/<bias>/<group>`` accuracy by how often training showed a pair, at bias 0 (``unbiased``) and at
-the bias with the best harmonic mean (``balanced``) ========================================
-================================================================================
+- ``<split>/<world>/<sweep>/<number>``: ``seen``, ``unseen``, ``harmonic_mean`` and ``auc``, by the ``dense`` sweep over
+  calibration biases or by that of the ``field``'s shared evaluator
+- ``<split>/<world>/state``, ``/object``: accuracy of the predicted pair's state and object at bias 0
+- ``<split>/<world>/threshold``: of feasibility, as it was chosen on validation
+- ``<split>/<world>/groups/<bias>/<group>``: accuracy by how often training showed a pair, at bias 0 (``unbiased``) and
+  at the bias with the best harmonic mean (``balanced``)
 
 Splits are ``val`` and ``test``; worlds are ``WORLDS``. All numbers but thresholds are fractions. A number that does not
 exist, such as the AUC of a split without unseen pairs, has no entry.
