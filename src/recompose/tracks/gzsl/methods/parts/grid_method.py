@@ -1,0 +1,46 @@
+"""What all methods of the track share: the classes that they tell apart, and what they say of images."""
+
+from dataclasses import dataclass, field
+
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class ClassSpace:
+    """The classes that images are told from."""
+
+    signatures: Tensor  # [classes, attributes], z^c, rows of unit length
+    words: Tensor  # [attributes, width], a vector for each attribute
+    seen: Tensor  # [classes] bool, those that training shows
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a method says of images."""
+
+    scores: Tensor  # [images, classes], of all classes, without a calibration bias
+    paths: dict[str, Tensor] = field(default_factory=dict)  # path -> the scores of that path alone [images, classes]
+    uncertainties: dict[str, Tensor] = field(default_factory=dict)  # view -> [images]
+
+
+class GridMethod(nn.Module):
+    """A method that tells classes by grids of regions [images, regions, channels]."""
+
+    def __init__(self, space: ClassSpace) -> None:
+        super().__init__()
+        self.register_buffer("signatures", space.signatures, persistent=False)
+        self.register_buffer("seen", space.seen, persistent=False)
+
+    def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
+        """The loss of a batch as ``loss``, a scalar, and its parts by their names.
+
+        Args:
+            grids: [images, regions, channels].
+            targets: [images], indices of seen classes among all.
+            epoch: from 0, for what is annealed.
+        """
+        raise NotImplementedError
+
+    def predict(self, grids: Tensor) -> Prediction:
+        """What it says of images; called in evaluation mode."""
+        raise NotImplementedError
