@@ -237,7 +237,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
     monkeypatch: pytest.MonkeyPatch, edited: str, trained: set[str], scored: set[str]
 ) -> None:
     from recompose import plan as shared
-    from recompose.tracks import czsl
+    from recompose.tracks import czsl, planning
 
     old = set(digests(plan_of(TEXT).recipes))
     right: Callable[..., dict[str, str]] = shared.fingerprint
@@ -245,7 +245,7 @@ def test_an_edit_of_code_makes_new_what_uses_it(
     def other(names: Iterable[str]) -> dict[str, str]:
         return {name: ("edited" if name == edited else value) for name, value in right(names).items()}
 
-    for module in (shared, czsl):
+    for module in (shared, planning, czsl):
         monkeypatch.setattr(module, "fingerprint", other)
     new = [recipe for recipe in plan_of(TEXT).recipes if recipe.digest not in old]
     assert {recipe.labels["method"] for recipe in new if recipe.kind == "runs"} == trained

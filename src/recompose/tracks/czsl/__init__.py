@@ -3,12 +3,11 @@ training.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recompose.errors import ParamsError, PlanError
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
@@ -16,6 +15,7 @@ from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
+from recompose.tracks.planning import Runs
 from recompose.tracks.track import Measure, Track
 
 WORDS = "glove"  # the name of word vectors among data
@@ -57,18 +57,7 @@ class CZSL(Track):
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
-        runs = _Runs(params, section, choice, planner, variants)
-        evaluations = {
-            (name, dataset): tuple(
-                runs.evaluation(name, variant, _data(dataset, section, seed), seed)
-                for seed in runs.seeds(name, variant, dataset)
-            )
-            for dataset in choice.datasets
-            for name, variant in runs.names()
-            if dataset in variant.datasets
-        }
-        first = {name: _data(name, section, choice.seeds[0]) for name in choice.datasets}
-        return TrackPlan(first, evaluations, tuple(choice.methods))
+        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         section = params.tracks[self.name]
@@ -142,67 +131,19 @@ class CZSL(Track):
             return {}
 
 
-def _is_drawn(name: str, section: Czsl) -> bool:
-    """Whether each seed has a world of a data set to itself: pairs, split and images of its own."""
-    return ADAPTERS[section.datasets[name].adapter].drawn
-
-
-def _data(name: str, section: Czsl, seed: int) -> Recipe:
-    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
-    is in it.
-    """
-    dataset = section.datasets[name]
-    content = dataset.model_dump(exclude={"archives"})
-    labels: dict[str, Any] = {"dataset": name}
-    if _is_drawn(name, section):
-        content["seed"] += seed
-        labels["world"] = seed
-    if archives := getattr(dataset, "archives", None):
-        content["archives"] = {archive.file: archive.sha256 for archive in archives}
-    code = fingerprint([ADAPTERS[content["adapter"]].module])
-    return Recipe("data", name, content, code=code, track=CZSL.name, labels=labels)
-
-
 @dataclass(frozen=True)
-class _Runs:
+class _Runs(Runs):
     """Makes the recipes of runs and evaluations."""
 
-    params: Params
     section: Czsl
     choice: CzslChoice
-    planner: Planner
-    variants: Mapping[str, Variant]
 
-    def names(self) -> Iterator[tuple[str, Variant]]:
-        """The profile's methods, then their variants, as far as it has their method and backbone."""
-        plain = {name: self._plain(name) for name in self.choice.methods}
-        for name, variant in (plain | dict(self.variants)).items():
-            if variant.method in plain and self._backbone_name(variant):
-                yield name, variant
-
-    def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
-        """The seeds of a method or a variant on a data set; one where another would give the same numbers."""
-        choice = self.choice
-        every = name in choice.methods or variant.every_seed
-        differs = METHODS[variant.method].needs_seed or _is_drawn(dataset, self.section)
-        return list(choice.seeds if every else choice.variant_seeds) if differs else [0]
-
-    def _plain(self, method: str) -> Variant:
-        return Variant(method=method, datasets=list(self.choice.datasets))
-
-    def _backbone_name(self, variant: Variant) -> str | None:
+    def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbone if variant.backbone == "main" else self.choice.other_backbone
 
-    def _settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
-        try:
-            return self.section.settings(variant.method, data.name, variant.settings)
-        except ParamsError as error:
-            raise PlanError(f"{name}: {error}") from None
-
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """The evaluation of a method or a variant on a data set."""
         entry = METHODS[variant.method]
-        settings = self._settings(name, variant, data)
+        settings = self.settings(name, variant, data)
         training = settings.pop("training", None)
         document: dict[str, Any] = {
             "class": entry.class_path,
@@ -218,20 +159,23 @@ class _Runs:
             document["feasibility"], words = self._feasibility()
             needs |= words
         if training:
-            needs["run"] = self._run_of(name, variant, data, seed)
+            needs["run"] = self.run_of(name, variant, data, seed)
         code = fingerprint([entry.module, EVALUATION])
-        return Recipe(
-            "evaluations",
-            _title(name, data, seed),
-            document,
-            needs,
-            code,
-            CZSL.name,
-            _labels(name, variant, data, seed),
-        )
+        return self.recipe("evaluations", name, variant, seed, document, needs, code)
+
+    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        entry = METHODS[variant.method]
+        settings = self.settings(name, variant, data)
+        settings.pop("scoring", None)
+        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
+        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
+        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
+        needs = {"data": data, **self._towers(variant, data)}
+        code = fingerprint([entry.module, TRAINING])
+        return self.recipe("runs", name, variant, seed, document, needs, code)
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
-        backbone = self.planner.backbone(str(self._backbone_name(variant)))
+        backbone = self.planner.backbone(str(self.backbone_name(variant)))
         return {"backbone": backbone, "features": self.planner.features(data, backbone)}
 
     def _feasibility(self) -> tuple[dict[str, Any], dict[str, Recipe]]:
@@ -242,42 +186,3 @@ class _Runs:
         document = {"file": feasibility.glove.file, "sha256": feasibility.glove.sha256}
         words = Recipe("data", WORDS, document, track=CZSL.name, labels={"dataset": WORDS})
         return {"vectors": "glove"}, {"words": words}
-
-    def _run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """The run that a method's or variant's evaluation scores.
-
-        Raises:
-            PlanError: it is to score another's run with settings or on a backbone that this was not trained with.
-        """
-        if variant.evaluates is None:
-            return self._run(name, variant, data, seed)
-        trained = self.variants.get(variant.evaluates) or self._plain(variant.evaluates)
-        own, other = (self._run(variant.evaluates, each, data, seed) for each in (variant, trained))
-        if own.digest != other.digest:
-            raise PlanError(
-                f"{name} evaluates runs of {variant.evaluates}, but differs from it in more than settings of scoring: "
-                "give it runs of its own"
-            )
-        return other
-
-    def _run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """The run of a method or a variant."""
-        entry = METHODS[variant.method]
-        settings = self._settings(name, variant, data)
-        settings.pop("scoring", None)
-        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
-        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
-        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
-        needs = {"data": data, **self._towers(variant, data)}
-        code = fingerprint([entry.module, TRAINING])
-        return Recipe(
-            "runs", _title(name, data, seed), document, needs, code, CZSL.name, _labels(name, variant, data, seed)
-        )
-
-
-def _title(name: str, data: Recipe, seed: int) -> str:
-    return f"{name} on {data.name}, seed {seed}"
-
-
-def _labels(name: str, variant: Variant, data: Recipe, seed: int) -> dict[str, Any]:
-    return {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}

@@ -1,3 +1,3 @@
-"""Zero-shot learning with attributes: images of classes that are described by attributes, some of which were never shown
+"""Zero-shot learning with attributes: images of classes that attributes describe, some of which were never shown
 in training.
 """

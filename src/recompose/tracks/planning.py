@@ -1,0 +1,155 @@
+"""How a track's runs and evaluations are planned: methods and variants, on each data set, with each seed."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from recompose.errors import ParamsError, PlanError
+from recompose.fingerprint import fingerprint
+from recompose.papers.declaration import Variant
+from recompose.params import Params, Section
+from recompose.params.track import TrackChoice, TrackSection
+from recompose.plan import Planner, Recipe, TrackPlan
+
+
+class Adapter(Protocol):
+    """What reads data sets of a form."""
+
+    @property
+    def module(self) -> str:
+        """The module that it stands in."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a seed draws what it reads, so that each seed of a profile has a world of its own."""
+
+
+class Method(Protocol):
+    """What a plan has to know of a method."""
+
+    @property
+    def needs_seed(self) -> bool:
+        """Whether on the same data another seed gives other numbers."""
+
+
+def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed: int) -> Recipe:
+    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
+    is in it.
+    """
+    content = dataset.model_dump(exclude={"archives"})
+    labels: dict[str, Any] = {"dataset": name}
+    if adapter.drawn:
+        content["seed"] += seed
+        labels["world"] = seed
+    if archives := getattr(dataset, "archives", None):
+        content["archives"] = {archive.file: archive.sha256 for archive in archives}
+    return Recipe("data", name, content, code=fingerprint([adapter.module]), track=track, labels=labels)
+
+
+@dataclass(frozen=True)
+class Runs(ABC):
+    """Makes the recipes of a track's runs and evaluations."""
+
+    track: str
+    params: Params
+    section: TrackSection
+    choice: TrackChoice
+    planner: Planner
+    variants: Mapping[str, Variant]
+    methods: Mapping[str, Method]
+    adapters: Mapping[str, Adapter]
+
+    @abstractmethod
+    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """The run of a method or a variant."""
+
+    @abstractmethod
+    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """The evaluation of a method or a variant on a data set."""
+
+    def backbone_name(self, variant: Variant) -> str | None:
+        """The backbone that a variant builds on; none where the profile has it not."""
+        return self.choice.backbone if variant.backbone == "main" else None
+
+    def plan(self) -> TrackPlan:
+        """What the chosen profile needs of the track."""
+        evaluations = {
+            (name, dataset): tuple(
+                self.evaluation(name, variant, self.data(dataset, seed), seed)
+                for seed in self.seeds(name, variant, dataset)
+            )
+            for dataset in self.choice.datasets
+            for name, variant in self.names()
+            if dataset in variant.datasets
+        }
+        first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
+        return TrackPlan(first, evaluations, tuple(self.choice.methods))
+
+    def data(self, name: str, seed: int) -> Recipe:
+        """The recipe of a data set, of a drawn one the world of this seed."""
+        return data_recipe(self.track, name, self.section.datasets[name], self._adapter(name), seed)
+
+    def _adapter(self, dataset: str) -> Adapter:
+        return self.adapters[self.section.datasets[dataset].adapter]
+
+    def names(self) -> Iterator[tuple[str, Variant]]:
+        """The profile's methods, then their variants, as far as it has their method and backbone."""
+        plain = {name: self.plain(name) for name in self.choice.methods}
+        for name, variant in (plain | dict(self.variants)).items():
+            if variant.method in plain and self.backbone_name(variant):
+                yield name, variant
+
+    def plain(self, method: str) -> Variant:
+        """A method as params.yaml has it."""
+        return Variant(method=method, datasets=list(self.choice.datasets))
+
+    def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
+        """The seeds of a method or a variant on a data set; one where another would give the same numbers."""
+        choice = self.choice
+        every = name in choice.methods or variant.every_seed
+        differs = self.methods[variant.method].needs_seed or self._adapter(dataset).drawn
+        return list(choice.seeds if every else choice.variant_seeds) if differs else [0]
+
+    def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
+        """The settings of a method or a variant on a data set.
+
+        Raises:
+            PlanError: a variant's do not fit its method.
+        """
+        try:
+            return self.section.settings(variant.method, data.name, variant.settings)
+        except ParamsError as error:
+            raise PlanError(f"{name}: {error}") from None
+
+    def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        """The run that a method's or variant's evaluation scores.
+
+        Raises:
+            PlanError: it is to score another's run with settings or on a backbone that this was not trained with.
+        """
+        if variant.evaluates is None:
+            return self.run(name, variant, data, seed)
+        trained = self.variants.get(variant.evaluates) or self.plain(variant.evaluates)
+        own, other = (self.run(variant.evaluates, each, data, seed) for each in (variant, trained))
+        if own.digest != other.digest:
+            raise PlanError(
+                f"{name} evaluates runs of {variant.evaluates}, but differs from it in more than settings of scoring: "
+                "give it runs of its own"
+            )
+        return other
+
+    def recipe(
+        self,
+        kind: str,
+        name: str,
+        variant: Variant,
+        seed: int,
+        document: dict[str, Any],
+        needs: dict[str, Recipe],
+        code: Mapping[str, str],
+    ) -> Recipe:
+        """A recipe of this track, with the labels by which people know it."""
+        data = needs["data"]
+        labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
+        return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track, labels)
