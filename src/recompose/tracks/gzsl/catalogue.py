@@ -1,0 +1,279 @@
+"""The track's methods with their settings, and the forms of data sets that it reads, without importing either."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Selecting = Literal["validation", "test-as-released"]
+
+
+class Selection(Section):
+    """What of a training is chosen by looking at images that it does not learn from."""
+
+    selection: Selecting = Field(
+        description="`validation`: seen classes that training then does without choose the epoch and the bias; "
+        "`test-as-released`: the test chooses, the best H and the best ACC from different epochs."
+    )
+
+
+class Training(Selection):
+    """How a method is trained."""
+
+    optimizer: Literal["adam", "rmsprop", "sgd"] = Field(description="What makes steps of gradients.")
+    momentum: Share = Field(description="Of rmsprop and sgd.")
+    lr: Positive = Field(description="Learning rate.")
+    weight_decay: Weight = Field(description="Weight decay, coupled with the gradient.")
+    batch_size: Count = Field(description="Images of a batch.")
+    epochs: Count = Field(description="Passes over the images of training; with selection, the most of them.")
+    precision: Precision | None = Field(
+        default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
+    )
+
+
+class Scoring(Section):
+    """How a trained method's scores are read; other values train nothing anew."""
+
+    bias: float = Field(
+        description="Added to the scores of unseen classes; a mask of +1 on unseen and -1 on seen classes is 2."
+    )
+
+
+class MethodSettings(Section):
+    """What all methods have."""
+
+    scoring: Scoring = Field(description="How its scores are read.")
+    per_dataset: dict[Name, dict[str, Any]] = Field(
+        default={},
+        description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
+    )
+
+
+class TrainedSettings(MethodSettings):
+    """A method that gradients train."""
+
+    training: Training = Field(description="How it is trained.")
+
+
+class EszslSettings(MethodSettings):
+    """ESZSL: a bilinear map in closed form."""
+
+    feature_weight: Positive = Field(description="gamma, the ridge on the side of features.")
+    class_weight: Positive = Field(description="lambda, the ridge on the side of classes.")
+    normalise: bool = Field(description="Features are given unit length.")
+    training: Selection = Field(description="What is chosen; of a closed form the bias alone.")
+
+
+class BilinearSettings(TrainedSettings):
+    """A bilinear map, trained with a ranking loss."""
+
+    margin: Positive = Field(description="By which the score of an image's class is to lead.")
+    normalise: bool = Field(description="Features are given unit length.")
+
+
+class Calibration(Section):
+    """The loss that keeps some probability for unseen classes."""
+
+    weight: Weight = Field(description="lambda_CAL, in the loss.")
+    margin: float = Field(
+        description="Added to the scores of unseen classes within this loss; +1 and -1, as released, is 2."
+    )
+
+
+class CrestCalibration(Calibration):
+    """CREST's form of it."""
+
+    form: Literal["mass", "logs"] = Field(
+        description="`mass`: the log of the batch's mean of the unseen classes' summed probability, as TransZero has; "
+        "`logs`: the mean of their summed log-probabilities, as Eq. 16 is printed."
+    )
+
+
+CompetingClasses = Literal["all", "seen"]
+
+
+class DazleSettings(TrainedSettings):
+    """DAZLE: dense attention of attributes to regions, and attention over attributes."""
+
+    normalise_words: bool = Field(description="Vectors of attributes are given unit length at each step.")
+    attribute_attention: bool = Field(description="Attributes are weighed for each image; no: all alike.")
+    cross_entropy: CompetingClasses = Field(description="The classes that compete in the cross-entropy.")
+    calibration: Calibration = Field(description="The loss of unseen classes' probability.")
+
+
+class Grounding(Section):
+    """The transformers between attributes and regions."""
+
+    hidden: Count = Field(description="Width of their tokens.")
+    feed_forward: Count = Field(description="Width within their feed-forward layers.")
+    dropout: Share = Field(description="In encoder and decoder.")
+    geometry: bool = Field(
+        description="Self-attention of regions is lowered by how they lie to each other, as TransZero and TransZero++ "
+        "have it; the grid has to be square."
+    )
+    self_attention: bool = Field(description="What asks in the decoder first attends to itself.")
+    normalise_words: bool = Field(description="Vectors of attributes are given unit length at each step.")
+
+
+class TranszeroSettings(TrainedSettings):
+    """TransZero: attributes attend to regions."""
+
+    grounding: Grounding = Field(description="The transformer.")
+    cross_entropy: CompetingClasses = Field(description="The classes that compete in the cross-entropy.")
+    regression_weight: Weight = Field(description="Of the squared distance to the class's attributes.")
+    calibration: Calibration = Field(description="The loss of unseen classes' probability.")
+
+
+class CrestGrounding(Grounding):
+    """The same, with what maps AGT's regions to attributes."""
+
+    region_scores: Literal["zeros", "normal"] = Field(description="What the map of regions to their scores begins as.")
+    region_attributes: Literal["diagonal", "full"] = Field(
+        description="Of the map between regions and attributes (W4) the diagonal is used, as TransZero++ released it, "
+        "or all of it, as its paper writes."
+    )
+
+
+class Components(Section):
+    """What of CREST is there; without the one transformer the other's part of memory or contrast goes, too."""
+
+    vgt: bool = Field(description="The visual grounding transformer: attributes attend to regions.")
+    agt: bool = Field(description="The attribute grounding transformer: regions attend to attributes.")
+    evidence: bool = Field(description="The losses of evidence (EDL).")
+    contrast: bool = Field(description="Contrastive learning of images (VICL).")
+    memory: bool = Field(description="The memory of attribute patterns, and its losses (DIGS).")
+
+    @field_validator("agt")
+    @classmethod
+    def _one_transformer(cls, agt: bool, others: ValidationInfo) -> bool:
+        if not agt and not others.data.get("vgt", True):
+            raise ValueError("vgt or agt has to be there")
+        return agt
+
+
+class Evidence(Section):
+    """Evidential learning."""
+
+    weight: Weight = Field(description="lambda_EDL, in the loss.")
+    conflict_weight: Weight = Field(description="gamma, of the two views' conflict.")
+    annealing: Positive = Field(description="xi, the epochs until the divergence from the uniform counts in full.")
+    classes: CompetingClasses = Field(description="The classes that evidence is for, in training.")
+    views: Literal["mean", "sum"] = Field(
+        description="The losses of both views and of their fusion are averaged (RCML's code) or summed (Eq. 15)."
+    )
+
+
+class Contrast(Section):
+    """Contrastive learning of images."""
+
+    weight: Weight = Field(description="Of its loss.")
+    temperature: Positive = Field(description="tau, that cosines are divided by.")
+    threshold: Annotated[float, Field(ge=-1, le=1)] = Field(
+        description="An image of the same class resembles from this cosine on; where none does, the most similar of "
+        "the batch is the positive."
+    )
+
+
+class Memory(Section):
+    """The bank of attribute patterns."""
+
+    patterns: Count = Field(description="phi, the number of patterns.")
+    width: Count = Field(description="d, their width.")
+    queries: Literal["regions", "images"] = Field(
+        description="Each region asks, or each image by the mean of its regions."
+    )
+    margin: Weight = Field(description="By which the nearest pattern is to be nearer than the second.")
+    separation_weight: Weight = Field(description="Of the triplet loss (Eq. 6).")
+    compactness_weight: Weight = Field(description="Of the distance to the nearest pattern (Eq. 7).")
+    squared: bool = Field(description="The triplet's distances are squared, as printed; MegaCRN's code: not.")
+    trained: bool = Field(description="These losses move patterns, too; MegaCRN's code: queries alone.")
+    reduction: Literal["mean", "sum"] = Field(
+        description="Over queries; `mean` also averages the elements of Eq. 7's difference, as MegaCRN's code does."
+    )
+
+
+class CrestSettings(TrainedSettings):
+    """CREST: grounding in both directions, joined as evidence."""
+
+    components: Components = Field(description="What of it is there.")
+    grounding: CrestGrounding = Field(description="The transformers.")
+    agt_weight: Fraction = Field(description="mu, AGT's share of the attributes of an image; VGT has the rest.")
+    cross_entropy: CompetingClasses = Field(description="The classes that compete in the cross-entropy.")
+    calibration: CrestCalibration = Field(description="The loss of unseen classes' probability.")
+    evidence: Evidence = Field(description="Evidential learning.")
+    contrast: Contrast = Field(description="Contrastive learning of images.")
+    memory: Memory = Field(description="The bank of attribute patterns.")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method's class, its settings, and what its numbers depend on."""
+
+    class_path: str  # module:class
+    settings: type[Section]
+    needs_seed: bool = True  # no: on the same data another seed gives the same numbers, so it is run once
+    trained: Literal["gradient", "closed-form"] = "gradient"
+
+    @property
+    def module(self) -> str:
+        """The module that its class stands in."""
+        return self.class_path.partition(":")[0]
+
+
+_IN = "recompose.tracks.gzsl.methods"
+METHODS = {
+    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings, needs_seed=False, trained="closed-form"),
+    "ale": Method(f"{_IN}.bilinear:ALE", BilinearSettings),
+    "devise": Method(f"{_IN}.bilinear:DEVISE", BilinearSettings),
+    "sje": Method(f"{_IN}.bilinear:SJE", BilinearSettings),
+    "dazle": Method(f"{_IN}.dazle:DAZLE", DazleSettings),
+    "transzero": Method(f"{_IN}.transzero:TransZero", TranszeroSettings),
+    "crest": Method(f"{_IN}.crest:CREST", CrestSettings),
+}
+
+
+class Images(Section):
+    """Images of a drawn data set, per split; the same number of each class of a split."""
+
+    trainval: Annotated[int, Field(ge=150)] = Field(description="Of training, of seen classes.")
+    test_seen: Annotated[int, Field(ge=30)] = Field(description="Of the test on seen classes.")
+    test_unseen: Annotated[int, Field(ge=10)] = Field(description="Of the test on unseen classes.")
+
+
+class ShapesClasses(Section):
+    """A drawn data set of classes that attributes describe."""
+
+    adapter: Literal["shapes-classes"] = Field(description="What draws and reads it.")
+    seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
+    images: Images = Field(description="How many are drawn.")
+
+
+class Downloaded(Section):
+    """A public data set, unpacked from archives."""
+
+    adapter: Literal["cub", "sun", "awa2"] = Field(description="What reads it: the data set whose form it has.")
+    archives: list[Archive] = Field(description="The files that it is unpacked from: images, and splits.")
+    word_vectors: Archive = Field(description="The vectors of the attributes' names.")
+
+
+DataSet = Annotated[ShapesClasses | Downloaded, Field(discriminator="adapter")]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """The module that reads data sets of a form, and what params.yaml says of such a data set."""
+
+    module: str
+    settings: type[Section]
+    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
+
+
+ADAPTERS = {
+    "shapes-classes": Adapter("recompose.tracks.gzsl.data.shapes_classes", ShapesClasses, drawn=True),
+    "cub": Adapter("recompose.tracks.gzsl.data.cub", Downloaded),
+    "sun": Adapter("recompose.tracks.gzsl.data.sun", Downloaded),
+    "awa2": Adapter("recompose.tracks.gzsl.data.awa2", Downloaded),
+}
