@@ -48,9 +48,15 @@ class Epochs(Callback):
 
 
 class RunCosts:
-    """What a run on a device costs, from before its training to after it."""
+    """What a run on a device costs, from before its training to after it.
 
-    def __init__(self, method: nn.Module, at_paper_scale: int, device: torch.device) -> None:
+    Args:
+        method: what is trained.
+        at_paper_scale: its trainable parameters on CLIP ViT-L/14; None of a method that is not built on CLIP.
+        device: where it trains.
+    """
+
+    def __init__(self, method: nn.Module, at_paper_scale: int | None, device: torch.device) -> None:
         self.epochs = Epochs()
         self._parameters, self._at_paper_scale = trainable(method), at_paper_scale
         self._peak = Peak(device)

@@ -6,7 +6,7 @@ import logging
 import warnings
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytorch_lightning as pl
 import torch
@@ -18,6 +18,7 @@ from recompose.progress import Pace, say
 from recompose.training.hardware import Hardware
 
 LAST = "last.ckpt"
+T = TypeVar("T")
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
 # data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own
@@ -87,6 +88,15 @@ class Data(pl.LightningDataModule):
         mine = list(range(trainer.global_rank, len(self._val), trainer.world_size))  # type: ignore[arg-type]
         blocks = [mine[start : start + self._batch_size] for start in range(0, len(mine), self._batch_size)]
         return DataLoader(self._val, sampler=blocks, batch_size=None)
+
+
+def gathered(trainer: pl.Trainer, mine: T) -> list[T]:
+    """What each process of a training has, by rank."""
+    if trainer.world_size == 1:
+        return [mine]
+    parts: list[Any] = [None] * trainer.world_size
+    torch.distributed.all_gather_object(parts, mine)
+    return parts
 
 
 class _Epochs(Callback):

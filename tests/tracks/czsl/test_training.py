@@ -21,7 +21,8 @@ from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Scoring
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
 from recompose.tracks.czsl.scoring import feasibility_by_text, restore, scorer_of
-from recompose.tracks.czsl.training import CHECKPOINT, COSTS, BestEpoch, PairTraining, fit_method, train
+from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
+from recompose.training.best import BestEpoch
 from tests.tracks.czsl.methods.derivations import drawn_images, settings_of
 from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_world
 

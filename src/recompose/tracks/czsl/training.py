@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
-from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.utils.data import Dataset
 
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.czsl.building import CHECKPOINT, COSTS, method_class, own_settings, prepared_method
@@ -23,26 +20,13 @@ from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import area, dense_curve
 from recompose.training.augmentation import Augmentation
+from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts, at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit
+from recompose.training.loop import Data, Training, fit, gathered
+from recompose.training.rows import Rows
 
 VAL_AUC = "val_auc"
-
-
-class ImageRows(Dataset[Any]):
-    """What a method sees of the images of a split, and a number [images] for each; a list of positions gives a whole
-    batch.
-    """
-
-    def __init__(self, inputs: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
-        self._inputs, self._rows, self._numbers = inputs, rows, numbers
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, positions: list[int]) -> list[Tensor]:
-        return [torch.from_numpy(self._inputs[self._rows[positions]]), torch.from_numpy(self._numbers[positions])]
 
 
 class PairTraining(Training):
@@ -105,15 +89,8 @@ class PairTraining(Training):
 
     def on_validation_epoch_end(self) -> None:
         """The AUC over the images of all processes."""
-        self.log(VAL_AUC, torch.tensor(area(dense_curve(self._gathered()))), sync_dist=True)
-
-    def _gathered(self) -> Best:
-        mine = self._evaluator.best()
-        if self.trainer.world_size == 1:
-            return mine
-        parts: list[Any] = [None] * self.trainer.world_size
-        torch.distributed.all_gather_object(parts, mine)
-        return reduce(Best.merge, parts)
+        best = reduce(Best.merge, gathered(self.trainer, self._evaluator.best()))
+        self.log(VAL_AUC, torch.tensor(area(dense_curve(best))), sync_dist=True)
 
     def configure_optimizers(self) -> Any:
         """Adam with its coupled weight decay, at a rate that is constant, or halved every so many epochs."""
@@ -122,31 +99,6 @@ class PairTraining(Training):
         if self.halve_every is None:
             return optimizer
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]
-
-
-class BestEpoch(Callback):
-    """Keeps what training had reached at the best validation AUC; of equals the first."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._best = -1.0
-
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
-        """Compare, and keep."""
-        value = float(trainer.callback_metrics[VAL_AUC])
-        if value > self._best:
-            self._best = value
-            if trainer.is_global_zero:
-                state = {name: tensor.cpu() for name, tensor in pl_module.trained_state().items()}
-                write_atomically(self._path, lambda path: save_file(state, path))
-
-    def state_dict(self) -> dict[str, Any]:
-        """What a resumed training has to know."""
-        return {"best": self._best}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there."""
-        self._best = state_dict["best"]
 
 
 def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
@@ -219,8 +171,8 @@ def fit_method(
     module = PairTraining(method, data, lr=lr, weight_decay=weight_decay, halve_every=halve_every, augment=augment)
     train_pairs = data.pairs_of["train"]
     val_rows = data.rows("val")
-    train_set = ImageRows(inputs, data.rows("train"), data.targets("train", train_pairs))
-    val_set = ImageRows(inputs, val_rows, np.arange(len(val_rows)))
+    train_set = Rows(inputs, data.rows("train"), data.targets("train", train_pairs))
+    val_set = Rows(inputs, val_rows, np.arange(len(val_rows)))
     trainer = fit(
         module,
         Data(train_set, val_set, batch_size=batch_size, seed=seed),
@@ -230,7 +182,7 @@ def fit_method(
         epochs=epochs,
         seed=seed,
         accumulate=accumulate,
-        callbacks=[BestEpoch(folder / SCRATCH / CHECKPOINT), *callbacks],
+        callbacks=[BestEpoch(VAL_AUC, folder / SCRATCH / CHECKPOINT), *callbacks],
     )
     if not trainer.is_global_zero:
         return False

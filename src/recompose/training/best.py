@@ -1,0 +1,41 @@
+"""What training had reached at its best."""
+
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.callbacks import Callback
+from safetensors.torch import save_file
+
+from recompose.files import write_atomically
+from recompose.training.loop import Training
+
+
+class BestEpoch(Callback):
+    """Keeps what training had reached where a measure of validation was highest; of equals the first."""
+
+    def __init__(self, measure: str, path: Path) -> None:
+        self._measure, self._path = measure, path
+        self._best = -1.0
+
+    @property
+    def state_key(self) -> str:
+        """The name of its state in a checkpoint: a training may keep its best by several measures."""
+        return f"{type(self).__name__}.{self._measure}"
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
+        """Compare, and keep."""
+        value = float(trainer.callback_metrics[self._measure])
+        if value > self._best:
+            self._best = value
+            if trainer.is_global_zero:
+                state = {name: tensor.cpu() for name, tensor in pl_module.trained_state().items()}
+                write_atomically(self._path, lambda path: save_file(state, path))
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed training has to know."""
+        return {"best": self._best}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._best = state_dict["best"]
