@@ -1,3 +1,154 @@
-"""Zero-shot learning with attributes: images of classes that attributes describe, some of which were never shown
-in training.
+"""Zero-shot learning with attributes: images of classes that attributes describe, some of which were never shown in
+training.
 """
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from recompose.files import read_json
+from recompose.fingerprint import fingerprint
+from recompose.papers.declaration import Variant
+from recompose.params import Params
+from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS
+from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
+from recompose.tracks.planning import Runs
+from recompose.tracks.track import Measure, Track
+
+ACCURACY = Measure("%", 100, 1, better=1)
+UNCERTAINTY = Measure("", 1, 3, better=0)
+BIASES = ("own", "validated", "none")
+NUMBERS = {"U": "unseen", "S": "seen", "H": "harmonic_mean"}
+MEASURES = {
+    **dict.fromkeys((*NUMBERS.values(), "accuracy", "area"), ACCURACY),
+    **dict.fromkeys(("first", "last", "fall", "hard", "clean", "hard_minus_clean"), UNCERTAINTY),
+}  # by the last part of a name
+TRAINING = "recompose.tracks.gzsl.training"
+EVALUATION = "recompose.tracks.gzsl.evaluation"
+TABLES, FIGURES = "recompose.tracks.gzsl.tables", "recompose.tracks.gzsl.figures"
+
+
+class GZSL(Track):
+    """Images of seen and of unseen classes, told by their attributes."""
+
+    name = "gzsl"
+    form = FORM
+    headline = "test/validated/harmonic_mean"
+    compared: ClassVar = {
+        "ACC": "test/accuracy",
+        **{f"{bias} {column}": f"test/{bias}/{number}" for bias in BIASES for column, number in NUMBERS.items()},
+    }
+    figures: ClassVar = {
+        "co-occurrence": f"{FIGURES}.attributes:draw_co_occurrence",
+        "uncertainty": f"{FIGURES}.uncertainty:draw_uncertainty",
+        "attention": f"{FIGURES}.attention:draw_attention",
+        "embeddings": f"{FIGURES}.maps:draw_embeddings",
+        "seen-unseen": f"{FIGURES}.curves:draw_seen_unseen",
+    }
+    plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}.curves:mean_curves"}
+    measuring = ("recompose.tracks.gzsl.measures",)
+
+    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
+        choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
+        assert isinstance(choice, GzslChoice) and isinstance(section, Gzsl)
+        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+
+    def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
+        section = params.tracks[self.name]
+        assert isinstance(section, Gzsl)
+        return section.settings(method, dataset)
+
+    def root(self, recipe: Recipe, data: Path) -> Path:
+        return data / (recipe.name if "archives" in recipe.document else f"{recipe.name}-{recipe.folder}")
+
+    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        from recompose.tracks.gzsl.data.acquire import bring
+
+        section = params.tracks[self.name]
+        assert isinstance(section, Gzsl)
+        return bring(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
+
+    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
+        from recompose.tracks.gzsl.data.acquire import write_index
+
+        return write_index(recipe, root, folder)
+
+    def images(self, index: Path) -> list[str]:
+        from recompose.tracks.gzsl.data.classes import ClassData
+
+        return list(ClassData.read(index).paths)
+
+    def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+        from recompose.tracks.gzsl.training import train
+
+        return train(document, needs, folder, hardware, title)
+
+    def evaluate(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
+        from recompose.tracks.gzsl.evaluation import evaluate
+
+        evaluate(document, needs, folder, hardware, title)
+
+    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.gzsl.measures import read_measures
+
+        return read_measures(needs["data"], evaluation)
+
+    def measure(self, name: str) -> Measure:
+        return UNCERTAINTY if "/uncertainty/" in name else MEASURES[name.rpartition("/")[2]]
+
+    def depends_on_seed(self, evaluation: Recipe) -> bool:
+        path = evaluation.document["class"]
+        return any(method.needs_seed for method in METHODS.values() if method.class_path == path)
+
+    def is_drawn(self, data: Recipe) -> bool:
+        return "archives" not in data.document
+
+    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
+        if images := recipe.document.get("images"):
+            return {"train": images["trainval"], "test": images["test_seen"] + images["test_unseen"]}
+        try:
+            counts = read_json(index / "statistics.json")
+            test = int(counts["test_seen_images"]) + int(counts["test_unseen_images"])
+            return {"train": int(counts["trainval_images"]), "test": test}
+        except (OSError, ValueError, KeyError):
+            return {}
+
+
+@dataclass(frozen=True)
+class _Runs(Runs):
+    """Makes the recipes of runs and evaluations."""
+
+    section: Gzsl
+    choice: GzslChoice
+
+    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        entry = METHODS[variant.method]
+        settings = self.settings(name, variant, data)
+        settings.pop("training")
+        document = {
+            "class": entry.class_path,
+            "settings": settings,
+            "seed": seed,
+            "threads": self.params.chosen.trainer.threads,
+            "keeps": ["embeddings"] if variant.keeps_embeddings else [],
+        }
+        needs = {"data": data, "grids": self._grids(data), "run": self.run_of(name, variant, data, seed)}
+        code = fingerprint([entry.module, EVALUATION])
+        return self.recipe("evaluations", name, variant, seed, document, needs, code)
+
+    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        entry = METHODS[variant.method]
+        settings = self.settings(name, variant, data)
+        if settings["training"]["selection"] == "validation":
+            settings.pop("scoring")  # validation chooses an epoch at the bias that is best there
+        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
+        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
+        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
+        code = fingerprint([entry.module, TRAINING])
+        return self.recipe("runs", name, variant, seed, document, {"data": data, "grids": self._grids(data)}, code)
+
+    def _grids(self, data: Recipe) -> Recipe:
+        backbone = self.planner.backbone(self.choice.backbone)
+        return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

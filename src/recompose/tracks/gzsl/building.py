@@ -1,0 +1,67 @@
+"""How a method is built: what a run and an evaluation of it have in common."""
+
+import importlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+
+from recompose.backbones.grids import GRIDS, read_grids
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
+
+CHECKPOINT = "checkpoint.safetensors"
+BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # where the test chose: its epoch with the best accuracy
+SELECTION = "selection.json"
+UNCERTAINTY = "uncertainty.safetensors"
+COSTS = "costs.json"
+SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
+
+
+@lru_cache(maxsize=4)
+def read_classes(folder: Path) -> ClassData:
+    """A data set's index."""
+    return ClassData.read(folder)
+
+
+@lru_cache(maxsize=4)
+def grids_of(folder: Path) -> np.ndarray:
+    """The grids of all images [images, regions, channels], memory-mapped."""
+    return read_grids(folder / GRIDS)
+
+
+def build_method(
+    document: Mapping[str, Any], data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
+) -> GridMethod:
+    """A method before training, that tells some of a data set's classes apart.
+
+    Args:
+        document: ``class``, ``settings`` and ``seed``.
+        data: the data set.
+        channels: of each region.
+        classes: [classes], which of the data set's.
+        seen: [classes] bool, which of these training shows.
+    """
+    pl.seed_everything(document["seed"], verbose=False)
+    words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
+    arrays = (data.signatures[classes], words.astype(np.float32), seen)
+    space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+    module, name = document["class"].split(":")
+    made: GridMethod = getattr(importlib.import_module(module), name)(
+        space, channels, **own_settings(document["settings"])
+    )
+    return made
+
+
+def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a method's class takes.
+
+    Example:
+        >>> own_settings({"hidden": 64, "training": {"lr": 0.1}})
+        {'hidden': 64}
+    """
+    return {name: value for name, value in settings.items() if name not in SECTIONS}

@@ -1,0 +1,140 @@
+"""An evaluation: a trained run scores the images of the test, of seen and of unseen classes."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+from recompose.files import read_json, write_atomically
+from recompose.progress import Pace
+from recompose.tracks.gzsl.building import (
+    BEST_ACCURACY,
+    CHECKPOINT,
+    COSTS,
+    SELECTION,
+    UNCERTAINTY,
+    build_method,
+    grids_of,
+    read_classes,
+)
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.stages import final, test_rows
+from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
+from recompose.tracks.gzsl.scores import Scores
+from recompose.training.hardware import Hardware
+from recompose.training.resources import EvaluationCosts, trainable
+
+BLOCK = 128  # images of one pass
+EMBEDDINGS = "embeddings.safetensors"
+MAPPED = 12  # images whose attention is kept, of different classes
+
+
+def evaluate(
+    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
+) -> None:
+    """Score a run, and leave ``scores.safetensors``, ``calibration.json`` and ``costs.json``, and
+    ``embeddings.safetensors`` where they are kept, in a folder.
+
+    Args:
+        document: ``class``, ``settings`` (a method's own, and ``scoring.bias``), ``seed``, ``threads`` and ``keeps``.
+        needs: the verified folders ``data``, ``grids`` and ``run``.
+        folder: where results are left.
+        hardware: where torch computes.
+        title: what progress is reported under.
+    """
+    torch.set_num_threads(document["threads"])
+    data, grids, run, device = read_classes(needs["data"]), grids_of(needs["grids"]), needs["run"], hardware.device
+    stage = final(data)
+    method = build_method(document, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
+    rows = test_rows(data)
+    costs = EvaluationCosts(trainable(method), device)
+    with costs.scoring():
+        restore(method, run / CHECKPOINT)
+        parts = predicted(method, grids, rows, title)
+    if "embeddings" in document["keeps"]:
+        kept = embeddings(method, data, grids)
+        write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
+    by_accuracy = None
+    if (run / BEST_ACCURACY).exists():
+        restore(method, run / BEST_ACCURACY)
+        by_accuracy = predicted(method, grids, rows, title)["all"]
+    biases = {
+        "own": document["settings"]["scoring"]["bias"],
+        "validated": read_json(run / SELECTION)["chosen"]["bias"],
+        "none": 0.0,
+    }
+    Scores(
+        parts.pop("all"),
+        by_accuracy,
+        {name.partition("/")[2]: array for name, array in parts.items() if name.startswith("paths/")},
+        {name.partition("/")[2]: array for name, array in parts.items() if name.startswith("uncertainties/")},
+        biases,
+        _validation_uncertainty(run),
+    ).write(folder)
+    costs.write(folder / COSTS)
+
+
+def restore(method: GridMethod, checkpoint: Path) -> None:
+    """Bring a method to what training left of it.
+
+    Raises:
+        RuntimeError: the checkpoint is of another method.
+    """
+    prefix = "method."
+    state = {name.removeprefix(prefix): tensor for name, tensor in load_file(checkpoint).items()}
+    missing, unexpected = method.load_state_dict(state, strict=False)
+    lacking = {name for name, value in method.named_parameters() if value.requires_grad} & set(missing)
+    if unexpected or lacking:
+        raise RuntimeError(f"{checkpoint} is of another method: {sorted([*unexpected, *lacking])[0]} does not fit")
+
+
+@torch.no_grad()
+def predicted(method: GridMethod, grids: np.ndarray, rows: np.ndarray, title: str) -> dict[str, np.ndarray]:
+    """What a method says of images at these positions: ``all``, ``paths/<path>`` [images, classes] and
+    ``uncertainties/<view>`` [images].
+    """
+    pace = Pace(title, "image", len(rows))
+    parts: list[dict[str, torch.Tensor]] = []
+    for block in _blocks(rows):
+        parts.append(_flat(method.predict(_inputs(method, grids, block))))
+        pace.at(min(len(rows), len(parts) * BLOCK))
+    return {name: torch.cat([part[name] for part in parts]).float().cpu().numpy() for name in parts[0]}
+
+
+def _flat(prediction: Prediction) -> dict[str, torch.Tensor]:
+    paths = {f"paths/{name}": scores for name, scores in prediction.paths.items()}
+    return {"all": prediction.scores, **paths, **{f"uncertainties/{n}": u for n, u in prediction.uncertainties.items()}}
+
+
+def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+
+
+def _inputs(method: GridMethod, grids: np.ndarray, rows: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(grids[rows]).to(method.signatures.device).float()
+
+
+@torch.no_grad()
+def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray) -> dict[str, torch.Tensor]:
+    """What figures show of a method: its embeddings [images, ...] of the test's images, each under its name, and for
+    ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes, regions].
+    """
+    rows = test_rows(data)
+    parts = [method.embeddings(_inputs(method, grids, block)) for block in _blocks(rows)]
+    kept = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
+    _, first = np.unique(data.labels[rows], return_index=True)
+    mapped = rows[first][:: max(1, len(first) // MAPPED)][:MAPPED]
+    kept["mapped"] = torch.from_numpy(mapped)
+    kept["attention"] = method.attention(_inputs(method, grids, mapped)).cpu()
+    return {name: tensor.contiguous() for name, tensor in kept.items()}
+
+
+def _validation_uncertainty(run: Path) -> dict[str, float]:
+    """The mean uncertainty of the images that chose an epoch, after the first and after the last one."""
+    if not (run / UNCERTAINTY).exists():
+        return {}
+    means = load_file(run / UNCERTAINTY)["uncertainty"].mean(dim=1)
+    return {"first": float(means[0]), "last": float(means[-1])}

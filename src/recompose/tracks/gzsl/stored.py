@@ -1,0 +1,35 @@
+"""What is stored of runs, evaluations and data sets, from files whose digests were checked."""
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from recompose.plan import Recipe
+from recompose.report.results import Results
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.scores import CALIBRATION, FILE, Scores
+
+EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them for figures
+UNCERTAINTY = "uncertainty.safetensors"  # of a run of a method that has one
+
+
+def read_scores(results: Results, evaluation: Recipe) -> Scores:
+    """What a method says of the images of the test."""
+    results.file(evaluation, CALIBRATION)
+    return Scores.read(results.file(evaluation, FILE).parent)
+
+
+def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
+    """What an evaluation kept for figures."""
+    embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
+    return embeddings
+
+
+def read_uncertainty(results: Results, run: Recipe) -> dict[str, np.ndarray]:
+    """The ``uncertainty`` [epochs, images] of the images that chose an epoch, and their ``labels`` [images]."""
+    arrays: dict[str, np.ndarray] = load_file(results.file(run, UNCERTAINTY))
+    return arrays
+
+
+def read_classes(results: Results, data: Recipe) -> ClassData:
+    """The index of a data set."""
+    return ClassData.read(results.index(data))

@@ -1,0 +1,255 @@
+"""A run: a method trained on images of seen classes, up to an epoch that validation chooses, without an image of an
+unseen class.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Callback
+from safetensors.torch import save_file
+from torch import Tensor
+
+from recompose.files import SCRATCH, read_json, write_atomically, write_json
+from recompose.tracks.gzsl.building import (
+    BEST_ACCURACY,
+    CHECKPOINT,
+    COSTS,
+    SELECTION,
+    UNCERTAINTY,
+    build_method,
+    grids_of,
+    read_classes,
+)
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.stages import Stage, as_released, final, selecting
+from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod
+from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
+from recompose.training.best import BestEpoch
+from recompose.training.cost import RunCosts
+from recompose.training.hardware import Hardware
+from recompose.training.loop import Data, Training, fit, gathered
+from recompose.training.rows import Rows
+
+HARMONIC_MEAN, ACCURACY = "harmonic_mean", "accuracy"
+
+
+class ClassTraining(Training):
+    """A method trained on grids of images of seen classes.
+
+    Args:
+        method: of the stage's classes.
+        targets: [images], the labels of the images that choose, among the stage's classes.
+        seen: [classes] bool.
+        bias: that is added to the scores of unseen classes where an epoch is compared with others; None: the one with
+            the best harmonic mean, chosen on the same images.
+        optimizer: ``adam``, ``rmsprop`` or ``sgd``.
+        rates: ``lr``, ``weight_decay`` and ``momentum``.
+    """
+
+    def __init__(
+        self,
+        method: GridMethod,
+        targets: np.ndarray,
+        seen: np.ndarray,
+        bias: float | None,
+        optimizer: str,
+        rates: Mapping[str, float],
+    ) -> None:
+        super().__init__()
+        self.method = method
+        self._optimizer, self._rates = optimizer, rates
+        self._targets, self._seen, self._bias = targets, seen, bias
+        self.epochs: list[dict[str, float]] = []  # what validation gave, epoch by epoch
+        self.uncertainties: list[Tensor] = []  # [images] of each epoch, where the method has one
+
+    def training_step(self, batch: list[Tensor], _: int) -> Tensor:
+        """The method's loss on grids, and labels [batch], indices among the stage's classes."""
+        grids, targets = batch
+        parts = self.method.loss(grids.float(), targets, self.current_epoch)
+        for name, value in parts.items():
+            self.log(name, value.detach(), on_step=False, on_epoch=True, batch_size=len(grids), sync_dist=True)
+        return parts["loss"]
+
+    def on_validation_epoch_start(self) -> None:
+        """Nothing is predicted yet."""
+        self._predicted: list[dict[str, Tensor]] = []
+
+    def validation_step(self, batch: list[Tensor], _: int) -> None:
+        """What the method says of images at these positions [batch], in 32 bits."""
+        grids, positions = batch
+        with torch.autocast(self.device.type, enabled=False):
+            prediction = self.method.predict(grids.float())
+        parts = {"positions": positions, "scores": prediction.scores}
+        if "fused" in prediction.uncertainties:
+            parts["uncertainty"] = prediction.uncertainties["fused"]
+        self._predicted.append({name: tensor.cpu() for name, tensor in parts.items()})
+
+    def on_validation_epoch_end(self) -> None:
+        """Measure over the images of all processes."""
+        parts = [part for of_process in gathered(self.trainer, self._predicted) for part in of_process]
+        joined = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        order = joined["positions"].argsort()
+        scores = joined["scores"][order].numpy()
+        bias = best_bias(scores, self._targets, self._seen) if self._bias is None else self._bias
+        report = gzsl_report(scores, self._targets, self._seen, bias)
+        self.epochs.append({HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias})
+        if "uncertainty" in joined:
+            self.uncertainties.append(joined["uncertainty"][order])
+        for name in (HARMONIC_MEAN, ACCURACY):
+            self.log(name, torch.tensor(self.epochs[-1][name]), sync_dist=True)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """What validation gave goes with what is trained."""
+        super().on_save_checkpoint(checkpoint)
+        checkpoint["validated"] = {"epochs": self.epochs, "uncertainties": self.uncertainties}
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.epochs = checkpoint["validated"]["epochs"]
+        self.uncertainties = checkpoint["validated"]["uncertainties"]
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """The optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        return OPTIMIZERS[self._optimizer](trained, self._rates)
+
+
+def _adam(parameters: list[torch.nn.Parameter], rates: Mapping[str, float]) -> torch.optim.Optimizer:
+    return torch.optim.Adam(parameters, lr=rates["lr"], weight_decay=rates["weight_decay"])
+
+
+OPTIMIZERS: Mapping[str, Callable[[list[torch.nn.Parameter], Mapping[str, float]], torch.optim.Optimizer]] = {
+    "adam": _adam,
+    "rmsprop": lambda parameters, rates: torch.optim.RMSprop(parameters, **rates),
+    "sgd": lambda parameters, rates: torch.optim.SGD(parameters, **rates),
+}
+
+
+def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+    """Train a method, and leave ``checkpoint.safetensors``, ``selection.json`` and ``costs.json`` in a folder.
+
+    Where the test chooses, ``checkpoint-accuracy.safetensors`` is what training had reached at the best accuracy, and
+    the other at the best harmonic mean. Of a method with uncertainties, ``uncertainty.safetensors`` has those of the
+    images that choose, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
+
+    Args:
+        document: ``class``, ``settings`` (a method's own, its ``training``, and where the test chooses ``scoring.bias``),
+            ``seed`` and ``trainer``.
+        needs: the verified folders ``data`` and ``grids``.
+        folder: where results are left.
+        hardware: where it trains; the document says in which precision.
+        title: what progress is reported under.
+
+    Returns:
+        Whether this is the process that goes on: of several devices' processes only one.
+    """
+    torch.set_num_threads(document["trainer"]["threads"])
+    run = _Run(
+        document,
+        read_classes(needs["data"]),
+        grids_of(needs["grids"]),
+        folder,
+        replace(hardware, precision=document["trainer"]["precision"]),
+        title,
+    )
+    as_test_says = document["settings"]["training"]["selection"] == "test-as-released"
+    return run.chosen_by_test() if as_test_says else run.chosen_by_validation()
+
+
+class _Run:
+    """A method, what it is trained on, and where that leaves its results."""
+
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        data: ClassData,
+        grids: np.ndarray,
+        folder: Path,
+        hardware: Hardware,
+        title: str,
+    ) -> None:
+        self._document, self._data, self._grids = document, data, grids
+        self._folder, self._hardware, self._title = folder, hardware, title
+        settings = document["settings"]
+        self._training = {name: value for name, value in settings["training"].items() if name != "selection"}
+
+    def chosen_by_validation(self) -> bool:
+        """Choose the number of epochs without the test's classes, then train anew for as many."""
+        if not (self._folder / SELECTION).exists():
+            stage = selecting(self._data, self._document["seed"])
+            module, trainer = self._fit("selection", stage, self._training["epochs"], None)
+            if not trainer.is_global_zero:
+                return False
+            self._keep_validated(module, stage)
+        epochs = read_json(self._folder / SELECTION)["chosen"]["epoch"]
+        stage = final(self._data)
+        module, trainer = self._fit("final", stage, epochs, None, costs=True)
+        if trainer.is_global_zero:
+            write_atomically(self._folder / CHECKPOINT, lambda path: save_file(module.trained_state(), path))
+        return trainer.is_global_zero
+
+    def chosen_by_test(self) -> bool:
+        """Train once, and keep what the test finds best, as released code does."""
+        stage = as_released(self._data)
+        best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
+        scratch = self._folder / SCRATCH / "test"
+        scratch.mkdir(parents=True, exist_ok=True)
+        callbacks = [BestEpoch(measure, scratch / file) for measure, file in best.items()]
+        bias = self._document["settings"]["scoring"]["bias"]
+        module, trainer = self._fit("test", stage, self._training["epochs"], bias, callbacks, costs=True)
+        if not trainer.is_global_zero:
+            return False
+        for file in best.values():  # copied: a process killed from here on finds it in scratch again
+            write_atomically(self._folder / file, lambda path, file=file: shutil.copyfile(scratch / file, path))  # type: ignore[misc]
+        self._keep_validated(module, stage)
+        return True
+
+    def _fit(
+        self,
+        name: str,
+        stage: Stage,
+        epochs: int,
+        bias: float | None,
+        callbacks: Sequence[Callback] = (),
+        costs: bool = False,
+    ) -> tuple[ClassTraining, pl.Trainer]:
+        """Train on a stage's images for so many epochs."""
+        scratch = self._folder / SCRATCH / name
+        scratch.mkdir(parents=True, exist_ok=True)
+        method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        chooses = stage.targets(self._data, stage.chooses)
+        rates = {rate: self._training[rate] for rate in ("lr", "weight_decay", "momentum")}
+        module = ClassTraining(method, chooses, stage.seen, bias, self._training["optimizer"], rates)
+        spent = RunCosts(method, None, self._hardware.device)
+        train_set = Rows(self._grids, stage.rows, stage.targets(self._data, stage.rows))
+        val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))
+        seed = self._document["seed"]
+        trainer = fit(
+            module,
+            Data(train_set, val_set if len(val_set) else None, batch_size=self._training["batch_size"], seed=seed),
+            scratch,
+            self._hardware,
+            title=f"{self._title}, {name}",
+            epochs=epochs,
+            seed=seed,
+            callbacks=[*callbacks, spent.epochs],
+        )
+        if costs and trainer.is_global_zero:
+            spent.write(self._folder / COSTS)
+        return module, trainer
+
+    def _keep_validated(self, module: ClassTraining, stage: Stage) -> None:
+        """Write what each epoch gave, and which is chosen: of equals the first."""
+        if module.uncertainties:
+            labels = torch.from_numpy(self._data.labels[stage.chooses])
+            kept = {"uncertainty": torch.stack(module.uncertainties), "labels": labels}
+            write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(kept, path))
+        best = max(range(len(module.epochs)), key=lambda epoch: module.epochs[epoch][HARMONIC_MEAN])
+        chosen = {"epoch": best + 1, **module.epochs[best]}
+        write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": module.epochs})
