@@ -1,0 +1,249 @@
+"""The numbers of generalised zero-shot learning: accuracies of unseen and of seen classes, their harmonic mean, and
+the curve of both over a calibration bias.
+
+An accuracy is the mean over classes of the share of a class's images that are told right (Xian et al., 2018), so that
+classes with many images do not outweigh others. Classes without images are left out; the code that TransZero released
+(7c10cdb, ``helper_func.py``) would give NaN there, and agrees everywhere else.
+
+A calibration bias is added to the scores of unseen classes (calibrated stacking, Chao et al., 2016). Among equal scores
+the class with the lowest index is predicted, whichever kind it is, as ``np.argmax`` does. All is computed in double
+precision, so that no sum of a score and a bias is rounded to a tie that scores in single precision do not have.
+
+Scores, targets and flags are NumPy arrays, or torch tensors on any device. Nothing here imports torch.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NEAR = 1e-12  # harmonic means that differ by less are equal but for rounding
+
+
+@dataclass(frozen=True)
+class Report:
+    """Accuracies as fractions. NaN where there are no images to count."""
+
+    unseen: float  # U, of images of unseen classes, told from all classes
+    seen: float  # S, of images of seen classes, told from all classes
+    harmonic_mean: float  # H, of both; 0 where both are
+    accuracy: float  # ACC, of images of unseen classes, told from unseen classes alone: conventional zero-shot learning
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Accuracies [points], as fractions, by rising bias; NaN where there are no images to count.
+
+    Each point holds between its bias and the next point's; the first one's bias is -inf. At a bias of a point two
+    classes have the same score for some image, and the order of classes decides.
+    """
+
+    bias: np.ndarray
+    seen: np.ndarray
+    unseen: np.ndarray
+
+
+def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Report:
+    """Accuracies of unseen and of seen classes, their harmonic mean, and that among unseen classes alone.
+
+    Args:
+        scores: [images, classes], floating point, higher is likelier, without a bias.
+        targets: [images], the index of each image's class.
+        seen: [classes] bool, the classes of training.
+        bias: added to the scores of unseen classes. A mask of +1 for unseen and -1 for seen classes, as the ancestors
+            of CREST add it, is a bias of 2.
+
+    Raises:
+        ValueError: shapes do not fit, a target is no class, ``seen`` is not bool, or a score or the bias is NaN or
+            infinite.
+
+    Example:
+        >>> scores = np.array([[3.0, 1.0, 0.0], [1.0, 3.0, 2.0], [2.0, 1.0, 1.5]])
+        >>> seen = np.array([True, False, False])
+        >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen)
+        Report(unseen=0.5, seen=1.0, harmonic_mean=0.6666666666666666, accuracy=1.0)
+        >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen, bias=1.0).unseen
+        1.0
+    """
+    problem = _checked(scores, targets, seen)
+    if not np.isfinite(bias):
+        raise ValueError(f"the bias is {bias}, not a finite number")
+    right = np.argmax(problem.scores + bias * ~problem.seen, axis=1) == problem.targets
+    unseen, seen_accuracy = (_mean_over_classes(problem, right, kind) for kind in (False, True))
+    among_unseen = np.where(problem.seen, -np.inf, problem.scores)
+    return Report(
+        unseen=unseen,
+        seen=seen_accuracy,
+        harmonic_mean=float(harmonic_means(np.array(seen_accuracy), np.array(unseen))),
+        accuracy=_mean_over_classes(problem, np.argmax(among_unseen, axis=1) == problem.targets, False),
+    )
+
+
+def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> Curve:
+    """Seen and unseen accuracy at every bias: below, between and above all biases at which a prediction changes.
+
+    An image's prediction changes once as the bias grows, from its best seen to its best unseen class, where the bias
+    is the difference of their scores. With n images and c classes of images this takes n log n + c n steps.
+
+    Args:
+        scores: [images, classes], floating point, higher is likelier, without a bias.
+        targets: [images], the index of each image's class.
+        seen: [classes] bool, the classes of training.
+
+    Raises:
+        ValueError: shapes do not fit, a target is no class, ``seen`` is not bool, or a score is NaN or infinite.
+
+    Example:
+        >>> scores = np.array([[3.0, 1.0], [1.0, 0.0]])
+        >>> curve = seen_unseen_curve(scores, targets=np.array([0, 1]), seen=np.array([True, False]))
+        >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
+        ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
+    """
+    problem = _checked(scores, targets, seen)
+    best_seen, seen_class = _best(problem, kind=True)
+    best_unseen, unseen_class = _best(problem, kind=False)
+    switch = best_seen - best_unseen  # [images]: +inf where there is no unseen class, -inf where there is no seen one
+    biases = np.append(-np.inf, np.unique(switch[np.isfinite(switch)]))
+    return Curve(
+        biases,
+        seen=_accuracies(problem, seen_class == problem.targets, switch, biases, kind=True),
+        unseen=_accuracies(problem, unseen_class == problem.targets, switch, biases, kind=False),
+    )
+
+
+def harmonic_means(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+    """The harmonic mean H of accuracies [any shape]; 0 where both are, NaN where one is.
+
+    Example:
+        >>> harmonic_means(np.array([1.0, 0.0, np.nan]), np.array([0.5, 0.0, 1.0])).round(3).tolist()
+        [0.667, 0.0, nan]
+    """
+    total = seen + unseen
+    return np.divide(2 * seen * unseen, total, out=np.zeros_like(total), where=total != 0)
+
+
+def area(curve: Curve) -> float:
+    """The area under seen over unseen accuracy, AUSUC (Chao et al., 2016), by trapezoids; NaN where either is.
+
+    Example:
+        >>> area(Curve(bias=np.array([-np.inf, 0.0]), seen=np.array([1.0, 0.5]), unseen=np.array([0.0, 1.0])))
+        0.75
+    """
+    undefined = np.isnan(curve.seen + curve.unseen).any()
+    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))
+
+
+def best_bias(scores: Any, targets: Any, seen: Any) -> float:
+    """The bias with the best harmonic mean: the middle of the interval over which seen and unseen accuracy stay as they
+    are there, so that no tie decides.
+
+    Of several such intervals it is the widest one, and of equally wide ones the lowest. Where every harmonic mean is 0
+    it is 0.
+
+    Args:
+        scores: [images, classes], floating point, higher is likelier, without a bias.
+        targets: [images], the index of each image's class.
+        seen: [classes] bool, the classes of training.
+
+    Raises:
+        ValueError: there are no images of seen or none of unseen classes, or what ``seen_unseen_curve`` raises.
+
+    Example:
+        >>> scores = np.array([[3.0, 1.0], [1.0, 0.0]])
+        >>> best_bias(scores, targets=np.array([0, 1]), seen=np.array([True, False]))
+        1.5
+    """
+    curve = seen_unseen_curve(scores, targets, seen)
+    means = harmonic_means(curve.seen, curve.unseen)
+    if np.isnan(means).any():
+        raise ValueError("a bias can only be chosen by images of seen and of unseen classes: one kind has none")
+    if means.max() < NEAR:
+        return 0.0
+    # below the first and above the last change H is 0, so that every interval that is left has two ends
+    changes = np.append(0, 1 + np.flatnonzero((np.diff(curve.seen) != 0) | (np.diff(curve.unseen) != 0)))
+    starts, ends = curve.bias[changes], np.append(curve.bias[changes[1:]], np.inf)
+    widths = np.where(means[changes] > means.max() - NEAR, ends - starts, -np.inf)
+    widest = int(np.argmax(widths))
+    return float((starts[widest] + ends[widest]) / 2)
+
+
+class _Problem(NamedTuple):
+    scores: np.ndarray  # [images, classes] float64
+    targets: np.ndarray  # [images] int64
+    seen: np.ndarray  # [classes] bool
+
+
+def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
+    """All as NumPy arrays.
+
+    Raises:
+        ValueError: they do not fit; the message names the first image at fault.
+    """
+    scores, targets, seen = _to_host(scores), _to_host(targets), _to_host(seen)
+    if seen.ndim != 1 or seen.dtype != bool:
+        raise ValueError(f"seen is [classes] of bool, not {seen.dtype} of shape {seen.shape}")
+    if targets.ndim != 1 or (targets.size and targets.dtype.kind not in "iu"):
+        raise ValueError(f"targets are [images] of integers, not {targets.dtype} of shape {targets.shape}")
+    if scores.shape != (len(targets), len(seen)):
+        expected = (len(targets), len(seen))
+        raise ValueError(f"scores are {scores.shape}, not {expected} as targets and seen say")
+    outside = (targets < 0) | (targets >= len(seen))
+    if outside.any():
+        image = int(outside.argmax())
+        raise ValueError(
+            f"image {image} is the first of {int(outside.sum())} whose target is no class: "
+            f"{targets[image]} is none of the {len(seen)}"
+        )
+    broken = ~np.isfinite(scores).all(axis=1)
+    if broken.any():
+        image = int(broken.argmax())
+        raise ValueError(f"image {image} is the first of {int(broken.sum())} with scores that are NaN or infinite")
+    return _Problem(scores.astype(np.float64), targets.astype(np.int64), seen)
+
+
+def _to_host(array: Any) -> np.ndarray:
+    """A NumPy array of a tensor on any device, or of anything like an array."""
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+        array = array.double() if array.is_floating_point() else array  # NumPy knows no bfloat16
+    return np.asarray(array)
+
+
+def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Each image's best score among seen (or unseen) classes and the first class that has it; -inf and -1 where there
+    is no such class.
+    """
+    classes = np.flatnonzero(problem.seen == kind)
+    if not len(classes):
+        return np.full(len(problem.targets), -np.inf), np.full(len(problem.targets), -1)
+    scores = problem.scores[:, classes]
+    return scores.max(axis=1), classes[scores.argmax(axis=1)]
+
+
+def _mean_over_classes(problem: _Problem, right: np.ndarray, kind: bool) -> float:
+    """The mean over seen (or unseen) classes of the share of their images that are right [images]."""
+    images = np.bincount(problem.targets, minlength=len(problem.seen))
+    counted = (images > 0) & (problem.seen == kind)
+    hits = np.bincount(problem.targets, weights=right, minlength=len(problem.seen))
+    return float((hits[counted] / images[counted]).mean()) if counted.any() else float("nan")
+
+
+def _accuracies(problem: _Problem, right: np.ndarray, switch: np.ndarray, biases: np.ndarray, kind: bool) -> np.ndarray:
+    """The mean accuracy [points] of seen (or of unseen) classes right above each bias.
+
+    Args:
+        problem: scores, targets and which classes are seen.
+        right: [images], whether the best class of that kind is the true one.
+        switch: [images], the bias above which the prediction is an unseen class.
+        biases: [points].
+        kind: whether seen classes are meant.
+    """
+    classes = np.unique(problem.targets)
+    classes = classes[problem.seen[classes] == kind]
+    total = np.zeros(len(biases))
+    for c in classes:
+        of_class = problem.targets == c
+        changes = np.sort(switch[of_class & right])
+        changed = np.searchsorted(changes, biases, side="right")
+        total += (len(changes) - changed if kind else changed) / of_class.sum()
+    return total / len(classes) if len(classes) else np.full(len(biases), np.nan)
