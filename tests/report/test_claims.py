@@ -22,6 +22,7 @@ from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
 AUC, SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("auc", "seen", "unseen"))
+SEEN_OVER_UNSEEN: dict[str, Any] = {"measure": SEEN, "lower": [], "lower_measures": [UNSEEN]}
 QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
 PRINTED = 2e-4
 
@@ -356,6 +357,56 @@ def test_a_constant_inside_a_gain_is_there_at_every_seed() -> None:
     assert difference(minus(first, second), Side("c", {})).estimate is None
 
 
+# two measures of one method
+
+
+def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None:
+    found = of_one(on_d(a=[{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.50}]), **SEEN_OVER_UNSEEN)
+    assert texts(found)[:2] == [
+        "supported here",
+        "closed S of a 47.5 (2) - closed U of a 22.0 (2) = +25.5 points",
+    ]
+    assert found["estimate"].values == pytest.approx((25, 26))
+    assert (found["n"].text, found["estimate"].names) == ("2 pairs", ("a",))
+
+
+def test_the_measure_that_stands_worst_decides() -> None:
+    work = on_d(a=[{AUC: 0.1, UNSEEN: 0.20, SEEN: 0.45}, {AUC: 0.9, UNSEEN: 0.24, SEEN: 0.50}])
+    found = of_one(work, measure=SEEN, lower=[], lower_measures=[UNSEEN, AUC])
+    assert found["verdict"].text == "undecided (interval spans zero)"
+    assert " - closed AUC of a " in found["estimate"].text
+
+
+def test_a_measure_that_was_not_taken_leaves_nothing_to_compare() -> None:
+    found = of_one(on_d(a=[{SEEN: 0.45}, {SEEN: 0.50}]), **SEEN_OVER_UNSEEN)
+    assert found["verdict"].text == "undecided (not run)"
+
+
+def test_two_measures_of_one_method_may_be_equal_within_a_margin() -> None:
+    work = on_d(a=[{UNSEEN: 0.4501, SEEN: 0.45}, {UNSEEN: 0.4998, SEEN: 0.50}])
+    assert of_one(work, **SEEN_OVER_UNSEEN, within=1)["verdict"].text == "supported here"
+
+
+def test_a_measure_without_a_label_is_called_by_its_name() -> None:
+    seconds = {"a": {"d": {seed: {"cost/test_seconds": 51 + seed, "cost/epoch_seconds": 60} for seed in range(2)}}}
+    found = of_one(Fake(seconds), measure="cost/test_seconds", lower=[], lower_measures=["cost/epoch_seconds"])
+    assert found["estimate"].text.startswith("test seconds of a 51.500 (2) - epoch seconds of a ")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lower": []},
+        {"lower_measures": [SEEN]},
+        {"lower": [], "lower_measures": [SEEN], "beyond": UNSEEN},
+        {"lower": [], "lower_measures": [SEEN], "gain": {"higher": "c", "lower": "d"}},
+    ],
+)
+def test_a_claim_compares_with_methods_or_with_measures(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        claim(**wrong)
+
+
 # negligible
 
 
@@ -436,6 +487,14 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
     (cell,) = cells_of_figure(work, paper, "forest")  # type: ignore[arg-type]
     assert (cell.row, cell.column, cell.n) == ("all claims", "d forest", 10)
     assert set(cell.made_from) == {key(work, name, seed) for name in "abc" for seed in range(3)} | {key(work, "e", 0)}
+
+
+def test_a_line_of_two_measures_of_one_method_names_both(tmp_path: Path) -> None:
+    work = on_d(a=[{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.50}])
+    sheet = NumbersOnly(tmp_path / "forest", "", [])
+    draw(work, paper_of(c=claim(**SEEN_OVER_UNSEEN)), "forest", sheet)  # type: ignore[arg-type]
+    (line,) = csv.DictReader(sheet.numbers[0].splitlines())
+    assert (line["measure"], line["comparison"]) == ("closed S - closed U", "a")
 
 
 def test_a_forest_plot_of_nothing_is_empty(tmp_path: Path) -> None:

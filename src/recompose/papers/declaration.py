@@ -74,10 +74,19 @@ class Claim(Section):
     artifact: str
     measure: str
     higher: str  # a method or a variant
-    lower: list[str]  # each of which it has to beat
+    lower: list[str] = []  # methods and variants, each of which it has to beat
+    lower_measures: list[str] = []  # in their place other measures of its own, each of which the measure has to exceed
     beyond: str | None = None  # the gain has to be larger than that in another measure
     gain: Gain | None = None  # or larger than that of others
     within: float | None = Field(default=None, gt=0)  # what counts as negligible, in the measure's unit
+
+    @model_validator(mode="after")
+    def _methods_or_measures(self) -> "Claim":
+        if bool(self.lower) == bool(self.lower_measures):
+            raise ValueError("a claim compares with methods (lower) or with other measures (lower_measures)")
+        if self.lower_measures and (self.beyond or self.gain):
+            raise ValueError("a claim of two measures of one method has no beyond and no gain")
+        return self
 
     @property
     def methods(self) -> list[str]:

@@ -1,9 +1,10 @@
 """Claims: sentences that papers draw from their artifacts, put to the test on what was measured here.
 
-A claim is one or several comparisons. A comparison is a difference of a measure of two methods, or of two such
-differences, that has to be above zero, or within a margin of it. It is paired by seed where both sides have at least
-two seeds in common; Welch's test where they have not, but two values or more each. A method whose numbers are the same
-for every seed is a constant. One run of a method that depends on its seed decides nothing.
+A claim is one or several comparisons. A comparison is a difference of a measure of two methods, of two measures of one
+method, or of two differences of methods, that has to be above zero, or within a margin of it. It is paired by seed
+where both sides have at least two seeds in common; Welch's test where they have not, but two values or more each. A
+method whose numbers are the same for every seed is a constant. One run of a method that depends on its seed decides
+nothing.
 
 All distinct comparisons of a paper on a benchmark are corrected for each other (Holm). A claim is supported here if all
 of its comparisons are, reversed if one of them is, and undecided otherwise, which is said with the reason.
@@ -36,10 +37,16 @@ class Comparison:
 
     measure: str
     higher: str
-    lower: str
+    lower: str  # the same one, where two measures of it are compared
     beyond: str | None = None
     gain: Gain | None = None
     within: float | None = None
+    lower_measure: str | None = None
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures in it."""
+        return [each for each in (self.measure, self.lower_measure or self.beyond) if each]
 
     @property
     def methods(self) -> list[str]:
@@ -51,6 +58,11 @@ class Comparison:
 
 def comparisons_of(claim: Claim) -> list[Comparison]:
     """The comparisons that a claim rests on."""
+    if claim.lower_measures:
+        return [
+            Comparison(claim.measure, claim.higher, claim.higher, within=claim.within, lower_measure=measure)
+            for measure in claim.lower_measures
+        ]
     return [
         Comparison(claim.measure, claim.higher, lower, claim.beyond, claim.gain, claim.within) for lower in claim.lower
     ]
@@ -193,6 +205,11 @@ class Tested:
         return f"{self.verdict} ({self.reason})" if self.reason else self.verdict
 
     @property
+    def measures_text(self) -> str:
+        """What is measured: "AUC", "U beyond S", or of two measures of one method "first - last"."""
+        return (" - " if self.comparison.lower_measure else " beyond ").join(self.labels)
+
+    @property
     def unit(self) -> str:
         """The unit of the difference: of percentages, points."""
         return "points" if self.about.unit == "%" else self.about.unit
@@ -273,7 +290,7 @@ def compare_all(results: Results, paper: Paper, benchmark: str) -> dict[Comparis
             comparison,
             of,
             track.description_of(comparison.measure),
-            tuple(_label(paper, each) for each in (comparison.measure, comparison.beyond) if each),
+            tuple(_label(paper, each) for each in comparison.measures),
             adjusted.get(comparison),
             len(tested),
         )
@@ -282,18 +299,19 @@ def compare_all(results: Results, paper: Paper, benchmark: str) -> dict[Comparis
 
 
 def _label(paper: Paper, measure: str) -> str:
-    """A measure as people call it."""
+    """A measure as people call it; one that has no label by its name without the split."""
     labels = {name: label for label, name in TRACKS[paper.track].compared.items()}
-    return labels.get(measure, measure.rpartition("/")[2].replace("_", " "))
+    return labels.get(measure, measure.partition("/")[2].replace("/", " ").replace("_", " "))
 
 
 def _differ(results: Results, paper: Paper, comparison: Comparison, benchmark: str) -> Difference:
     def side(method: str, measure: str) -> Side:
-        label = f"{_label(paper, measure)} of {method}" if comparison.beyond else method
+        label = f"{_label(paper, measure)} of {method}" if len(comparison.measures) > 1 else method
         return _side(results, paper, comparison, method, measure, benchmark, label)
 
     measure = comparison.measure
-    higher, lower = side(comparison.higher, measure), side(comparison.lower, measure)
+    higher = side(comparison.higher, measure)
+    lower = side(comparison.lower, comparison.lower_measure or measure)
     if comparison.beyond:
         others = side(comparison.higher, comparison.beyond), side(comparison.lower, comparison.beyond)
     elif comparison.gain:
