@@ -51,10 +51,14 @@ def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[st
 
 
 def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """A cell per row and benchmark, for lineage; of claims one per benchmark: a verdict rests on all comparisons."""
+    """A cell per row and benchmark, for lineage; of claims one per benchmark: a verdict rests on all comparisons. A
+    figure without rows shows data alone.
+    """
     kind = paper.artifacts[name].kind
     if kind == FOREST:
         return list(_of_claims(results, paper, name))
+    if not paper.artifacts[name].measured:
+        return list(_of_benchmarks(results, paper, kind))
     return [
         Cell(
             series.row,
@@ -76,3 +80,10 @@ def _of_claims(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for benchmark, cell in of_benchmark.items():
         place = {"row": "all claims", "column": f"{benchmark} {FOREST}", "text": FOREST, "part": "", "measure": ""}
         yield replace(cell, **place, n=len(cell.made_from))  # type: ignore[arg-type]
+
+
+def _of_benchmarks(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
+    for benchmark in results.benchmarks(paper.track):
+        source = (results.data(paper.track, benchmark).key,)
+        place = f"{benchmark} {kind}"
+        yield Cell("data", place, "measured", kind, n=1, made_from=source, expected=source, benchmark=benchmark)

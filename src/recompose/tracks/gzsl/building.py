@@ -1,7 +1,7 @@
 """How a method is built: what a run and an evaluation of it have in common."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # where the test chose: its e
 SELECTION = "selection.json"
 UNCERTAINTY = "uncertainty.safetensors"
 COSTS = "costs.json"
+BLOCK = 128  # images of one pass
 SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
@@ -32,6 +33,11 @@ def read_classes(folder: Path) -> ClassData:
 def grids_of(folder: Path) -> np.ndarray:
     """The grids of all images [images, regions, channels], memory-mapped."""
     return read_grids(folder / GRIDS)
+
+
+def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Positions of images [images], as many at a time as go through a method in one pass."""
+    return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
 
 
 def build_method(

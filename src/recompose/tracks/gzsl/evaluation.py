@@ -1,6 +1,6 @@
 """An evaluation: a trained run scores the images of the test, of seen and of unseen classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ from recompose.files import read_json, write_atomically
 from recompose.progress import Pace
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
+    BLOCK,
     CHECKPOINT,
     COSTS,
     SELECTION,
     UNCERTAINTY,
+    blocks,
     build_method,
     grids_of,
     read_classes,
@@ -27,7 +29,6 @@ from recompose.tracks.gzsl.scores import Scores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
-BLOCK = 128  # images of one pass
 EMBEDDINGS = "embeddings.safetensors"
 MAPPED = 12  # images whose attention is kept, of different classes
 
@@ -98,7 +99,7 @@ def predicted(method: GridMethod, grids: np.ndarray, rows: np.ndarray, title: st
     """
     pace = Pace(title, "image", len(rows))
     parts: list[dict[str, torch.Tensor]] = []
-    for block in _blocks(rows):
+    for block in blocks(rows):
         parts.append(_flat(method.predict(_inputs(method, grids, block))))
         pace.at(min(len(rows), len(parts) * BLOCK))
     return {name: torch.cat([part[name] for part in parts]).float().cpu().numpy() for name in parts[0]}
@@ -107,10 +108,6 @@ def predicted(method: GridMethod, grids: np.ndarray, rows: np.ndarray, title: st
 def _flat(prediction: Prediction) -> dict[str, torch.Tensor]:
     paths = {f"paths/{name}": scores for name, scores in prediction.paths.items()}
     return {"all": prediction.scores, **paths, **{f"uncertainties/{n}": u for n, u in prediction.uncertainties.items()}}
-
-
-def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
 
 
 def _inputs(method: GridMethod, grids: np.ndarray, rows: np.ndarray) -> torch.Tensor:
@@ -123,7 +120,7 @@ def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray) -> dict[s
     ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes, regions].
     """
     rows = test_rows(data)
-    parts = [method.embeddings(_inputs(method, grids, block)) for block in _blocks(rows)]
+    parts = [method.embeddings(_inputs(method, grids, block)) for block in blocks(rows)]
     kept = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
     _, first = np.unique(data.labels[rows], return_index=True)
     mapped = rows[first][:: max(1, len(first) // MAPPED)][:MAPPED]

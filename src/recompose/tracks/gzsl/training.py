@@ -3,7 +3,8 @@ unseen class.
 """
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
 from recompose.tracks.gzsl.building import (
@@ -22,13 +23,16 @@ from recompose.tracks.gzsl.building import (
     COSTS,
     SELECTION,
     UNCERTAINTY,
+    blocks,
     build_method,
     grids_of,
     read_classes,
 )
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import Stage, as_released, final, selecting
+from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod
+from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts
@@ -48,8 +52,7 @@ class ClassTraining(Training):
         seen: [classes] bool.
         bias: that is added to the scores of unseen classes where an epoch is compared with others; None: the one with
             the best harmonic mean, chosen on the same images.
-        optimizer: ``adam``, ``rmsprop`` or ``sgd``.
-        rates: ``lr``, ``weight_decay`` and ``momentum``.
+        rates: the ``optimizer``, its ``lr``, ``weight_decay`` and ``momentum``.
     """
 
     def __init__(
@@ -58,12 +61,11 @@ class ClassTraining(Training):
         targets: np.ndarray,
         seen: np.ndarray,
         bias: float | None,
-        optimizer: str,
-        rates: Mapping[str, float],
+        rates: Mapping[str, Any],
     ) -> None:
         super().__init__()
         self.method = method
-        self._optimizer, self._rates = optimizer, rates
+        self._rates = rates
         self._targets, self._seen, self._bias = targets, seen, bias
         self.epochs: list[dict[str, float]] = []  # what validation gave, epoch by epoch
         self.uncertainties: list[Tensor] = []  # [images] of each epoch, where the method has one
@@ -117,18 +119,7 @@ class ClassTraining(Training):
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """The optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        return OPTIMIZERS[self._optimizer](trained, self._rates)
-
-
-def _adam(parameters: list[torch.nn.Parameter], rates: Mapping[str, float]) -> torch.optim.Optimizer:
-    return torch.optim.Adam(parameters, lr=rates["lr"], weight_decay=rates["weight_decay"])
-
-
-OPTIMIZERS: Mapping[str, Callable[[list[torch.nn.Parameter], Mapping[str, float]], torch.optim.Optimizer]] = {
-    "adam": _adam,
-    "rmsprop": lambda parameters, rates: torch.optim.RMSprop(parameters, **rates),
-    "sgd": lambda parameters, rates: torch.optim.SGD(parameters, **rates),
-}
+        return optimizer_of(trained, **self._rates)
 
 
 def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
@@ -139,8 +130,8 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     images that choose, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
 
     Args:
-        document: ``class``, ``settings`` (a method's own, its ``training``, and where the test chooses ``scoring.bias``),
-            ``seed`` and ``trainer``.
+        document: ``class``, ``settings`` (a method's own, its ``training``, and where the test chooses its
+            ``scoring.bias``), ``seed`` and ``trainer``.
         needs: the verified folders ``data`` and ``grids``.
         folder: where results are left.
         hardware: where it trains; the document says in which precision.
@@ -158,8 +149,10 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
         replace(hardware, precision=document["trainer"]["precision"]),
         title,
     )
-    as_test_says = document["settings"]["training"]["selection"] == "test-as-released"
-    return run.chosen_by_test() if as_test_says else run.chosen_by_validation()
+    settings = document["settings"]["training"]
+    if "epochs" not in settings:
+        return run.in_closed_form()
+    return run.chosen_by_test() if settings["selection"] == "test-as-released" else run.chosen_by_validation()
 
 
 class _Run:
@@ -178,6 +171,35 @@ class _Run:
         self._folder, self._hardware, self._title = folder, hardware, title
         settings = document["settings"]
         self._training = {name: value for name, value in settings["training"].items() if name != "selection"}
+
+    def in_closed_form(self) -> bool:
+        """Solve without the classes of validation, which choose the bias; then with all images of training."""
+        stage = selecting(self._data, self._document["seed"])
+        solved = self._solved(stage)
+        scores = torch.cat([solved.predict(self._inputs(rows)).scores for rows in blocks(stage.chooses)]).numpy()
+        targets = stage.targets(self._data, stage.chooses)
+        bias = best_bias(scores, targets, stage.seen)
+        report = gzsl_report(scores, targets, stage.seen, bias)
+        chosen = {HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias}
+        costs = RunCosts(nn.Identity(), None, torch.device("cpu"))
+        began = time.perf_counter()
+        method = self._solved(final(self._data))
+        costs.epochs.seconds.append(time.perf_counter() - began)
+        state = {f"method.{name}": tensor for name, tensor in method.state_dict().items()}
+        write_atomically(self._folder / CHECKPOINT, lambda path: save_file(state, path))
+        write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": []})
+        costs.write(self._folder / COSTS)
+        return True
+
+    def _solved(self, stage: Stage) -> ESZSL:
+        method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
+        assert isinstance(method, ESZSL)
+        features = torch.cat([method.pooled(self._inputs(rows)) for rows in blocks(stage.rows)])
+        method.fit(features, torch.from_numpy(stage.targets(self._data, stage.rows)))
+        return method
+
+    def _inputs(self, rows: np.ndarray) -> Tensor:
+        return torch.from_numpy(self._grids[rows]).float()
 
     def chosen_by_validation(self) -> bool:
         """Choose the number of epochs without the test's classes, then train anew for as many."""
@@ -224,8 +246,8 @@ class _Run:
         scratch.mkdir(parents=True, exist_ok=True)
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         chooses = stage.targets(self._data, stage.chooses)
-        rates = {rate: self._training[rate] for rate in ("lr", "weight_decay", "momentum")}
-        module = ClassTraining(method, chooses, stage.seen, bias, self._training["optimizer"], rates)
+        rates = {rate: self._training[rate] for rate in ("optimizer", "lr", "weight_decay", "momentum")}
+        module = ClassTraining(method, chooses, stage.seen, bias, rates)
         spent = RunCosts(method, None, self._hardware.device)
         train_set = Rows(self._grids, stage.rows, stage.targets(self._data, stage.rows))
         val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))

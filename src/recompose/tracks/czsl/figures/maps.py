@@ -1,18 +1,15 @@
 """Maps: embeddings in the plane, by t-SNE (van der Maaten and Hinton, 2008)."""
 
 from collections.abc import Iterator
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib import pyplot as plt
-from sklearn.manifold import TSNE
-from threadpoolctl import threadpool_limits
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
+from recompose.report.figures.plane import flatten, looks
 from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
 from recompose.report.results import Results
@@ -21,7 +18,6 @@ from recompose.tracks.czsl.stored import read_embeddings, read_pairs
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
 SHOWN = 20  # pairs whose images are shown, those with the most, as in its Figure 10
-PERPLEXITY = 30.0
 SHAPES = {"image": "o", "semantic": "s", "visual": "^"}
 SIZES = {"image": 6, "semantic": 30, "visual": 34}
 
@@ -79,17 +75,6 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
             frames.append(_frame(dataset, panel, points[: len(samples)], names[0], labels, "image"))
             frames.append(_frame(dataset, panel, points[len(samples) :], names[1], pairs, "visual"))
     _draw(frames, sheet, shapes=SHAPES | {"visual": "*"}, sizes=SIZES | {"visual": 60})
-
-
-def flatten(vectors: np.ndarray) -> np.ndarray:
-    """Vectors [n, width] in the plane [n, 2], so that near ones, by their cosine, stay near; the same vectors give
-    the same map.
-    """
-    perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
-    tsne = TSNE(perplexity=perplexity, metric="cosine", init="random", random_state=0)
-    with threadpool_limits(1):  # sums in one order, on any number of cores
-        flat: np.ndarray = tsne.fit_transform(vectors.astype(np.float64))
-    return flat
 
 
 def _evaluations(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, Recipe]]:
@@ -155,21 +140,13 @@ def _draw(
 
 
 def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:
-    looks = dict(zip(sorted(points["colour"].unique()), _looks(), strict=False))
+    of_name = dict(zip(sorted(points["colour"].unique()), looks(), strict=False))
     for kind, found in points.groupby("kind", sort=False):
-        faces, edges = zip(*(looks[name] for name in found["colour"]), strict=True)
+        faces, edges = zip(*(of_name[name] for name in found["colour"]), strict=True)
         # hollow points need their edge's colour; prototypes stand out by a dark one
         look: dict[str, Any] = {"linewidths": 0.5, "edgecolors": edges if kind == "image" else "black"}
         axis.scatter(found["x"], found["y"], s=sizes[str(kind)], marker=shapes[str(kind)], facecolors=faces, **look)
     axis.set(xticks=[], yticks=[])
-
-
-def _looks() -> Iterator[tuple[Any, Any]]:
-    """Face and edge of points, category by category: colours that the colour-blind can tell apart, filled, then
-    pale, then again.
-    """
-    palette = sns.color_palette("colorblind", 10)
-    return cycle([*((colour, colour) for colour in palette), *(((*colour, 0.25), colour) for colour in palette)])
 
 
 def _legend(figure: Any, points: pd.DataFrame, shapes: dict[str, str]) -> None:

@@ -1,8 +1,8 @@
 """Which images train, and which choose an epoch.
 
-Training that chooses by validation has two stages. The first sees the seen classes alone: those of validation stand for
-unseen ones, and of each other class some images are held out. The second trains anew on all images of training. No image
-of an unseen class is in either.
+Training that chooses by validation has two stages. The first sees the seen classes alone: those of validation stand
+for unseen ones, and of each other class some images are held out. The second trains anew on all images of training. No
+image of an unseen class is in either.
 """
 
 from dataclasses import dataclass

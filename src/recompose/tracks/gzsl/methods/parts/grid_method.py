@@ -26,6 +26,9 @@ class Prediction:
 class GridMethod(nn.Module):
     """A method that tells classes by grids of regions [images, regions, channels]."""
 
+    signatures: Tensor  # [classes, attributes]
+    seen: Tensor  # [classes] bool
+
     def __init__(self, space: ClassSpace) -> None:
         super().__init__()
         self.register_buffer("signatures", space.signatures, persistent=False)
@@ -43,4 +46,12 @@ class GridMethod(nn.Module):
 
     def predict(self, grids: Tensor) -> Prediction:
         """What it says of images; called in evaluation mode."""
+        raise NotImplementedError
+
+    def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
+        """What images are in spaces of the method, by the spaces' names, each [images, ...]: for figures."""
+        raise NotImplementedError
+
+    def attention(self, grids: Tensor) -> Tensor:
+        """How much each attribute attends to each region [images, attributes, regions]: for figures."""
         raise NotImplementedError

@@ -1,0 +1,46 @@
+"""How uncertainty is distributed over images as training goes on."""
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.report.figures.series import series_of
+from recompose.report.figures.style import Sheet, panels
+from recompose.report.results import Results
+from recompose.tracks.gzsl.stored import read_uncertainty
+
+EPOCHS = 5  # shown, from the first to the last
+
+
+def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """The density of the fused uncertainty of images that training does not show, at some epochs, over all seeds; a
+    panel for each data set.
+    """
+    frames = [
+        _frame(results, evaluation).assign(dataset=series.benchmark, seed=evaluation.labels["seed"])
+        for series in series_of(results, paper, name)
+        for evaluation in series.complete
+    ]
+    columns = ["dataset", "seed", "epoch", "uncertainty"]
+    points = pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+    datasets = list(points["dataset"].unique())
+    figure, axes = panels(1, len(datasets))
+    for axis, dataset in zip(axes[0], datasets, strict=False):
+        of_dataset = points[points["dataset"] == dataset]
+        colours = sns.color_palette("crest", of_dataset["epoch"].nunique())
+        look = {"common_norm": False, "warn_singular": False, "linewidth": 1.2}
+        sns.kdeplot(of_dataset, x="uncertainty", hue="epoch", palette=colours, ax=axis, **look)
+        axis.set(title=f"{dataset}, n = {of_dataset['seed'].nunique()}", xlabel="uncertainty", ylabel="density")
+        sns.despine(ax=axis)
+    sheet.write(figure, points)
+
+
+def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
+    """The uncertainty of each image at the epochs that are shown."""
+    by_epoch = read_uncertainty(results, evaluation.needs["run"])["uncertainty"]
+    shown = np.unique(np.linspace(0, len(by_epoch) - 1, EPOCHS).round().astype(int))
+    return pd.DataFrame(
+        {"epoch": np.repeat(shown + 1, by_epoch.shape[1]), "uncertainty": by_epoch[shown].astype(float).ravel()}
+    )
