@@ -1,4 +1,4 @@
-"""Published archives onto this disk, and out of them a data set's folder."""
+"""A data set's folder, drawn, or unpacked from published archives."""
 
 import shutil
 from collections.abc import Callable, Iterable
@@ -11,7 +11,24 @@ from recompose.data.download import download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder
 from recompose.params import Archive
+from recompose.plan import Recipe
 from recompose.progress import say
+
+
+def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
+    """Draw a data set into its folder where it is not there yet, all of it or nothing.
+
+    Args:
+        draw: from a folder, a ``seed`` and the numbers of ``images`` per split to a data set in that folder.
+        recipe: its document holds seed and images.
+        root: the data set's folder.
+    """
+    if not root.exists():
+        images = recipe.document["images"]
+        say(f"{root.name}: drawing {sum(images.values())} images")
+        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        draw(partial, seed=recipe.document["seed"], images=images)
+        partial.rename(root)
 
 
 def bring_archive(archive: Archive, data: Path) -> Path:
@@ -28,7 +45,13 @@ def bring_archive(archive: Archive, data: Path) -> Path:
 
 
 def unpack(
-    archives: Iterable[Archive], data: Path, root: Path, arrange: Callable[[Path, Path], None], mark: str, layout: str
+    archives: Iterable[Archive],
+    data: Path,
+    root: Path,
+    arrange: Callable[[Path, Path], None],
+    mark: str,
+    layout: str,
+    files: Iterable[Archive] = (),
 ) -> None:
     """Unpack a data set's archives and arrange them into its folder, all of it or nothing.
 
@@ -39,6 +62,7 @@ def unpack(
         arrange: from a folder of unpacked archives, ``0``, ``1`` and so on, to the data set's folder.
         mark: the file that tells that the folder is whole.
         layout: what the folder holds, for messages.
+        files: what is published beside the archives and is none; it lies beside the unpacked ones.
 
     Raises:
         DataError, DownloadError: the folder is there but not whole, or what came is not the data set.
@@ -49,13 +73,15 @@ def unpack(
             "or remove the folder to have it unpacked from its archives."
         )
     unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
-    for number, archive in enumerate(archives):
-        try:
+    try:
+        for file in files:
+            shutil.copyfile(bring_archive(file, data), unpacked / file.file)
+        for number, archive in enumerate(archives):
             path = bring_archive(archive, data)
-        except DownloadError as error:
-            raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {layout}.") from None
-        say(f"{archive.file}: unpacking")
-        extract(path, unpacked / str(number))
+            say(f"{archive.file}: unpacking")
+            extract(path, unpacked / str(number))
+    except DownloadError as error:
+        raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {layout}.") from None
     partial = fresh_folder(root.with_name(root.name + ".partial"))
     arrange(unpacked, partial)
     partial.rename(root)

@@ -12,8 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recompose.data.paths import is_inside
 from recompose.tracks.czsl.data import compositional
-from recompose.tracks.czsl.data.compositional import DataError, is_inside, read_metadata, read_pairs
+from recompose.tracks.czsl.data.compositional import DataError, read_metadata, read_pairs
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData, Sample, Statistics
 

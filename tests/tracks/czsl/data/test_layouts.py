@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import torch
 
+from recompose.data.paths import find_folder
 from recompose.tracks.czsl.data import cgqa, compositional, mit_states, ut_zappos
 from recompose.tracks.czsl.data.compositional import DataError
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import Statistics
-from recompose.tracks.czsl.data.unpacked import find_folder, move_split
+from recompose.tracks.czsl.data.unpacked import move_split
 
 LISTS = {"train": "wet dog\nold cat\n", "val": "old cat\nold dog\n", "test": "wet cat\n"}
 LABELS = [("wet", "dog", "train"), ("old", "cat", "train"), ("old", "dog", "val"), ("wet", "cat", "test")]

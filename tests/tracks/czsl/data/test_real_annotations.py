@@ -10,8 +10,9 @@ from types import ModuleType
 import pytest
 import torch
 
+from recompose.data.paths import is_inside
 from recompose.tracks.czsl.data import cgqa, mit_states, ut_zappos
-from recompose.tracks.czsl.data.compositional import DataError, is_inside, read_pairs
+from recompose.tracks.czsl.data.compositional import DataError, read_pairs
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData
 

@@ -9,8 +9,7 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
-from recompose.data.raw import unpack
-from recompose.files import fresh_folder
+from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
@@ -34,19 +33,10 @@ def bring(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     adapter = _adapter(recipe)
     archives = getattr(section, "archives", None)
     if archives is None:
-        _draw(adapter, recipe, root)
+        draw_once(adapter.draw, recipe, root)
     elif not (root / METADATA).exists():
         unpack(archives, data, root, adapter.arrange, METADATA, LAYOUT)
     return root
-
-
-def _draw(adapter: ModuleType, recipe: Recipe, root: Path) -> None:
-    if not root.exists():
-        images = recipe.document["images"]
-        say(f"{root.name}: drawing {sum(images.values())} images")
-        partial = fresh_folder(root.with_name(root.name + ".partial"))
-        adapter.draw(partial, seed=recipe.document["seed"], images=images)
-        partial.rename(root)
 
 
 def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:

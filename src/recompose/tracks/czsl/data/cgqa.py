@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from recompose.data.paths import find_folder
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.pairs import Statistics
-from recompose.tracks.czsl.data.unpacked import find_folder, move_split
+from recompose.tracks.czsl.data.unpacked import move_split
 
 STATISTICS = Statistics(
     states=413,

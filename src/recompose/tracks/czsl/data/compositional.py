@@ -15,17 +15,12 @@ from typing import Any
 
 import torch
 
+from recompose.data.paths import is_inside
 from recompose.errors import DataError
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 
 MISSING = "NA"
-
-
-def is_inside(name: str) -> bool:
-    """Whether a name from a data set stays below the folder that it is joined to."""
-    path = PurePosixPath(name)
-    return bool(name) and not path.is_absolute() and ".." not in path.parts and not {"\\", "\0"} & set(name)
 
 
 def read_pairs(path: Path) -> list[Pair]:

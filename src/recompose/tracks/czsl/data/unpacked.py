@@ -1,22 +1,10 @@
-"""Finding one's way in an unpacked archive, whose outermost folders differ between mirrors."""
+"""What the data sets take out of their unpacked archives alike."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from recompose.tracks.czsl.data.compositional import DataError
+from recompose.data.paths import find_folder
+from recompose.errors import DataError
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
-
-
-def find_folder(unpacked: Path, ending: str) -> Path:
-    """The only folder whose path ends like this.
-
-    Raises:
-        DataError: there is none, or more than one.
-    """
-    parts = PurePosixPath(ending).parts
-    found = [path for path in unpacked.rglob(parts[-1]) if path.is_dir() and path.parts[-len(parts) :] == parts]
-    if len(found) != 1:
-        raise DataError(f"{unpacked}: expected one folder {ending} in the unpacked archives, found {len(found)}")
-    return found[0]
 
 
 def move_split(unpacked: Path, name: str, root: Path) -> None:

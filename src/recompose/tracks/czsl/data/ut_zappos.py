@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from recompose.data.paths import find_folder, is_inside
+from recompose.errors import DataError
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.layout import METADATA
 from recompose.tracks.czsl.data.pairs import Statistics
-from recompose.tracks.czsl.data.unpacked import find_folder, move_split
+from recompose.tracks.czsl.data.unpacked import move_split
 
 STATISTICS = Statistics(
     states=16,
@@ -30,14 +32,12 @@ def arrange(unpacked: Path, root: Path) -> None:
     metadata = root / METADATA
     for number, record in enumerate(compositional.read_metadata(metadata)):
         if not isinstance(record.get("_image"), str):
-            raise compositional.DataError(f"{metadata}, record {number}: _image, its place upstream, is missing")
+            raise DataError(f"{metadata}, record {number}: _image, its place upstream, is missing")
         source, target = record["_image"], record["image"]
-        if not (compositional.is_inside(source) and compositional.is_inside(target)):
-            raise compositional.DataError(
-                f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder"
-            )
+        if not (is_inside(source) and is_inside(target)):
+            raise DataError(f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder")
         if not (upstream / source).is_file():
-            raise compositional.DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
+            raise DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
         place = root / "images" / target
         place.parent.mkdir(parents=True, exist_ok=True)
         place.hardlink_to(upstream / source)  # two records may show one upstream image
