@@ -1,0 +1,90 @@
+"""Where attributes look in images."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from PIL import Image
+
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.report.figures.series import by_benchmark
+from recompose.report.figures.style import Sheet
+from recompose.report.results import Results
+from recompose.tracks.gzsl.data.stages import test_rows
+from recompose.tracks.gzsl.stored import read_classes, read_embeddings, read_scores
+
+CELL = 1.25  # inches
+IMAGES, ATTRIBUTES = 5, 4  # shown
+COLUMNS = ["dataset", "image", "class", "hard", "uncertainty", "attribute", "strength", "score", "attention"]
+
+
+def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """A line for each of some test images, from the most to the least certain: the image, and the attention to its
+    regions of the attributes that the visual grounding transformer scores highest.
+    """
+    chosen = [
+        _frame(results, evaluation).assign(dataset=dataset)
+        for dataset, rows in by_benchmark(results, paper, name).items()
+        for evaluation in rows.values()
+    ]
+    points = pd.concat(chosen, ignore_index=True) if chosen else pd.DataFrame(columns=[*COLUMNS, "root"])
+    lines = list(points.groupby(["dataset", "image"], sort=False))
+    size = (CELL * (1 + ATTRIBUTES), (CELL + 0.25) * max(1, len(lines)))
+    figure, axes = plt.subplots(max(1, len(lines)), 1 + ATTRIBUTES, figsize=size, squeeze=False, layout="constrained")
+    for line, (_, of_image) in zip(axes, lines, strict=False):
+        _draw(line, of_image)
+    sheet.write(figure, points[COLUMNS])
+
+
+def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
+    """A line for each attribute that is shown of each image."""
+    recipe = evaluation.needs["data"]
+    data, kept, scores = (
+        read_classes(results, recipe),
+        read_embeddings(results, evaluation),
+        read_scores(results, evaluation),
+    )
+    place = {row: position for position, row in enumerate(test_rows(data))}
+    positions = np.array([place[row] for row in kept["mapped"]], dtype=int)
+    uncertainty = scores.uncertainties["fused"][positions]
+    order = np.argsort(uncertainty, kind="stable")
+    lines: list[dict[str, Any]] = []
+    for image in order[np.linspace(0, len(order) - 1, min(IMAGES, len(order))).round().astype(int)]:
+        row = kept["mapped"][image]
+        of_attributes = kept["vgt"][positions[image]]
+        for attribute in np.argsort(-of_attributes, kind="stable")[:ATTRIBUTES]:
+            lines.append(
+                {
+                    "image": data.paths[row],
+                    "class": data.classes[data.labels[row]],
+                    "hard": bool(data.hard[row]),
+                    "uncertainty": float(uncertainty[image]),
+                    "attribute": data.attributes[attribute],
+                    "strength": float(data.signatures[data.labels[row], attribute]),
+                    "score": float(of_attributes[attribute]),
+                    "attention": " ".join(f"{value:.4f}" for value in kept["attention"][image, attribute]),
+                    "root": str(results.raw(recipe)),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def _draw(line: Any, of_image: pd.DataFrame) -> None:
+    first = of_image.iloc[0]
+    with Image.open(Path(first["root"]) / first["image"]) as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    line[0].imshow(pixels, interpolation="nearest")
+    hard = ", hard" if first["hard"] else ""
+    line[0].set_title(f"{first['class']}{hard}\nu = {first['uncertainty']:.2f}", fontsize=5)
+    for axis, (_, shown) in zip(line[1:], of_image.iterrows(), strict=False):
+        grid = np.array([float(value) for value in shown["attention"].split()])
+        side = round(len(grid) ** 0.5)
+        axis.imshow(pixels, interpolation="nearest")
+        whole = (-0.5, pixels.shape[1] - 0.5, pixels.shape[0] - 0.5, -0.5)
+        axis.imshow(grid.reshape(side, side), extent=whole, cmap="inferno", alpha=0.55, interpolation="bilinear")
+        axis.set_title(f"{shown['attribute']}\n{shown['score']:.2f}", fontsize=5)
+    for axis in line:
+        axis.axis("off")
