@@ -1,0 +1,97 @@
+"""Word vectors of attributes: a ``.npy``, or a pickled array as they are published, of which no code is run.
+
+Those of CUB, SUN and AWA2 that the field shares (``w2v/<data set>_attribute.pkl`` of TransZero, 7c10cdb, the same as
+DAZLE's) are called GloVe there and are sums of word2vec's vectors. One of SUN's is zero, that of attribute 88.
+"""
+
+import math
+import pickle
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recompose.errors import WordVectorsError
+
+MOST_BYTES = 2**26  # a thousand attributes take a few megabytes
+_SIZES = {"f8": 8, "f4": 4}
+
+
+def read_words(path: Path) -> np.ndarray:
+    """The vectors [attributes, width] float32 of a file, as they are there: neither their length nor zeros are changed.
+
+    Raises:
+        WordVectorsError: no such file, not an array of finite numbers with two sides, or a pickle of anything else.
+    """
+    if not path.is_file():
+        raise WordVectorsError(f"{path} is missing")
+    if path.stat().st_size > MOST_BYTES:
+        raise WordVectorsError(f"{path} is too large for vectors of attributes: beyond {MOST_BYTES} bytes")
+    try:
+        array = _unpickled(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # a damaged or hostile file makes the readers fail in any way
+        reason = (str(error) or repr(error)).splitlines()[0]
+        raise WordVectorsError(f"{path} is no plain array: {reason}") from None
+    if array.ndim != 2 or array.dtype.kind != "f" or 0 in array.shape:
+        sides = " x ".join(map(str, array.shape))
+        raise WordVectorsError(
+            f"{path} holds {sides or 'no'} numbers of type {array.dtype}, expected floats [attributes, width]"
+        )
+    with np.errstate(over="ignore"):
+        words = np.array(array, dtype=np.float32)
+    wrong = np.flatnonzero(~np.isfinite(words).all(axis=1))
+    if wrong.size:
+        raise WordVectorsError(f"{path}, row {wrong[0] + 1}: holds NaN, an infinity or a number beyond float32")
+    return words
+
+
+class _StandIn:
+    """What a pickled array is put together from. Nothing of NumPy runs on a state that a stranger wrote."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.arguments = arguments
+        self.state: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+
+class _Array(_StandIn):
+    """In the place of an array."""
+
+
+class _Type(_StandIn):
+    """In the place of a type of numbers."""
+
+
+_ADMITTED = {
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,  # from NumPy 2 on
+    ("numpy", "ndarray"): _StandIn,  # an argument of the former, never called
+    ("numpy", "dtype"): _Type,
+}
+
+
+class _Unpickler(pickle._Unpickler):  # the one in Python: that in C takes memory by what a pickle declares
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _ADMITTED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}, and pickles run code; not opened") from None
+
+
+def _unpickled(path: Path) -> np.ndarray:
+    pickled = _Unpickler(BytesIO(path.read_bytes())).load()
+    if not isinstance(pickled, _Array) or not isinstance(pickled.state, tuple):
+        raise ValueError("it is a pickle of something else")
+    _, shape, kind, by_columns, data = pickled.state
+    if not isinstance(kind, _Type) or kind.arguments[0] not in _SIZES or kind.state[1] not in ("<", ">"):
+        raise ValueError("it is a pickle of other things than floats")
+    if not all(isinstance(side, int) and side > 0 for side in shape):
+        raise ValueError(f"its sides are {shape!r:.100}")
+    size = math.prod(shape) * _SIZES[kind.arguments[0]]
+    if not isinstance(data, bytes) or len(data) != size:
+        raise ValueError("it does not hold as many numbers as it declares")
+    numbers = np.frombuffer(data, dtype=kind.state[1] + kind.arguments[0])
+    return numbers.reshape(shape, order="F" if by_columns else "C")

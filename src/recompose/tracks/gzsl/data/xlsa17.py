@@ -1,0 +1,423 @@
+"""The field's own format on disk, ``xlsa17``: an index of images, attributes of classes, splits, lists of classes.
+
+    <root>/res101.mat                  labels, image_files (and features, which nobody reads here)
+    <root>/att_splits.mat              att, allclasses_names, trainval_loc, test_seen_loc, test_unseen_loc
+    <root>/trainclasses1.txt, valclasses1.txt
+    <root>/attributes.txt or .mat      names of attributes
+    <root>/words.pkl or .npy           vectors of their words
+    <root>/images/...
+
+As Xian et al. (2019) publish it (proposed split, version 2), with what is silently assumed elsewhere turned into
+errors.
+A label is a place in ``allclasses_names``; CUB's classes have numbers of their own, in their names, which are others.
+
+Validation without a leak: ``trainval_loc`` divided by the classes of ``trainclasses1`` and ``valclasses1``. Its own
+``train_loc`` and ``val_loc``, which generative methods use, also hold the test's images of seen classes.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from recompose.data.paths import find_file, find_folder, is_inside
+from recompose.errors import DataError
+from recompose.files import write_text
+from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
+from recompose.tracks.gzsl.data.matlab import read_fields
+from recompose.tracks.gzsl.data.word_vectors import read_words
+
+INDEX, ATTRIBUTES_AND_SPLITS = "res101.mat", "att_splits.mat"
+TRAIN_CLASSES, VALIDATION_CLASSES = "trainclasses1.txt", "valclasses1.txt"
+NAMES = ("attributes.txt", "attributes.mat")
+WORDS = ("words.pkl", "words.npy")
+IMAGES = "images"
+LAYOUT = (
+    f"{IMAGES}/, {INDEX}, {ATTRIBUTES_AND_SPLITS}, {TRAIN_CLASSES}, {VALIDATION_CLASSES}, "
+    f"{' or '.join(NAMES)}, {' or '.join(WORDS)}"
+)
+
+_IMAGE_FOLDERS = (IMAGES, "JPEGImages")  # as the data sets call the folder that image_files lead through
+_MOST_BYTES = 2**24  # of a list
+_LENGTH_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts that papers print, under the names of ``ClassData.statistics``."""
+
+    images: int
+    attributes: int
+    seen_classes: int
+    unseen_classes: int
+    validation_classes: int
+    trainval_images: int
+    test_seen_images: int
+    test_unseen_images: int
+    training_images: int
+    validation_images: int
+
+
+def read(root: Path, expected: Counts) -> ClassData:
+    """Read and check a data set.
+
+    Raises:
+        DataError: a file or a field is missing or malformed, splits or classes contradict each other, an image is
+            missing, or the counts are not the expected ones.
+    """
+    splits_file = root / ATTRIBUTES_AND_SPLITS
+    index = _fields(root / INDEX, ("labels", "image_files"), optional=("hard",))
+    fields = _fields(splits_file, ("att", "allclasses_names", *(f"{split}_loc" for split in SPLITS)))
+    classes = _distinct(_texts(fields["allclasses_names"], splits_file, "allclasses_names"), splits_file, "class")
+    names_file = one_of(root, NAMES)
+    attributes = _distinct(read_names(names_file), names_file, "attribute")
+    labels = _numbers(index["labels"], root / INDEX, "labels", len(classes), "class") - 1
+    paths = _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX)
+    if len(paths) != len(labels):
+        raise DataError(f"{root / INDEX}: {len(labels)} labels of {len(paths)} image_files")
+    splits = _splits({split: fields[f"{split}_loc"] for split in SPLITS}, len(labels), splits_file)
+    seen = _seen(labels, splits, classes, splits_file)
+    data = ClassData(
+        classes,
+        attributes,
+        _signatures(fields["att"], classes, attributes, splits_file, names_file),
+        _words(one_of(root, WORDS), len(attributes), names_file),
+        seen,
+        _validation(root, classes, seen),
+        paths,
+        labels,
+        splits,
+        _hard(index.get("hard"), len(labels), root / INDEX),
+    )
+    _check_counts(data, expected, root)
+    _check_images(data, root)
+    return data
+
+
+def check_labels(data: ClassData, root: Path, class_of: Callable[[tuple[str, ...]], str]) -> ClassData:
+    """Check that images lie in folders of their classes: labels that count classes in another order are noticed.
+
+    Args:
+        data: a data set that was read.
+        root: its folder, for messages.
+        class_of: from the folders below ``images`` that an image lies in to the name of its class.
+
+    Raises:
+        DataError: an image lies in the folder of another class.
+    """
+    for row, (path, label) in enumerate(zip(data.paths, data.labels, strict=True)):
+        folder, name = class_of(PurePosixPath(path).parts[1:-1]), data.classes[label]
+        if folder != name:
+            raise DataError(
+                f"{root / INDEX}, labels, row {row + 1}: {path} is labelled {name} and lies in the folder of {folder}. "
+                "Labels are places in allclasses_names: are they those of this res101.mat and this att_splits.mat?"
+            )
+    return data
+
+
+def annotation_files(root: Path) -> list[str]:
+    """The files that a data set is read from, without its images, as paths below its folder."""
+    named = (one_of(root, NAMES).name, one_of(root, WORDS).name)
+    return [INDEX, ATTRIBUTES_AND_SPLITS, TRAIN_CLASSES, VALIDATION_CLASSES, *named]
+
+
+def one_of(root: Path, names: tuple[str, ...]) -> Path:
+    """The one file of these that is there.
+
+    Raises:
+        DataError: none is there, or more than one.
+    """
+    found = [name for name in names if (root / name).is_file()]
+    if len(found) != 1:
+        raise DataError(f"{root}: expected either {' or '.join(names)}, found {' and '.join(found) or 'neither'}")
+    return root / found[0]
+
+
+# fields
+
+
+def _fields(path: Path, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    fields = read_fields(path, {*names, *optional})
+    missing = [name for name in names if name not in fields]
+    if missing:
+        raise DataError(f"{path} lacks the field {missing[0]}. Is it the {path.name} of xlsa17.zip?")
+    return fields
+
+
+def _column(array: np.ndarray, path: Path, name: str) -> np.ndarray:
+    if array.ndim > 2 or max(array.shape, default=0) != array.size:
+        raise DataError(f"{path}: {name} is {_sides(array)}, expected one column")
+    return array.ravel()
+
+
+def _texts(array: np.ndarray, path: Path, name: str) -> tuple[str, ...]:
+    if array.dtype != object:
+        raise DataError(f"{path}: {name} holds numbers, expected texts")
+    return tuple(_column(array, path, name))
+
+
+def _numbers(array: np.ndarray, path: Path, name: str, most: int, kind: str) -> np.ndarray:
+    """A column of whole numbers from 1 to ``most``, int64."""
+    if array.dtype == object:
+        raise DataError(f"{path}: {name} holds texts, expected numbers")
+    column = _column(array, path, name)
+    whole = column >= 1
+    whole &= (column <= most) & (column == np.floor(column))  # false for NaN
+    wrong = np.flatnonzero(~whole)
+    if wrong.size:
+        raise DataError(
+            f"{path}, {name}, row {wrong[0] + 1}: {column[wrong[0]]} is the number of no {kind}, expected 1 to {most}"
+        )
+    return column.astype(np.int64)
+
+
+def _sides(array: np.ndarray) -> str:
+    return " x ".join(map(str, array.shape))
+
+
+def _distinct(names: tuple[str, ...], path: Path, kind: str) -> tuple[str, ...]:
+    rows: dict[str, int] = {}
+    for row, name in enumerate(names, start=1):
+        if not name.strip():
+            raise DataError(f"{path}: {kind} {row} has no name")
+        if rows.setdefault(name, row) != row:
+            raise DataError(f"{path}: {kind} {row} is called {name}, as {kind} {rows[name]} is")
+    return names
+
+
+# images
+
+
+def _paths(names: tuple[str, ...], path: Path) -> tuple[str, ...]:
+    """Where images lie below the data set's folder; the index has them where they lay on its makers' machine."""
+    rows: dict[str, int] = {}
+    for row, name in enumerate(names, start=1):
+        place = _below_images(name)
+        if place is None:
+            raise DataError(
+                f"{path}, image_files, row {row}: {name!r:.200} leads to no place below {' or '.join(_IMAGE_FOLDERS)}"
+            )
+        if rows.setdefault(place, row) != row:
+            raise DataError(f"{path}, image_files, row {row}: {place} is the image of row {rows[place]}, too")
+    return tuple(rows)
+
+
+def _below_images(name: str) -> str | None:
+    parts = PurePosixPath(name).parts
+    folders = [place for place, part in enumerate(parts[:-1]) if part in _IMAGE_FOLDERS]
+    if ".." in parts or not folders:
+        return None
+    place = "/".join((IMAGES, *parts[folders[-1] + 1 :]))
+    return place if is_inside(place) else None
+
+
+def _splits(locs: dict[str, np.ndarray], images: int, path: Path) -> np.ndarray:
+    splits = np.full(images, "", dtype=f"U{max(map(len, SPLITS))}")
+    for split, loc in locs.items():
+        name = f"{split}_loc"
+        rows = _numbers(loc, path, name, images, "image") - 1
+        taken = np.flatnonzero(splits[rows] != "")
+        if taken.size:
+            image = rows[taken[0]]
+            raise DataError(f"{path}, {name}, row {taken[0] + 1}: image {image + 1} is in {splits[image]}_loc, too")
+        splits[rows] = split
+        if len(np.unique(rows)) != len(rows):
+            numbers, counts = np.unique(rows, return_counts=True)
+            raise DataError(f"{path}, {name}: image {numbers[counts > 1][0] + 1} stands there twice")
+    nowhere = np.flatnonzero(splits == "")
+    if nowhere.size:
+        raise DataError(f"{path}: image {nowhere[0] + 1} of {images} is in no split")
+    return splits
+
+
+def _hard(array: np.ndarray | None, images: int, path: Path) -> np.ndarray:
+    if array is None:
+        return np.zeros(images, dtype=bool)
+    column = _column(array, path, "hard")
+    if column.dtype == object or len(column) != images or not np.isin(column, (0, 1)).all():
+        raise DataError(f"{path}: hard is {_sides(array)}, expected 0 or 1 for each of {images} images")
+    return column.astype(bool)
+
+
+def _check_images(data: ClassData, root: Path) -> None:
+    # os.path.isfile, because it never raises
+    missing = [path for path in data.paths if not os.path.isfile(root / path)]  # noqa: PTH113
+    if missing:
+        raise DataError(f"{root} lacks {len(missing)} of {len(data.paths)} images, the first is {missing[0]}")
+
+
+# classes
+
+
+def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path: Path) -> np.ndarray:
+    """The classes [classes] bool of training."""
+    shown = {split: np.bincount(labels[splits == split], minlength=len(classes)) > 0 for split in SPLITS}
+    seen, unseen = shown["trainval"], shown["test_unseen"]
+    faults = (
+        (seen & unseen, "has images in trainval_loc and in test_unseen_loc: a class is seen or unseen"),
+        (shown["test_seen"] & ~seen, "has images in test_seen_loc and none in trainval_loc"),
+        (~seen & ~unseen, "has no image"),
+    )
+    for wrong, fault in faults:
+        if wrong.any():
+            raise DataError(f"{path}: the class {classes[np.flatnonzero(wrong)[0]]} {fault}")
+    return seen
+
+
+def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.ndarray:
+    """The seen classes [classes] bool that validation takes for unseen ones."""
+    places = {name: place for place, name in enumerate(classes)}
+    listed = dict.fromkeys(places, "")
+    for name in (TRAIN_CLASSES, VALIDATION_CLASSES):
+        for number, line in _lines(root / name):
+            where = f"{root / name}, line {number}: {line}"
+            if line not in places:
+                raise DataError(f"{where} is none of allclasses_names in {ATTRIBUTES_AND_SPLITS}")
+            if not seen[places[line]]:
+                raise DataError(f"{where} is an unseen class of the test; training and validation may not know it")
+            if listed[line]:
+                raise DataError(f"{where} stands in {listed[line]} already")
+            listed[line] = name
+    forgotten = [name for name in classes if seen[places[name]] and not listed[name]]
+    if forgotten:
+        raise DataError(f"{root}: the seen class {forgotten[0]} is in neither {TRAIN_CLASSES} nor {VALIDATION_CLASSES}")
+    return np.array([listed[name] == VALIDATION_CLASSES for name in classes], dtype=bool)
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """The lines of a list with their numbers, without blank ones."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise DataError(f"{path} is too large for a list of names: beyond {_MOST_BYTES} bytes")
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+# attributes
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """The names of attributes: lines of a number, from 1, and a name, or ``attributes`` of a MATLAB file.
+
+    Raises:
+        DataError: no such file, or it is another one.
+    """
+    if path.suffix == ".mat":
+        return _texts(_fields(path, ("attributes",))["attributes"], path, "attributes")
+    names = []
+    for expected, (number, line) in enumerate(_lines(path), start=1):
+        count, _, name = line.replace("\t", " ").partition(" ")
+        if count != str(expected) or not name.strip():
+            raise DataError(f"{path}, line {number}: expected {expected} and the name of an attribute, found {line!r}")
+        names.append(name.strip())
+    return tuple(names)
+
+
+def _signatures(
+    att: np.ndarray, classes: tuple[str, ...], attributes: tuple[str, ...], path: Path, names: Path
+) -> np.ndarray:
+    """How strongly classes have attributes [classes, attributes] float32, rows of unit length."""
+    if att.dtype == object or att.ndim != 2:
+        raise DataError(f"{path}: att is {_sides(att)} and {att.dtype}, expected numbers [attributes, classes]")
+    if att.shape[1] != len(classes):
+        raise DataError(f"{path}: att is {_sides(att)}, expected a column for each of {len(classes)} allclasses_names")
+    if att.shape[0] != len(attributes):
+        raise DataError(f"{path}: att is {_sides(att)}, expected a row for each of {len(attributes)} names in {names}")
+    wrong = np.argwhere(~np.isfinite(att))
+    if wrong.size:
+        attribute, place = wrong[0]
+        raise DataError(
+            f"{path}: att is {att[attribute, place]} in row {attribute + 1} ({attributes[attribute]}), "
+            f"column {place + 1} ({classes[place]})"
+        )
+    lengths = np.linalg.norm(att.astype(np.float64), axis=0)
+    for place in np.flatnonzero(np.abs(lengths - 1) > _LENGTH_TOLERANCE)[:1]:
+        fault = "has no attribute at all" if lengths[place] == 0 else f"has the length {lengths[place]:.6g}"
+        raise DataError(
+            f"{path}: att's column {place + 1} ({classes[place]}) {fault}, expected columns of unit length: "
+            "original_att divided by their lengths"
+        )
+    return np.ascontiguousarray(att.T, dtype=np.float32)
+
+
+def _words(path: Path, attributes: int, names: Path) -> np.ndarray:
+    words = read_words(path)
+    if len(words) != attributes:
+        raise DataError(f"{path} holds vectors of {len(words)} attributes, {names} has {attributes}")
+    return words
+
+
+def _check_counts(data: ClassData, expected: Counts, root: Path) -> None:
+    right = asdict(expected)
+    wrong = [
+        f"{name.replace('_', ' ')}: {count} instead of {right[name]}"
+        for name, count in data.statistics.items()
+        if count != right[name]
+    ]
+    if wrong:
+        raise DataError(
+            f"{root} is not the data set it should be ({'; '.join(wrong)}). Is this another version of its split?"
+        )
+
+
+# writing
+
+
+def write(root: Path, data: ClassData) -> None:
+    """Write a data set in this format beside its images. The same data give the same bytes."""
+    index = {"image_files": _cells(data.paths), "labels": data.labels[:, None] + 1.0, "hard": data.hard[:, None]}
+    _write_fields(root / INDEX, index)
+    locs = {f"{split}_loc": data.rows(split)[:, None] + 1.0 for split in SPLITS}
+    att = data.signatures.T.astype(np.float64)
+    _write_fields(root / ATTRIBUTES_AND_SPLITS, {"allclasses_names": _cells(data.classes), "att": att, **locs})
+    for name, chosen in ((TRAIN_CLASSES, data.seen & ~data.validation), (VALIDATION_CLASSES, data.validation)):
+        write_text(root / name, "".join(f"{data.classes[place]}\n" for place in np.flatnonzero(chosen)))
+    names = enumerate(data.attributes, start=1)
+    write_text(root / NAMES[0], "".join(f"{number} {name}\n" for number, name in names))
+    np.save(root / WORDS[1], data.words, allow_pickle=False)
+
+
+def _cells(texts: Iterable[str]) -> np.ndarray:
+    texts = tuple(texts)
+    cells = np.empty((len(texts), 1), dtype=object)
+    cells[:, 0] = texts
+    return cells
+
+
+def _write_fields(path: Path, fields: dict[str, np.ndarray]) -> None:
+    from scipy.io import savemat
+
+    buffer = BytesIO()
+    savemat(buffer, fields)
+    content = bytearray(buffer.getvalue())
+    content[:116] = b"MATLAB 5.0 MAT-file".ljust(116)  # there savemat says when it wrote
+    path.write_bytes(content)
+
+
+# from archives to the data set's folder
+
+
+def arrange(unpacked: Path, root: Path, *, name: str, images: str, attributes: str) -> None:
+    """Bring unpacked archives into the layout above; the vectors of words are no part of them.
+
+    Args:
+        unpacked: a folder of unpacked archives.
+        root: the data set's folder.
+        name: what ``xlsa17.zip`` calls the data set.
+        images: the folder of its images, by the end of its path.
+        attributes: the file with the names of its attributes, by the end of its path.
+
+    Raises:
+        DataError: something is not there, or is there more than once.
+    """
+    splits = find_folder(unpacked, f"xlsa17/data/{name}")
+    for file in (INDEX, ATTRIBUTES_AND_SPLITS, TRAIN_CLASSES, VALIDATION_CLASSES):
+        find_file(splits, file).rename(root / file)
+    names = find_file(unpacked, attributes)
+    names.rename(root / f"attributes{names.suffix}")
+    find_folder(unpacked, images).rename(root / IMAGES)
