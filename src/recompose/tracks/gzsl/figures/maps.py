@@ -71,7 +71,5 @@ def _draw(axis: plt.Axes, points: pd.DataFrame) -> None:
     for seen, marker in ((True, "o"), (False, "^")):
         of_kind = points[points["seen"] == seen]
         faces, edges = ([of_name[name][side] for name in of_kind["class"]] for side in (0, 1))
-        axis.scatter(
-            of_kind["x"], of_kind["y"], s=9, marker=marker, facecolors=faces, edgecolors=edges, linewidths=0.5
-        )
+        axis.scatter(of_kind["x"], of_kind["y"], s=9, marker=marker, facecolors=faces, edgecolors=edges, linewidths=0.5)
     axis.set(xticks=[], yticks=[])
