@@ -55,9 +55,7 @@ def _measures(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
         yield "val/uncertainty/fused/fall", scores.validation["first"] - scores.validation["last"]
 
 
-def _of_groups(
-    place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray
-) -> Iterator[tuple[str, float]]:
+def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray) -> Iterator[tuple[str, float]]:
     """The mean uncertainty of groups of images: [images], whether their class is seen, whether they are hard."""
     groups = {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}
     means = {name: float(uncertainty[chosen].mean()) for name, chosen in groups.items() if chosen.any()}

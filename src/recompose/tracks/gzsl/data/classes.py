@@ -53,6 +53,7 @@ class ClassData:
         """The counts that papers print."""
         return {
             "images": len(self.paths),
+            "classes": len(self.classes),
             "attributes": len(self.attributes),
             "seen_classes": int(self.seen.sum()),
             "unseen_classes": int((~self.seen).sum()),

@@ -42,11 +42,8 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
     """A line for each attribute that is shown of each image."""
     recipe = evaluation.needs["data"]
-    data, kept, scores = (
-        read_classes(results, recipe),
-        read_embeddings(results, evaluation),
-        read_scores(results, evaluation),
-    )
+    data, scores = read_classes(results, recipe), read_scores(results, evaluation)
+    kept = read_embeddings(results, evaluation)
     place = {row: position for position, row in enumerate(test_rows(data))}
     positions = np.array([place[row] for row in kept["mapped"]], dtype=int)
     uncertainty = scores.uncertainties["fused"][positions]
@@ -55,20 +52,20 @@ def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
     for image in order[np.linspace(0, len(order) - 1, min(IMAGES, len(order))).round().astype(int)]:
         row = kept["mapped"][image]
         of_attributes = kept["vgt"][positions[image]]
-        for attribute in np.argsort(-of_attributes, kind="stable")[:ATTRIBUTES]:
-            lines.append(
-                {
-                    "image": data.paths[row],
-                    "class": data.classes[data.labels[row]],
-                    "hard": bool(data.hard[row]),
-                    "uncertainty": float(uncertainty[image]),
-                    "attribute": data.attributes[attribute],
-                    "strength": float(data.signatures[data.labels[row], attribute]),
-                    "score": float(of_attributes[attribute]),
-                    "attention": " ".join(f"{value:.4f}" for value in kept["attention"][image, attribute]),
-                    "root": str(results.raw(recipe)),
-                }
-            )
+        lines += [
+            {
+                "image": data.paths[row],
+                "class": data.classes[data.labels[row]],
+                "hard": bool(data.hard[row]),
+                "uncertainty": float(uncertainty[image]),
+                "attribute": data.attributes[attribute],
+                "strength": float(data.signatures[data.labels[row], attribute]),
+                "score": float(of_attributes[attribute]),
+                "attention": " ".join(f"{value:.4f}" for value in kept["attention"][image, attribute]),
+                "root": str(results.raw(recipe)),
+            }
+            for attribute in np.argsort(-of_attributes, kind="stable")[:ATTRIBUTES]
+        ]
     return pd.DataFrame(lines)
 
 
