@@ -21,7 +21,7 @@ from recompose.report.trust import STATES, UNCHECKED
 from recompose.tracks import TRACKS
 
 SPREAD = " ± "
-PRINTED = re.compile(r"(table|figure)-[0-9]+")  # artifacts of a paper; others are ours
+PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; others are ours
 
 
 @dataclass(frozen=True)

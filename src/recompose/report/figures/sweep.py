@@ -12,6 +12,8 @@ from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
 from recompose.tracks import TRACKS
 
+MAGNITUDES = 50  # the largest number is so many times the smallest one
+
 
 def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Measures over a setting, a column for each benchmark and a row for each measure."""
@@ -43,8 +45,18 @@ def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, benchmark: str, column: st
     by_x = points.groupby("x")[column]
     spread = by_x.std().fillna(0)
     axis.errorbar(by_x.mean().index, by_x.mean(), yerr=spread, marker="o", markersize=3.5, linewidth=1.2, capsize=2)
-    axis.set(ylabel=f"{column} ({unit})" if unit else column, xticks=sorted(points["x"].unique()))
+    axis.set_ylabel(f"{column} ({unit})" if unit else column)
+    _place(axis, sorted(points["x"].unique()))
     axis.tick_params(axis="x", labelsize=7)
     counts = [str(count) for count in sorted(points.groupby("x")["seed"].nunique().unique())]
     axis.set_title(f"{benchmark}, n = {' or '.join(counts)}")
     sns.despine(ax=axis)
+
+
+def _place(axis: plt.Axes, numbers: list[float]) -> None:
+    """A tick at each number; those of several magnitudes are placed by their logarithm, with room for zero."""
+    positive = [number for number in numbers if number > 0]
+    if positive and max(positive) > MAGNITUDES * min(positive):
+        axis.set_xscale("symlog", linthresh=min(positive), linscale=0.5)
+    axis.set_xticks(numbers, [f"{number:g}" for number in numbers])
+    axis.tick_params(axis="x", which="minor", bottom=False)
