@@ -47,8 +47,8 @@ def make(
     job: Annotated[str | None, typer.Option(help="A job of a workflow, which says what to make.", hidden=True)] = None,
     receipt: Receipt = None,
 ) -> None:
-    """Make stored things, with all that they need, where they are not complete: data, backbones, features, runs,
-    evaluations.
+    """Make stored things, with all that they need, where they are not complete: data, backbones, features, grids,
+    runs, evaluations.
     """
     from recompose import phases
     from recompose.engine import Engine
@@ -303,7 +303,7 @@ def crate(
 
 @store_app.command()
 def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False) -> None:
-    """Remove the runs, features, backbones and indexes that no profile of params.yaml needs any more."""
+    """Remove the runs, grids, features, backbones and indexes that no profile of params.yaml needs any more."""
     work = _workspace()
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
     for key in work.store.prune(PHASES, keep, dry=dry_run):

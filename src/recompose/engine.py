@@ -34,6 +34,7 @@ from recompose.workspace import Workspace
 
 ALL = "all"  # the scope of everything
 TRAINED = ("runs", "evaluations")  # phases that share processes: what scores a run stands behind it
+PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # those before them
 UNKNOWN = 60.0  # seconds, of what nothing like it was measured
 
 
@@ -144,7 +145,7 @@ class Engine:
         return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
 
     def _job(self, phase: str, recipes: list[Recipe]) -> Job:
-        towers = any("features" in recipe.needs or recipe.kind in ("backbones", "features") for recipe in recipes)
+        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
         return Job(
             phase,
             [recipe.key for recipe in recipes],

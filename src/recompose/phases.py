@@ -12,9 +12,10 @@ from types import MappingProxyType
 from filelock import FileLock
 
 from recompose.data.content import changed, write_content
-from recompose.errors import DataError, FailedError
+from recompose.digest import sha256_file
+from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
-from recompose.params import Released
+from recompose.params import Backbone, Classifier, Pretrained, Released
 from recompose.plan import Recipe
 from recompose.progress import say
 from recompose.store import ERROR
@@ -32,6 +33,7 @@ class Phase:
 
     about: str
     make: Callable[[Workspace, Recipe, Path], None]
+    on_gpu: bool = False  # where there is one: this, and whatever is made from it
 
 
 def track_of(recipe: Recipe) -> Track:
@@ -89,22 +91,44 @@ def make_backbone(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Pretrain a backbone, or check and, where possible, download its released weights."""
     section = work.params.backbones[recipe.name]
     weights = (
-        _fetch_weights(work, section, folder) if isinstance(section, Released) else _pretrain(work, recipe, folder)
+        _pretrain(work, recipe, folder) if isinstance(section, Pretrained) else _fetch_weights(work, section, folder)
     )
-    architecture = {"architecture": section.architecture, "activation": section.activation}
-    write_json(folder / BACKBONE, {**architecture, "weights": weights})
+    write_json(folder / BACKBONE, {**_description(section), "weights": weights})
 
 
-def _fetch_weights(work: Workspace, section: Released, folder: Path) -> str:
+def _description(section: Backbone) -> dict[str, str]:
+    """What it takes to build a backbone's network."""
+    if isinstance(section, Classifier):
+        return {"library": "torchvision", "architecture": section.architecture}
+    return {"architecture": section.architecture, "activation": section.activation}
+
+
+def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path) -> str:
     from recompose.data.download import download
 
     archive = section.weights
     path = work.data / "weights" / archive.file
     path.parent.mkdir(parents=True, exist_ok=True)
     download(archive.urls, path, sha256=archive.sha256)
+    if isinstance(section, Classifier):
+        _check_name(path)
     (folder / archive.file).unlink(missing_ok=True)  # of an attempt that was killed
     (folder / archive.file).symlink_to(os.path.relpath(path, folder))
     return archive.file
+
+
+def _check_name(path: Path) -> None:
+    """Check a file against the digits of its digest in its name.
+
+    Raises:
+        DownloadError: they are another file's.
+    """
+    expected, sha256 = path.stem.rpartition("-")[2], sha256_file(path)
+    if not sha256.startswith(expected):
+        raise DownloadError(
+            f"{path} has the sha256 {sha256}, which by its name begins with {expected}: "
+            "move it away or delete it, and it is downloaded again"
+        )
 
 
 def _pretrain(work: Workspace, recipe: Recipe, folder: Path) -> str:
@@ -128,13 +152,32 @@ def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
     from recompose.backbones.clip import load_backbone
     from recompose.backbones.features import write_features
 
+    paths = _image_files(work, recipe)
+    backbone = load_backbone(_verified(work, recipe.needs["backbone"]))
+    write_features(backbone, paths, folder, _hardware(work).device)
+
+
+def _image_files(work: Workspace, recipe: Recipe) -> list[Path]:
+    """The images of a data set that a backbone is about to encode."""
     data = recipe.needs["data"]
     root, index = _unchanged_raw(work, data), work.store.folder(data)
     paths = [root / path for path in track_of(recipe).images(index)]
     _limit_threads(work.params.chosen.trainer.threads)
     say(f"{recipe.name}: encoding {len(paths)} images")
-    backbone = load_backbone(_verified(work, recipe.needs["backbone"]))
-    write_features(backbone, paths, folder, _hardware(work).device)
+    return paths
+
+
+def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
+    """Encode the images of a data set once, as grids of regions, or take the grids that somebody has made of them."""
+    from recompose.backbones.grids import from_hdf5, write_grids
+
+    document, needs = recipe.document, recipe.needs
+    if "backbone" not in needs:
+        images = track_of(recipe).images(_verified(work, needs["data"]))
+        from_hdf5(work.data / "archives" / document["file"], folder, images=len(images))
+        return
+    backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
+    write_grids(backbone, _image_files(work, recipe), folder, device, size=document["size"], layer=document["layer"])
 
 
 def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
@@ -150,8 +193,9 @@ def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
 PHASES: Mapping[str, Phase] = MappingProxyType(
     {
         "data": Phase("Raw data onto this disk, checked and indexed", acquire),
-        "backbones": Phase("The backbones, pretrained here or released", make_backbone),
-        "features": Phase("The images of each data set, encoded once", cache_features),
+        "backbones": Phase("The backbones, pretrained here or released", make_backbone, on_gpu=True),
+        "features": Phase("The images of each data set, encoded once", cache_features, on_gpu=True),
+        "grids": Phase("The images of each data set, encoded once as grids of regions", cache_grids, on_gpu=True),
         "runs": Phase("Every method trained, with every seed", train),
         "evaluations": Phase("Every run, and what needs no training, scored on its benchmarks", evaluate),
     }

@@ -14,8 +14,9 @@ from typing import Any
 
 from recompose.digest import digest, short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.params import Params, Released
+from recompose.params import Classifier, Params, Released
 
+GRIDS = "recompose.backbones.grids"
 ARCHITECTURES = ROOT / "backbones" / "architectures"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -170,25 +171,31 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes the recipes that tracks share: backbones, the corpora that these are pretrained on, and features."""
+    """Makes the recipes that tracks share: backbones, the corpora that these are pretrained on, and what they make of
+    images: features and grids.
+    """
 
     params: Params
     _backbones: dict[str, Recipe] = field(default_factory=dict)
 
     def backbone(self, name: str) -> Recipe:
-        """The recipe of a backbone, pretrained here or released."""
+        """The recipe of a backbone, pretrained here or by others."""
         if name not in self._backbones:
             self._backbones[name] = self._backbone(name)
         return self._backbones[name]
 
     def _backbone(self, name: str) -> Recipe:
         section = self.params.backbones[name]
+        labels = {"backbone": name}
+        if isinstance(section, Classifier):
+            weights = {section.weights.file: section.weights.sha256}
+            published = {"backbone": name, "architecture": section.architecture, "weights": weights}
+            return Recipe("backbones", name, published, labels=labels)
         document: dict[str, Any] = {
             "backbone": name,
             "architecture": _architecture(section.architecture),
             "activation": section.activation,
         }
-        labels = {"backbone": name}
         if isinstance(section, Released):
             return Recipe("backbones", name, document | {"weights": section.weights.sha256}, labels=labels)
         corpus = {"scenes": section.scenes, "seed": section.seed}
@@ -217,6 +224,25 @@ class Planner:
             data.track,
             {**data.labels, **backbone.labels},
         )
+
+    def grids(self, data: Recipe, backbone: Recipe, *, size: int, layer: str) -> Recipe:
+        """The recipe of the images of a data set as grids of regions: what a layer of a convolutional backbone gives
+        where they are ``size`` x ``size`` pixels.
+        """
+        return Recipe(
+            "grids",
+            f"{data.name} by {backbone.name}",
+            {"size": size, "layer": layer},
+            {"data": data, "backbone": backbone},
+            fingerprint([GRIDS]),
+            data.track,
+            {**data.labels, **backbone.labels},
+        )
+
+    def given_grids(self, data: Recipe, file: str) -> Recipe:
+        """The recipe of grids that somebody has made of the images of a data set, in an HDF5 file in data/archives."""
+        needs, code = {"data": data}, fingerprint([GRIDS])
+        return Recipe("grids", f"{data.name} from {file}", {"file": file}, needs, code, data.track, data.labels)
 
 
 def _architecture(name: str) -> Any:

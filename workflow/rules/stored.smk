@@ -1,9 +1,9 @@
-# What is kept in results/: data, backbones, features, runs with their evaluations. A job is a process that makes a batch of them; what
+# What is kept in results/: data, backbones, features, grids, runs with their evaluations. A job is a process that makes a batch of them; what
 # they keep is no output of Snakemake, so that nothing a killed process had reached is lost.
 
 JOBS = "results/receipts/{scope}/%s/{job}.json"
 
-for _phase in ("data", "backbones", "features", "runs"):
+for _phase in (*PREPARED, TRAINED[0]):
 
     rule:
         name:
@@ -36,7 +36,7 @@ rule data:
 rule features:
     """The backbones, and the images of each data set, encoded once."""
     input:
-        lambda wildcards: engine.receipts(ALL, "data", "backbones", "features"),
+        lambda wildcards: engine.receipts(ALL, *PREPARED),
 
 
 rule runs:

@@ -11,10 +11,26 @@ from recompose.params.merging import merged
 from recompose.params.mistakes import Place, Problem, mistakes_in, unknown_name
 from recompose.params.reference import json_schema, reference
 from recompose.params.schema import Params, Profile, TrackForm
-from recompose.params.sections import Archive, Names, Pretrained, Released, Section, Trainer, Weights
+from recompose.params.sections import (
+    Archive,
+    Backbone,
+    Classifier,
+    Clip,
+    GivenGrids,
+    Names,
+    Pretrained,
+    Released,
+    Section,
+    Trainer,
+    Weights,
+)
 
 __all__ = [
     "Archive",
+    "Backbone",
+    "Classifier",
+    "Clip",
+    "GivenGrids",
     "Names",
     "Params",
     "ParamsError",

@@ -1,13 +1,13 @@
 """The schema of params.yaml as a whole, and what it is read into."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Discriminator, Field, Tag, create_model
 
 from recompose.params.mistakes import Place
-from recompose.params.sections import Name, Pretrained, Released, Section, Trainer
+from recompose.params.sections import Backbone, Classifier, Name, Pretrained, Released, Section, Trainer
 
 S = TypeVar("S", bound=Section)
 C = TypeVar("C", bound=Section)
@@ -20,12 +20,12 @@ class TrackForm(Generic[S, C]):
     ``problems(section, None, backbones)`` gives what is wrong in the section that the schema cannot see, and
     ``problems(section, choice, backbones)`` what is wrong in a profile's choice, such as names of data sets that do
     not exist. A problem is a place and a message; the place is that of the keys within the section, or within the
-    choice. ``backbones`` are the names of those that there are.
+    choice. ``backbones`` are those that there are, by name.
     """
 
     section: type[S]
     choice: type[C]
-    problems: Callable[[S, C | None, Collection[str]], Iterable[tuple[Place, str]]]
+    problems: Callable[[S, C | None, Mapping[str, Backbone]], Iterable[tuple[Place, str]]]
 
 
 Forms = Mapping[str, TrackForm[Any, Any]]
@@ -47,7 +47,7 @@ class Params:
 
     profile: str
     profiles: dict[str, Profile]
-    backbones: dict[str, Pretrained | Released]
+    backbones: dict[str, Backbone]
     tracks: dict[str, Section]
 
     @property
@@ -57,12 +57,21 @@ class Params:
 
 
 def _kind_of_backbone(value: Any) -> str:
-    released = "weights" in value if isinstance(value, Mapping) else isinstance(value, Released)
-    return "Released" if released else "Pretrained"
+    """Which section an entry is, read or yet to be: a CLIP's weights are no ``.pth`` file, and torchvision's are."""
+    if not isinstance(value, Mapping):
+        return type(value).__name__
+    weights = value.get("weights", {})
+    file = weights.get("file") if isinstance(weights, Mapping) else None
+    if isinstance(file, str) and file.endswith(".pth"):
+        return Classifier.__name__
+    return Released.__name__ if "weights" in value else Pretrained.__name__
 
 
-Backbone = Annotated[
-    Annotated[Pretrained, Tag("Pretrained")] | Annotated[Released, Tag("Released")], Discriminator(_kind_of_backbone)
+BackboneEntry = Annotated[
+    Annotated[Pretrained, Tag(Pretrained.__name__)]
+    | Annotated[Released, Tag(Released.__name__)]
+    | Annotated[Classifier, Tag(Classifier.__name__)],
+    Discriminator(_kind_of_backbone),
 ]
 
 
@@ -85,7 +94,7 @@ class File(Section):
 
     profile: Name = Field(description="The name of the profile in force.")
     profiles: dict[Name, Any] = Field(description="The profiles to choose from, under names of your own.")
-    backbones: dict[Name, Backbone] = Field(description="The CLIPs to choose from, under names of your own.")
+    backbones: dict[Name, BackboneEntry] = Field(description="The backbones to choose from, under names of your own.")
 
 
 def file_schema(tracks: Forms) -> type[File]:

@@ -83,7 +83,15 @@ class Weights(Archive):
     sha256: Digest = Field(description="Digest of the file.")
 
 
-class Backbone(Section):
+class NamedWeights(Archive):
+    """Published weights whose file is named after their digest, as torchvision's are."""
+
+    file: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+-[0-9a-f]{8}\.pth$")] = Field(
+        description="Its name among the downloaded files, which ends in the first eight digits of its SHA-256."
+    )
+
+
+class Clip(Section):
     """What all CLIPs have."""
 
     architecture: FileName = Field(description="One of ours, or of those that open_clip declares.")
@@ -92,7 +100,7 @@ class Backbone(Section):
     )
 
 
-class Pretrained(Backbone):
+class Pretrained(Clip):
     """A small CLIP that the workflow pretrains on drawn scenes."""
 
     seed: Seed = Field(description="Of the drawn scenes and of pretraining.")
@@ -104,7 +112,26 @@ class Pretrained(Backbone):
     threads: Count = Field(description="On CPU: this is one process that others wait for.")
 
 
-class Released(Backbone):
+class Released(Clip):
     """A CLIP whose weights somebody published."""
 
     weights: Weights = Field(description="The file of the weights.")
+
+
+class Classifier(Section):
+    """A network of torchvision that others trained to tell classes of images."""
+
+    architecture: FileName = Field(description="The network, by torchvision's name.")
+    weights: NamedWeights = Field(description="The file of the weights, as torchvision publishes it.")
+
+
+Backbone = Pretrained | Released | Classifier
+
+
+class GivenGrids(Section):
+    """Grids of regions that somebody has made of a data set's images."""
+
+    file: FileName = Field(
+        description="An HDF5 file in data/archives whose `feature_map` [images, channels, height, width] has the data "
+        "set's images in their order."
+    )

@@ -56,7 +56,14 @@ FORMATS = {
     ".yaml": "application/yaml",
 }
 TYPES = {bool: "Boolean", int: "Integer", float: "Float"}  # of values; any other is said in text
-ROLES = {"data": "dataset", "backbones": "backbone", "features": "features", "runs": "run", "evaluations": "evaluation"}
+ROLES = {
+    "data": "dataset",
+    "backbones": "backbone",
+    "features": "features",
+    "grids": "grids",
+    "runs": "run",
+    "evaluations": "evaluation",
+}
 Record = dict[str, Any]
 
 

@@ -1,13 +1,13 @@
 """What the track adds to params.yaml: its section, and what a profile chooses of it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from recompose.params.mistakes import Problem, unknown_name
+from recompose.params.mistakes import Place, Problem, unknown_name
 from recompose.params.schema import TrackForm
-from recompose.params.sections import Archive, Distinct, Name, Section
+from recompose.params.sections import Archive, Backbone, Clip, Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.tracks.czsl.catalogue import METHODS, DataSet
 
@@ -45,15 +45,23 @@ class CzslChoice(TrackChoice):
     other_backbone: str | None = Field(description="Another one, for the tables that compare backbones; null: none.")
     methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
 
-    def problems(self, section: Czsl, backbones: Collection[str]) -> Iterator[Problem]:
-        """Names of things that do not exist."""
+    def problems(self, section: Czsl, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
+        """Names of things that do not exist, and of backbones that are no CLIPs."""
         yield from self.unknown(section)
-        yield from unknown_name(("backbone",), self.backbone, backbones)
+        yield from _no_clip(("backbone",), self.backbone, backbones)
         if self.other_backbone is not None:
-            yield from unknown_name(("other_backbone",), self.other_backbone, backbones)
+            yield from _no_clip(("other_backbone",), self.other_backbone, backbones)
 
 
-def _problems(section: Czsl, choice: CzslChoice | None, backbones: Collection[str]) -> Iterator[Problem]:
+def _no_clip(place: Place, name: str, backbones: Mapping[str, Backbone]) -> list[Problem]:
+    """The problem of a name that is no CLIP's."""
+    clips = [each for each, section in backbones.items() if isinstance(section, Clip)]
+    if name in backbones and name not in clips:
+        return [Problem(place, f"'{name}' has no text tower, as methods need it; allowed: {', '.join(clips)}")]
+    return unknown_name(place, name, clips)
+
+
+def _problems(section: Czsl, choice: CzslChoice | None, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
     return section.problems() if choice is None else choice.problems(section, backbones)
 
 

@@ -1,0 +1,318 @@
+"""Grids of regions."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
+from torch import nn
+from torchvision.models import get_model
+
+from recompose.backbones import grids
+from recompose.backbones.clip import build
+from recompose.errors import DataError
+from recompose.files import SCRATCH
+
+CPU = torch.device("cpu")
+COUNT = 7
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    rng = np.random.default_rng(0)
+    found = [tmp_path / f"{index}.png" for index in range(COUNT)]
+    for path in found:
+        Image.fromarray(rng.integers(0, 256, (80, 100, 3), dtype=np.uint8)).save(path)
+    return found
+
+
+def describe(folder: Path, **description: str) -> Path:
+    (folder / "backbone.json").write_text(json.dumps(description))
+    return folder
+
+
+def classifier_in(folder: Path, architecture: str) -> tuple[Path, Any]:
+    """A network of torchvision with random weights, and its folder."""
+    torch.manual_seed(0)
+    network = get_model(architecture, weights=None)
+    for name, parameter in network.named_parameters():
+        if name.endswith(("bn2.weight", "bn3.weight")):  # else what random blocks add up to leaves 16 bits
+            nn.init.constant_(parameter, 0.3)
+    torch.save(network.state_dict(), folder / "weights.pth")
+    describe(folder, library="torchvision", architecture=architecture, weights="weights.pth")
+    return folder, network.eval()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a small network."""
+    return classifier_in(tmp_path_factory.mktemp("small"), "resnet18")[0]
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A small CLIP with a convolutional image tower of random weights, and its folder."""
+    torch.manual_seed(0)
+    backbone = build("shapes-resnet", "gelu").eval()
+    folder = tmp_path_factory.mktemp("clip")
+    for name, parameter in backbone.model.named_parameters():
+        if name.endswith(("bn1.weight", "bn2.weight", "bn3.weight")):  # so that signals do not fade
+            nn.init.constant_(parameter, 2.5)
+    save_file(backbone.model.state_dict(), folder / "weights.safetensors")
+    describe(folder, architecture="shapes-resnet", activation="gelu", weights="weights.safetensors")
+    return folder, backbone.model.visual
+
+
+def normalised(path: Path, size: int, resample: Image.Resampling, mean: Sequence[float], std: Sequence[float]) -> Any:
+    """Pixels [1, 3, size, size] of an image of 100 x 80, by other means."""
+    with Image.open(path) as image:
+        wide = image.resize((size * 100 // 80, size), resample).convert("RGB")
+    left = (wide.width - size) // 2
+    pixels = np.asarray(wide.crop((left, 0, left + size, size)), dtype=np.float32) / 255
+    pixels = (pixels - np.array(mean, dtype=np.float32)) / np.array(std, dtype=np.float32)
+    return torch.from_numpy(pixels.transpose(2, 0, 1)).unsqueeze(0)
+
+
+def assert_regions(grid: np.ndarray, maps: torch.Tensor) -> None:
+    """Regions [regions, channels] are the places of maps [1, channels, height, width], row by row."""
+    height, width = maps.shape[2:]
+    expected = maps[0].numpy()
+    assert grid.shape == (height * width, maps.shape[1])
+    assert np.abs(expected).max() > 0.1
+    for row in range(height):
+        for column in range(width):
+            np.testing.assert_allclose(
+                grid[row * width + column].astype(np.float32), expected[:, row, column], rtol=2e-3, atol=2e-3
+            )
+
+
+def test_a_resnet_101_gives_what_stands_before_its_pooling(paths: list[Path], tmp_path: Path) -> None:
+    backbone, network = classifier_in(tmp_path, "resnet101")
+    grids.write_grids(backbone, paths[:2], tmp_path, CPU, size=64, layer="layer4")
+    found = grids.read_grids(tmp_path / "grids.npy")
+    assert isinstance(found, np.memmap)
+    assert (found.shape, found.dtype) == ((2, 4, 2048), np.float16)
+    mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    for row in range(2):
+        pixels = normalised(paths[row], 64, Image.Resampling.BILINEAR, mean, std)
+        with torch.no_grad():
+            maps = nn.Sequential(*list(network.children())[:-2])(pixels)
+        assert_regions(found[row], maps)
+
+
+def test_a_clip_s_convolutional_tower_takes_larger_images(
+    clip: tuple[Path, Any], paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grids, "BLOCK", 3)
+    backbone, visual = clip
+    assert visual.image_size in (32, (32, 32))
+    grids.write_grids(backbone, paths, tmp_path, CPU, size=96, layer="layer3")
+    found = grids.read_grids(tmp_path / grids.GRIDS)
+    assert found.shape == (COUNT, 36, 256)
+    for row, path in enumerate(paths):
+        pixels = normalised(path, 96, Image.Resampling.BICUBIC, visual.image_mean, visual.image_std)
+        with torch.no_grad():
+            maps = visual.layer3(visual.layer2(visual.layer1(visual.stem(pixels))))
+        assert_regions(found[row], maps)
+
+
+def test_an_image_without_colours_is_one_of_three_equal_ones(small: Path, paths: list[Path], tmp_path: Path) -> None:
+    with Image.open(paths[0]) as image:
+        grey = image.convert("L")
+    grey.save(paths[0])
+    grey.convert("RGB").save(paths[1])
+    grids.write_grids(small, paths[:2], tmp_path, CPU, size=32, layer="layer2")
+    found = grids.read_grids(tmp_path / grids.GRIDS)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+Blocks = Callable[..., Any]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The names of the images that each attempt was about to encode, three in a block."""
+    attempts: list[list[str]] = []
+    in_blocks: Blocks = grids.in_blocks
+
+    def noted(paths: Sequence[Path], *arguments: Any) -> Any:
+        attempts.append([path.stem for path in paths])
+        return in_blocks(paths, *arguments)
+
+    monkeypatch.setattr(grids, "BLOCK", 3)
+    monkeypatch.setattr(grids, "in_blocks", noted)
+    return attempts
+
+
+def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
+    small: Path, paths: list[Path], tmp_path: Path, asked: list[list[str]]
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    grids.write_grids(small, paths, whole, CPU, size=32, layer="layer3")
+    image = paths[4].read_bytes()
+    paths[4].write_bytes(image[:60])
+    with pytest.raises(OSError, match=r"4\.png is no readable image"):
+        grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")
+    paths[4].write_bytes(image)
+    grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")
+    assert asked == [list("0123456"), list("0123456"), list("3456")]
+    assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
+    grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")  # killed behind its last block
+    assert asked[-1] == []
+    assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
+
+
+@pytest.mark.parametrize("damage", ["other grids", "no grids", "no count", "no document"])
+def test_what_does_not_fit_is_begun_anew(
+    small: Path, paths: list[Path], tmp_path: Path, asked: list[list[str]], damage: str
+) -> None:
+    written = tmp_path / SCRATCH / grids.WRITTEN
+    grids.write_grids(small, paths[: 6 if damage == "other grids" else COUNT], tmp_path, CPU, size=32, layer="layer3")
+    match damage:
+        case "no grids":
+            (tmp_path / grids.GRIDS).unlink()
+        case "no count":
+            written.unlink()
+        case "no document":
+            written.write_text("[]")
+    grids.write_grids(small, paths, tmp_path, CPU, size=32, layer="layer3")
+    assert asked[1] == list("0123456")
+    assert grids.read_grids(tmp_path / grids.GRIDS).shape == (COUNT, 4, 256)
+
+
+def test_a_disk_without_room_is_said_before_the_work(
+    small: Path, paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage:
+        free = 1000
+
+    monkeypatch.setattr(grids.shutil, "disk_usage", lambda _: Usage)
+    with pytest.raises(OSError, match=r"has room for 0\.0 GiB, and these grids take"):
+        grids.write_grids(small, paths, tmp_path, CPU, size=32, layer="layer3")
+    assert not (tmp_path / grids.GRIDS).exists()
+
+
+@pytest.mark.parametrize("layer", ["layer5", "transformer", ""])
+def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, Any], layer: str) -> None:
+    with pytest.raises(ValueError, match=f"{layer!r} is no stage of shapes-resnet: they are stem, layer1"):
+        grids.load_tower(clip[0], size=32, layer=layer)
+    with pytest.raises(ValueError):
+        grids.load_tower(small, size=32, layer=layer)
+
+
+def test_a_tower_of_patches_gives_no_grids(tmp_path: Path) -> None:
+    backbone = build("shapes-clip", "gelu")
+    save_file(backbone.model.state_dict(), tmp_path / "weights.safetensors")
+    describe(tmp_path, architecture="shapes-clip", activation="gelu", weights="weights.safetensors")
+    with pytest.raises(ValueError, match="the image tower of shapes-clip is not convolutional"):
+        grids.load_tower(tmp_path, size=32, layer="layer3")
+
+
+class Trap:
+    """What a pickle may hold: code that runs when it is read."""
+
+    def __init__(self, mark: Path) -> None:
+        self._mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self._mark,)
+
+
+@pytest.mark.parametrize("content", ["code", "text", "another network"])
+def test_a_file_that_holds_no_such_weights_is_named_and_runs_nothing(tmp_path: Path, content: str) -> None:
+    mark, weights = tmp_path / "mark", tmp_path / "weights.pth"
+    describe(tmp_path, library="torchvision", architecture="resnet18", weights=weights.name)
+    match content:
+        case "code":
+            torch.save({"fc.bias": Trap(mark)}, weights)
+        case "text":
+            weights.write_text("none")
+        case _:
+            torch.save({"fc.bias": torch.zeros(1000)}, weights)
+    with pytest.raises(DataError, match=r"weights\.pth does not hold weights of resnet18") as error:
+        grids.load_tower(tmp_path, size=32, layer="layer3")
+    assert "\n" not in str(error.value)
+    assert not mark.exists()
+
+
+# grids that somebody has
+
+
+def maps_of(count: int = COUNT) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(count, 5, 2, 3)).astype(np.float32)
+
+
+def hdf5(path: Path, name: str = "feature_map", **content: Any) -> Path:
+    with h5py.File(path, "w") as file:
+        file.create_dataset(name, **({"data": maps_of()} | content))
+        file.create_dataset("labels", data=np.arange(COUNT))
+    return path
+
+
+@pytest.mark.parametrize("chunks", [None, (1, 5, 2, 3), (2, 1, 1, 1), (6, 5, 2, 3)])
+def test_maps_that_somebody_has_become_grids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[int, ...] | None
+) -> None:
+    monkeypatch.setattr(grids, "BLOCK", 3)
+    compression = "gzip" if chunks else None
+    grids.from_hdf5(hdf5(tmp_path / "m.hdf5", chunks=chunks, compression=compression), tmp_path, images=COUNT)
+    found = grids.read_grids(tmp_path / grids.GRIDS)
+    assert (found.shape, found.dtype) == ((COUNT, 6, 5), np.float16)
+    for row, maps in enumerate(maps_of()):
+        assert_regions(found[row], torch.from_numpy(maps).unsqueeze(0))
+
+
+def test_reading_them_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grids, "BLOCK", 2)
+    path, read, starts = hdf5(tmp_path / "m.hdf5"), grids._read, []
+
+    def fails(maps: Any, rows: slice, path: Path) -> np.ndarray:
+        starts.append(rows.start)
+        if starts == [0, 2, 4]:
+            raise KeyboardInterrupt
+        return read(maps, rows, path)
+
+    monkeypatch.setattr(grids, "_read", fails)
+    with pytest.raises(KeyboardInterrupt):
+        grids.from_hdf5(path, tmp_path, images=COUNT)
+    grids.from_hdf5(path, tmp_path, images=COUNT)
+    assert starts == [0, 2, 4, 4, 6]
+    for row, maps in enumerate(maps_of()):
+        assert_regions(grids.read_grids(tmp_path / grids.GRIDS)[row], torch.from_numpy(maps).unsqueeze(0))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"name": "features"}, r"m\.hdf5 has no feature_map: it has features, labels"),
+        ({"data": maps_of(6)}, "feature_map is of 6 images, and the data set has 7"),
+        ({"data": maps_of()[:, :, 0]}, r"feature_map is float32 \[7, 5, 3\], not floats \[images, channels, height"),
+        ({"data": maps_of().astype(np.int32)}, r"feature_map is int32 \[7, 5, 2, 3\], not floats"),
+        (
+            {"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())},
+            "of image 3, from 0, is not",
+        ),
+        ({"data": maps_of() * 1e6}, "the grid of image 0, from 0, is not finite in 16 bits"),
+    ],
+)
+def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        grids.from_hdf5(hdf5(tmp_path / "m.hdf5", **content), tmp_path, images=COUNT)
+
+
+def test_a_missing_or_truncated_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "m.hdf5"
+    with pytest.raises(DataError, match=r"m\.hdf5 is not there: put it there, or let a backbone make the grids"):
+        grids.from_hdf5(path, tmp_path, images=COUNT)
+    hdf5(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataError, match=r"m\.hdf5 is no whole HDF5 file: "):
+        grids.from_hdf5(path, tmp_path, images=COUNT)
