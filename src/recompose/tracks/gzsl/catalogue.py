@@ -78,17 +78,18 @@ class Calibration(Section):
     """The loss that keeps some probability for unseen classes."""
 
     weight: Weight = Field(description="lambda_CAL, in the loss.")
-    margin: float = Field(
-        description="Added to the scores of unseen classes within this loss; +1 and -1, as released, is 2."
+    mask: Literal["signed", "unseen"] = Field(
+        description="What is added to scores within this loss: `signed`, 1 to those of unseen classes and -1 to those "
+        "of seen ones, as TransZero has it; `unseen`, 1 to those of unseen classes alone, as CREST prints it."
     )
 
 
 class CrestCalibration(Calibration):
     """CREST's form of it."""
 
-    form: Literal["mass", "logs"] = Field(
-        description="`mass`: the log of the batch's mean of the unseen classes' summed probability, as TransZero has; "
-        "`logs`: the mean of their summed log-probabilities, as Eq. 16 is printed."
+    form: Literal["transzero", "crest"] = Field(
+        description="`transzero`: the log of the batch's mean of the unseen classes' summed probability; `crest`: the "
+        "mean of their summed log-probabilities, as Eq. 16 is printed."
     )
 
 
@@ -159,9 +160,9 @@ class Evidence(Section):
 
     weight: Weight = Field(description="lambda_EDL, in the loss.")
     conflict_weight: Weight = Field(description="gamma, of the two views' conflict.")
-    annealing: Positive = Field(description="xi, the epochs until the divergence from the uniform counts in full.")
+    annealing: Count = Field(description="xi, the epochs until the divergence from the uniform counts in full.")
     classes: CompetingClasses = Field(description="The classes that evidence is for, in training.")
-    views: Literal["mean", "sum"] = Field(
+    reduction: Literal["mean", "sum"] = Field(
         description="The losses of both views and of their fusion are averaged (RCML's code) or summed (Eq. 15)."
     )
 
@@ -188,11 +189,11 @@ class Memory(Section):
     margin: Weight = Field(description="By which the nearest pattern is to be nearer than the second.")
     separation_weight: Weight = Field(description="Of the triplet loss (Eq. 6).")
     compactness_weight: Weight = Field(description="Of the distance to the nearest pattern (Eq. 7).")
-    squared: bool = Field(description="The triplet's distances are squared, as printed; MegaCRN's code: not.")
-    trained: bool = Field(description="These losses move patterns, too; MegaCRN's code: queries alone.")
-    reduction: Literal["mean", "sum"] = Field(
-        description="Over queries; `mean` also averages the elements of Eq. 7's difference, as MegaCRN's code does."
+    distance: Literal["released", "mean", "sum"] = Field(
+        description="`released`: means over queries and components of distances (Eq. 6) and squares (Eq. 7), as "
+        "MegaCRN's code has them; `mean`: of squared distances over queries; `sum`: their sums, as printed."
     )
+    trained: bool = Field(description="These losses move patterns, too; MegaCRN's code: queries alone.")
 
 
 class CrestSettings(TrainedSettings):

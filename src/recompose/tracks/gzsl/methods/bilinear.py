@@ -1,0 +1,63 @@
+"""A bilinear map between features and attributes with three ranking losses: ALE (Akata et al., 2016), DeViSE (Frome et
+al., 2013), SJE (Akata et al., 2015), compared as in Xian et al. (2019).
+"""
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace
+from recompose.tracks.gzsl.methods.parts.pooled import PooledMethod
+
+
+class Bilinear(PooledMethod):
+    """The score of an image's class is to lead those of other seen classes by a margin.
+
+    Args:
+        space: the classes.
+        channels: of regions.
+        margin: by which it is to lead.
+        normalise: features are given unit length.
+    """
+
+    def __init__(self, space: ClassSpace, channels: int, *, margin: float, normalise: bool) -> None:
+        super().__init__(space, normalise=normalise)
+        self.margin = margin
+        self.W = nn.Parameter(nn.init.xavier_normal_(torch.empty(channels, space.signatures.shape[1])))
+
+    def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
+        """The mean over images of what their violations cost."""
+        scores = self.scores(self.pooled(grids))
+        lead = scores.gather(1, targets[:, None]) - scores
+        others = self.seen & ~one_hot(targets, scores.shape[1]).bool()
+        return {"loss": self.cost((self.margin - lead).clamp(min=0) * others).mean()}
+
+    @abstractmethod
+    def cost(self, violations: Tensor) -> Tensor:
+        """What [images] it costs by how much the margin is violated [images, classes]; at zero it is held."""
+
+
+class DEVISE(Bilinear):
+    """Every violation counts."""
+
+    def cost(self, violations: Tensor) -> Tensor:
+        return violations.sum(dim=1)
+
+
+class SJE(Bilinear):
+    """The largest violation counts."""
+
+    def cost(self, violations: Tensor) -> Tensor:
+        return violations.amax(dim=1)
+
+
+class ALE(Bilinear):
+    """Violations are weighed by the rank r that they give the image's class: 1 + 1/2 + ... + 1/r for their mean."""
+
+    def cost(self, violations: Tensor) -> Tensor:
+        rank = (violations > 0).sum(dim=1)
+        steps = 1 / torch.arange(1, violations.shape[1] + 1, device=violations.device)
+        weights = torch.cat([steps.new_zeros(1), steps.cumsum(0)])[rank] / rank.clamp(min=1)
+        return weights * violations.sum(dim=1)

@@ -1,0 +1,41 @@
+"""ESZSL: a bilinear map in closed form (Romera-Paredes and Torr, 2015)."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace
+from recompose.tracks.gzsl.methods.parts.pooled import PooledMethod
+
+
+class ESZSL(PooledMethod):
+    """V = (X X^T + gamma I)^-1 X Y S^T (S S^T + lambda I)^-1, of features X, labels Y of 1 and -1, seen classes S.
+
+    Args:
+        space: the classes.
+        channels: of regions.
+        feature_weight: gamma.
+        class_weight: lambda.
+        normalise: features are given unit length.
+    """
+
+    def __init__(
+        self, space: ClassSpace, channels: int, *, feature_weight: float, class_weight: float, normalise: bool
+    ) -> None:
+        super().__init__(space, normalise=normalise)
+        self.feature_weight, self.class_weight = feature_weight, class_weight
+        self.register_buffer("W", torch.zeros(channels, space.signatures.shape[1]))
+
+    def fit(self, features: Tensor, targets: Tensor) -> None:
+        """Solve for the map, in 64 bits.
+
+        Args:
+            features: [images, channels], as ``pooled`` gives them.
+            targets: [images], indices of seen classes among all.
+        """
+        x, s = features.double(), self.signatures[self.seen].double()
+        y = 2 * one_hot(targets, len(self.seen))[:, self.seen].double() - 1
+        left = x.T @ x + self.feature_weight * torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
+        right = s.T @ s + self.class_weight * torch.eye(s.shape[1], dtype=s.dtype, device=s.device)
+        solved = torch.linalg.solve(left, x.T @ y @ s)
+        self.W.copy_(torch.linalg.solve(right, solved.T).T)

@@ -1,0 +1,60 @@
+"""The attribute grounding transformer (AGT): regions attend to attributes, and say how much each tells."""
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from recompose.tracks.gzsl.methods.parts.grounding import GroundingTransformer
+from recompose.tracks.gzsl.methods.parts.pattern_memory import PatternMemory, Recalled
+
+
+class AttributeGrounding(GroundingTransformer):
+    """A grounding transformer whose queries are regions, with the maps of TransZero++'s second half.
+
+    With encoded regions U, the decoder's features F, and regions and attributes G, T at the transformers' width: a
+    region's score is r = U W F, and what an image has of an attribute a = E r, where E = T W4 G^T.
+
+    Args:
+        channels: of regions.
+        words: width of the vectors of attributes.
+        hidden: width of tokens.
+        region_scores: what W begins as: ``zeros``, or ``normal``.
+        region_attributes: ``diagonal``, W4's diagonal alone is used, as in the released code, whose sum repeats an
+            index (TransZero++ at c045f73); ``full``, all of it, as its paper writes.
+        memory: what is added to the features; None: nothing.
+        transformer: see ``GroundingTransformer``.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        words: int,
+        *,
+        hidden: int,
+        region_scores: Literal["zeros", "normal"],
+        region_attributes: Literal["diagonal", "full"],
+        memory: PatternMemory | None,
+        **transformer: Any,
+    ) -> None:
+        super().__init__(channels, words, hidden=hidden, **transformer)
+        start = torch.zeros if region_scores == "zeros" else torch.randn
+        self.W = nn.Parameter(start(hidden, hidden))
+        self.W4 = nn.Parameter(torch.randn(hidden) if region_attributes == "diagonal" else torch.randn(hidden, hidden))
+        self.memory = memory
+
+    def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Recalled | None]:
+        """What images have of each attribute [B, A], and what the memory recalled.
+
+        Args:
+            grids: [B, R, channels].
+            words: [A, width].
+        """
+        regions, encoded, attributes = self.embed(grids, words)
+        features, recalled = self.decoder(encoded, attributes), None
+        if self.memory is not None:
+            recalled = self.memory(features)
+            features = features + recalled.values
+        scores = (encoded @ self.W * features).sum(dim=-1)  # r [B, R]
+        gathered = (scores[:, None] @ regions).squeeze(1)  # r^T G [B, h], in place of E, which is [B, A, R]
+        return (gathered * self.W4 if self.W4.dim() == 1 else gathered @ self.W4) @ attributes.T, recalled

@@ -1,0 +1,51 @@
+"""What DAZLE, TransZero and CREST have in common: words that training moves, and self-calibration."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from recompose.tracks.gzsl.losses import Among, cross_entropy, self_calibration
+from recompose.tracks.gzsl.methods.parts.attribute_words import AttributeWords
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
+
+
+class CalibratedMethod(GridMethod):
+    """Scores of classes are a . z^c, of what an image has of each attribute, a.
+
+    Args:
+        space: the classes.
+        normalise_words: vectors of attributes keep unit length.
+        cross_entropy: the classes that compete in it.
+        calibration: ``weight`` and what ``losses.self_calibration`` takes.
+    """
+
+    def __init__(
+        self, space: ClassSpace, *, normalise_words: bool, cross_entropy: Among, calibration: Mapping[str, Any]
+    ) -> None:
+        super().__init__(space)
+        self.words = AttributeWords(space.words, normalised=normalise_words)
+        self.among = cross_entropy
+        self.calibration = dict(calibration)
+        self.weights = {"cross_entropy": 1.0, "calibration": self.calibration.pop("weight")}
+
+    def class_scores(self, attributes: Tensor) -> Tensor:
+        """Scores [B, classes] of what images have of attributes [B, A]."""
+        return attributes @ self.signatures.T
+
+    def classification(self, scores: Tensor, targets: Tensor) -> dict[str, Tensor]:
+        """``cross_entropy``, and ``calibration`` where it has a weight."""
+        parts = {"cross_entropy": cross_entropy(scores, targets, self.seen, self.among)}
+        if self.weights["calibration"]:
+            parts["calibration"] = self_calibration(scores, self.seen, **self.calibration)
+        return parts
+
+    def weighed(self, parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The parts, and ``loss``, their weighted sum."""
+        return {"loss": sum(self.weights[name] * part for name, part in parts.items()), **parts}
+
+
+def unit_regions(grids: Tensor) -> Tensor:
+    """Grids [B, R, channels] whose regions have unit length, as the released code gives them."""
+    return normalize(grids, dim=-1)

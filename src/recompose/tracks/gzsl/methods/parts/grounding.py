@@ -1,0 +1,174 @@
+"""Transformers between regions and attributes: an encoder of regions, and a decoder in which one modality attends to
+the other (TransZero at 7c10cdb, TransZero++ at c045f73; CREST, Eqs. 1 and 2).
+
+All attention has one head. A modality that all images share has no dimension of images: what can be computed of it
+once is not computed for each.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from recompose.tracks.gzsl.methods.parts.geometry import WIDTH, relations, side_of
+
+GEOMETRY_DROPOUT = 0.1  # of the encoder's attention weights, whatever the others are: as released
+
+
+class Attention(nn.Module):
+    """Attention of queries to tokens with one head, weights and biases beginning as PyTorch's own attention."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        joint = torch.empty(3 * width, width)
+        nn.init.xavier_uniform_(joint)  # the three maps begin as one, which is what its range depends on
+        with torch.no_grad():
+            for layer, weight in zip((self.query, self.key, self.value), joint.chunk(3), strict=True):
+                layer.weight.copy_(weight)
+        for layer in (self.query, self.key, self.value, self.out):
+            nn.init.zeros_(layer.bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def weights(self, queries: Tensor, tokens: Tensor) -> Tensor:
+        """How much each query [..., Q, h] attends to each token [..., T, h]: [..., Q, T]."""
+        query = self.query(queries) * queries.shape[-1] ** -0.5
+        return (query @ self.key(tokens).transpose(-1, -2)).softmax(dim=-1)
+
+    def forward(self, queries: Tensor, tokens: Tensor, images: int | None = None) -> Tensor:
+        """Attended values [..., Q, h]; of queries and tokens that images share, for so many of them, where dropout
+        makes each another [images, Q, h].
+        """
+        weights = self.weights(queries, tokens)
+        if images is not None and self.training and self.dropout.p:
+            weights = weights.expand(images, *weights.shape)
+        return self.out(self.dropout(weights) @ self.value(tokens))
+
+
+class GeometryAttention(nn.Module):
+    """Self-attention of regions, its logits lowered by how they lie to each other."""
+
+    relations: Tensor  # [R, R, 64]
+
+    def __init__(self, width: int, *, geometry: bool) -> None:
+        super().__init__()
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
+        for layer in (self.query, self.key, self.value, self.out):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+        self.dropout = nn.Dropout(GEOMETRY_DROPOUT)
+        self.lowered = nn.Linear(WIDTH, 1) if geometry else None
+        self.register_buffer("relations", torch.zeros(0, 0, WIDTH), persistent=False)
+
+    def forward(self, regions: Tensor) -> Tensor:
+        """Attended values [B, R, h] of regions [B, R, h]."""
+        query = self.query(regions) * regions.shape[-1] ** -0.5
+        logits = query @ self.key(regions).transpose(1, 2)
+        if self.lowered is not None:
+            logits = logits - self.lowered(self._relations(regions)).squeeze(-1).relu()
+        return self.out(self.dropout(logits.softmax(dim=-1)) @ self.value(regions))
+
+    def _relations(self, regions: Tensor) -> Tensor:
+        """The relations [R, R, 64], made anew for a grid of another size."""
+        if len(self.relations) != regions.shape[1]:
+            self.relations = relations(side_of(regions.shape[1])).to(regions.device)
+        return self.relations
+
+
+class Encoder(nn.Module):
+    """One layer of self-attention of regions and a feed-forward network.
+
+    The queries are added twice, and normed twice, before the feed-forward network, as released.
+    """
+
+    def __init__(self, width: int, feed_forward: int, dropout: float, *, geometry: bool) -> None:
+        super().__init__()
+        self.attention = GeometryAttention(width, geometry=geometry)
+        self.within, self.wide, self.narrow = nn.LayerNorm(width), nn.LayerNorm(width), nn.LayerNorm(width)
+        self.first, self.second = nn.Linear(width, feed_forward), nn.Linear(feed_forward, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, regions: Tensor) -> Tensor:
+        """Regions [B, R, h] after the layer."""
+        attended = self.within(regions + self.dropout(self.attention(regions)))
+        attended = self.wide(regions + self.dropout(attended))
+        change = self.second(self.dropout(self.first(attended).relu()))
+        return self.narrow(attended + self.dropout(change))
+
+
+class Decoder(nn.Module):
+    """One layer: queries attend to themselves, where they are to, and to tokens (Eq. 1); a feed-forward network
+    (Eq. 2).
+
+    As TransZero++ has it: residual connections and layer norms, and a ReLU between the two maps of Eq. 2.
+    """
+
+    def __init__(self, width: int, feed_forward: int, dropout: float, *, self_attention: bool) -> None:
+        super().__init__()
+        self.own = Attention(width, dropout) if self_attention else None
+        self.own_norm = nn.LayerNorm(width) if self_attention else None
+        self.cross = Attention(width, dropout)
+        self.cross_norm, self.norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.first, self.second = nn.Linear(width, feed_forward), nn.Linear(feed_forward, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def asking(self, queries: Tensor, images: int) -> Tensor:
+        """Queries [Q, h] or [B, Q, h] after attention to themselves."""
+        if self.own is None or self.own_norm is None:
+            return queries
+        return self.own_norm(queries + self.dropout(self.own(queries, queries, images if queries.dim() == 2 else None)))
+
+    def attention(self, queries: Tensor, tokens: Tensor) -> Tensor:
+        """How much queries [Q, h] or [B, Q, h] attend to tokens [B, T, h]: [B, Q, T]."""
+        return self.cross.weights(self.asking(queries, len(tokens)), tokens)
+
+    def forward(self, queries: Tensor, tokens: Tensor) -> Tensor:
+        """Queries [B, Q, h] after the layer; of the two, [Q, h] or [T, h] may be shared by all images."""
+        images = max(len(each) for each in (queries, tokens) if each.dim() == 3)
+        queries = self.asking(queries, images)
+        queries = self.cross_norm(queries + self.dropout(self.cross(queries, tokens)))
+        change = self.second(self.dropout(self.first(queries).relu()))
+        return self.norm(queries + self.dropout(change))
+
+
+class Embedded(NamedTuple):
+    """Both modalities at the transformers' width."""
+
+    regions: Tensor  # [B, R, h], mapped alone
+    encoded: Tensor  # [B, R, h], after the encoder
+    attributes: Tensor  # [A, h]
+
+
+class GroundingTransformer(nn.Module):
+    """Maps of both modalities to one width, an encoder and a decoder layer.
+
+    Args:
+        channels: of regions.
+        words: width of the vectors of attributes.
+        hidden: width of tokens.
+        feed_forward: width within the feed-forward layers.
+        dropout: of the elements of what each step gives, and of the decoder's attention weights.
+        geometry: the encoder's attention knows how regions lie to each other.
+        self_attention: the decoder's queries first attend to themselves.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        words: int,
+        *,
+        hidden: int,
+        feed_forward: int,
+        dropout: float,
+        geometry: bool,
+        self_attention: bool,
+    ) -> None:
+        super().__init__()
+        self.regions, self.attributes = nn.Linear(channels, hidden), nn.Linear(words, hidden)
+        self.encoder = Encoder(hidden, feed_forward, dropout, geometry=geometry)
+        self.decoder = Decoder(hidden, feed_forward, dropout, self_attention=self_attention)
+
+    def embed(self, grids: Tensor, words: Tensor) -> Embedded:
+        """Regions [B, R, channels] and attributes [A, width] at the transformers' width."""
+        regions = self.regions(grids)
+        return Embedded(regions, self.encoder(regions), self.attributes(words))

@@ -1,0 +1,33 @@
+"""Methods that know an image by the mean of its regions, which is what the published features of 2048 channels are."""
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod, Prediction
+
+
+class PooledMethod(GridMethod):
+    """Scores are x^T W z^c, of an image's features x and a class's attributes z^c."""
+
+    W: Tensor  # [channels, attributes]
+
+    def __init__(self, space: ClassSpace, *, normalise: bool) -> None:
+        super().__init__(space)
+        self.normalise = normalise
+
+    def pooled(self, grids: Tensor) -> Tensor:
+        """Features [images, channels] of grids [images, regions, channels]."""
+        features = grids.mean(dim=1)
+        return normalize(features, dim=-1) if self.normalise else features
+
+    def scores(self, features: Tensor) -> Tensor:
+        """Scores [images, classes] of features [images, channels]."""
+        return features @ self.W @ self.signatures.T
+
+    def predict(self, grids: Tensor) -> Prediction:
+        """Scores of images."""
+        return Prediction(self.scores(self.pooled(grids)))
+
+    def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
+        """What images are in the space of attributes [images, attributes]."""
+        return {"fused": self.pooled(grids) @ self.W}

@@ -1,0 +1,35 @@
+"""The visual grounding transformer (VGT): attributes attend to regions, and find what an image has of each."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from recompose.tracks.gzsl.methods.parts.grounding import GroundingTransformer
+
+
+class VisualGrounding(GroundingTransformer):
+    """A grounding transformer whose queries are attributes, with the map W1 to scores of attributes.
+
+    TransZero as a whole, and the one half of TransZero++ and CREST.
+    """
+
+    def __init__(self, channels: int, words: int, *, hidden: int, **transformer: Any) -> None:
+        super().__init__(channels, words, hidden=hidden, **transformer)
+        self.W1 = nn.Parameter(torch.randn(words, hidden))
+
+    def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+        """What images have of each attribute, a_i = v_i^T W1 F_i [B, A], and the features F [B, A, h].
+
+        Args:
+            grids: [B, R, channels].
+            words: [A, width], the vectors v.
+        """
+        _, encoded, attributes = self.embed(grids, words)
+        features = self.decoder(attributes, encoded)
+        return (features * (words @ self.W1)).sum(dim=-1), features
+
+    def attention(self, grids: Tensor, words: Tensor) -> Tensor:
+        """How much attributes attend to regions [B, A, R]; each row sums to 1."""
+        _, encoded, attributes = self.embed(grids, words)
+        return self.decoder.attention(attributes, encoded)

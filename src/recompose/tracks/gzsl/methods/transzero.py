@@ -1,0 +1,64 @@
+"""TransZero: attributes attend to regions (Chen et al., 2022; shiming-chen/TransZero at 7c10cdb)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from recompose.tracks.gzsl.losses import Among
+from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
+from recompose.tracks.gzsl.methods.parts.visual_grounding import VisualGrounding
+
+
+class TransZero(CalibratedMethod):
+    """The visual grounding transformer, trained with cross-entropy, self-calibration and a regression to attributes.
+
+    Args:
+        space: the classes.
+        channels: of regions.
+        grounding: ``normalise_words``, and what the transformer takes.
+        cross_entropy: the classes that compete in it.
+        regression_weight: of the mean squared distance to the class's attributes.
+        calibration: ``weight`` and ``mask``.
+    """
+
+    def __init__(
+        self,
+        space: ClassSpace,
+        channels: int,
+        *,
+        grounding: Mapping[str, Any],
+        cross_entropy: Among,
+        regression_weight: float,
+        calibration: Mapping[str, Any],
+    ) -> None:
+        transformer = dict(grounding)
+        normalise_words = transformer.pop("normalise_words")
+        super().__init__(space, normalise_words=normalise_words, cross_entropy=cross_entropy, calibration=calibration)
+        self.weights["regression"] = regression_weight
+        self.vgt = VisualGrounding(channels, space.words.shape[1], **transformer)
+
+    def attributes(self, grids: Tensor) -> Tensor:
+        """What images have of each attribute [B, A]."""
+        return self.vgt(unit_regions(grids), self.words())[0]
+
+    def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
+        """``loss``, and its parts ``cross_entropy``, ``calibration`` and ``regression``."""
+        attributes = self.attributes(grids)
+        parts = self.classification(self.class_scores(attributes), targets)
+        parts["regression"] = mse_loss(attributes, self.signatures[targets])
+        return self.weighed(parts)
+
+    def predict(self, grids: Tensor) -> Prediction:
+        """Scores of images."""
+        return Prediction(self.class_scores(self.attributes(grids)))
+
+    def attention(self, grids: Tensor) -> Tensor:
+        """How much attributes attend to regions [images, attributes, regions]; each row sums to 1."""
+        return self.vgt.attention(unit_regions(grids), self.words())
+
+    def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
+        """What images are in the space of attributes [images, attributes]."""
+        return {"fused": self.attributes(grids)}
