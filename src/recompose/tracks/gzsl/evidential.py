@@ -219,7 +219,8 @@ def _conflict(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
     first, second = evidence_a + 1, evidence_b + 1
     probabilities = first / first.sum(dim=1, keepdim=True), second / second.sum(dim=1, keepdim=True)
     distance = (probabilities[0] - probabilities[1]).abs().sum(dim=1) / 2
-    return distance * (1 - _uncertainty(evidence_a)) * (1 - _uncertainty(evidence_b))
+    certainty = (1 - _uncertainty(evidence_a)) * (1 - _uncertainty(evidence_b))
+    return distance * certainty
 
 
 def _fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:

@@ -1,0 +1,32 @@
+"""Gradients of what plain loops compute, by finite differences."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+Rows = list[list[float]]
+STEP = 1e-5
+
+
+def assert_value_and_gradients(
+    function: Callable[..., Tensor], loop: Callable[..., float], matrices: Sequence[np.ndarray], rel: float = 1e-6
+) -> None:
+    """Make sure that a function of tensors has the value, and the gradient to each, of a loop over lists of rows."""
+    tensors = [torch.tensor(matrix, dtype=torch.float64, requires_grad=True) for matrix in matrices]
+    value = function(*tensors)
+    assert value.item() == pytest.approx(loop(*(matrix.tolist() for matrix in matrices)), rel=1e-9, abs=1e-12)
+    value.backward()
+    for place, tensor in enumerate(tensors):
+        expected = np.zeros_like(matrices[place])
+        for entry in np.ndindex(matrices[place].shape):
+            ends = []
+            for step in (STEP, -STEP):
+                moved = [matrix.copy() for matrix in matrices]
+                moved[place][entry] += step
+                ends.append(loop(*(matrix.tolist() for matrix in moved)))
+            expected[entry] = (ends[0] - ends[1]) / (2 * STEP)
+        assert tensor.grad is not None
+        np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=rel, atol=1e-7)

@@ -1,0 +1,338 @@
+"""Evidential losses, uncertainty, conflict and fusion against plain loops, integrals and finite differences."""
+
+import doctest
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.integrate import quad
+from scipy.special import digamma, gammaln
+from scipy.stats import beta
+
+from recompose.tracks.gzsl import evidential
+from recompose.tracks.gzsl.evidential import (
+    annealed,
+    conflict,
+    dirichlet_kl,
+    evidential_loss,
+    expected_cross_entropy,
+    fuse,
+    kl_to_uniform,
+    uncertainty,
+)
+from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
+
+IMAGES, CLASSES = 3, 4
+TARGETS = [2, 0, 3]
+targets_of_three = torch.tensor(TARGETS)
+
+
+def evidences(seed: int, views: int = 1) -> list[np.ndarray]:
+    """Evidence [images, classes] of each view, little and much of it."""
+    generator = np.random.default_rng(seed)
+    return [generator.gamma(0.8, 3, size=(IMAGES, CLASSES)) + 1e-3 for _ in range(views)]
+
+
+def views_of_evidence(count: int = 2) -> st.SearchStrategy[list[np.ndarray]]:
+    """Evidence [2 images, 3 classes] of views, none of it included."""
+    some = st.floats(0, 1000, allow_subnormal=False)
+    return st.lists(arrays(np.float64, (2, 3), elements=some), min_size=count, max_size=count)
+
+
+# what the equations say, in loops over lists of rows
+
+
+def cross_entropy_by_loop(alpha: list[float], target: int) -> float:
+    return sum((float(j == target)) * (digamma(sum(alpha)) - digamma(alpha[j])) for j in range(len(alpha)))
+
+
+def divergence_by_loop(alpha: list[float]) -> float:
+    total = gammaln(sum(alpha)) - gammaln(len(alpha))
+    for one in alpha:
+        total += -gammaln(one) + (one - 1) * (digamma(one) - digamma(sum(alpha)))
+    return float(total)
+
+
+def annealed_by_loop(alpha: list[float], target: int, epoch: int, annealing: int) -> float:
+    misleading = [1.0 if j == target else one for j, one in enumerate(alpha)]
+    weight = min(1.0, epoch / annealing)
+    return cross_entropy_by_loop(alpha, target) + weight * divergence_by_loop(misleading)
+
+
+def opinion(evidence: list[float]) -> tuple[list[float], float]:
+    """Beliefs and uncertainty."""
+    strength = sum(one + 1 for one in evidence)
+    return [one / strength for one in evidence], len(evidence) / strength
+
+
+def conflict_by_loop(first: list[float], second: list[float]) -> float:
+    (b_a, u_a), (b_b, u_b) = opinion(first), opinion(second)
+    count = len(first)
+    distance = sum(abs((b_a[k] + u_a / count) - (b_b[k] + u_b / count)) for k in range(count)) / 2
+    return distance * (1 - u_a) * (1 - u_b)
+
+
+def fused_by_beliefs(first: list[float], second: list[float]) -> list[float]:
+    """The evidence of the opinion that two opinions make, from its beliefs and its uncertainty."""
+    (b_a, u_a), (b_b, u_b) = opinion(first), opinion(second)
+    uncertain = 2 * u_a * u_b / (u_a + u_b)
+    strength = len(first) / uncertain
+    return [strength * (b_a[k] * u_b + b_b[k] * u_a) / (u_a + u_b) for k in range(len(first))]
+
+
+def loss_by_loop(
+    views: Sequence[list[float]], target: int, epoch: int, gamma: float, annealing: int, average: bool
+) -> float:
+    """Eq. 15 with the double sum of Eq. 14 over ordered pairs of views."""
+    first, second = views
+    parts = [fused_by_beliefs(first, second), first, second]
+    total = sum(annealed_by_loop([one + 1 for one in part], target, epoch, annealing) for part in parts)
+    consistency = 0.0
+    for p in range(len(views)):
+        for q in range(len(views)):
+            if q != p:
+                consistency += conflict_by_loop(views[p], views[q]) / (len(views) - 1)
+    return (total / (len(views) + 1) if average else total) + gamma * consistency
+
+
+def summed(function: Callable[..., float]) -> Callable[..., float]:
+    """A loop over images, each with its target, as the sum over images."""
+    return lambda *rows: sum(function(*row, target) for *row, target in zip(*rows, TARGETS, strict=True))
+
+
+# losses
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_expected_cross_entropy_and_its_gradient_are_the_loop_s(seed: int) -> None:
+    (evidence,) = evidences(seed)
+    assert_value_and_gradients(
+        lambda alpha: expected_cross_entropy(alpha, targets_of_three).sum(),
+        summed(cross_entropy_by_loop),
+        [evidence + 1],
+    )
+
+
+@pytest.mark.parametrize(("epoch", "annealing"), [(0, 50), (7, 50), (50, 50), (400, 50), (3, 10)])
+def test_the_annealed_loss_and_its_gradient_are_the_loop_s(epoch: int, annealing: int) -> None:
+    (evidence,) = evidences(epoch)
+    assert_value_and_gradients(
+        lambda alpha: annealed(alpha, targets_of_three, epoch, annealing).sum(),
+        summed(lambda row, target: annealed_by_loop(row, target, epoch, annealing)),
+        [evidence + 1],
+    )
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize(("gamma", "epoch"), [(1.0, 1), (0.3, 80)])
+def test_the_loss_of_two_views_and_its_gradients_are_the_loop_s(average: bool, gamma: float, epoch: int) -> None:
+    assert_value_and_gradients(
+        lambda a, b: evidential_loss(a, b, targets_of_three, epoch, gamma=gamma, average=average).sum(),
+        summed(lambda a, b, target: loss_by_loop([a, b], target, epoch, gamma, 50, average)),
+        evidences(epoch, views=2),
+    )
+
+
+def test_losses_have_a_value_for_each_image() -> None:
+    (first, second), epoch = (torch.tensor(one) for one in evidences(0, views=2)), 20
+    rows = list(zip(first.tolist(), second.tolist(), TARGETS, strict=True))
+    assert evidential_loss(first, second, targets_of_three, epoch).tolist() == pytest.approx(
+        [loss_by_loop([a, b], target, epoch, 1.0, 50, True) for a, b, target in rows]
+    )
+    assert kl_to_uniform(first + 1, targets_of_three).shape == (IMAGES,)
+
+
+@pytest.mark.parametrize("alpha", [(1.0, 1.0), (2.5, 1.0), (1.3, 7.0), (0.6, 0.9)])
+def test_of_two_classes_both_terms_are_the_integrals_that_they_stand_for(alpha: tuple[float, float]) -> None:
+    density = beta(*alpha).pdf
+    entropy = quad(lambda p: -math.log(p) * density(p), 0, 1)[0]
+    divergence = quad(lambda p: density(p) * math.log(density(p)), 0, 1)[0]  # the uniform density is 1
+    matrix = torch.tensor([alpha], dtype=torch.float64)
+    assert expected_cross_entropy(matrix, torch.tensor([0])).item() == pytest.approx(entropy, rel=1e-6)
+    assert dirichlet_kl(matrix).item() == pytest.approx(divergence, rel=1e-6, abs=1e-8)
+
+
+def test_the_divergence_is_that_of_torch_s_distributions() -> None:
+    alpha = torch.tensor(evidences(5)[0] + 1)
+    one, uniform = (torch.distributions.Dirichlet(a) for a in (alpha, torch.ones_like(alpha)))
+    torch.testing.assert_close(dirichlet_kl(alpha), torch.distributions.kl_divergence(one, uniform))
+
+
+def test_closed_forms() -> None:
+    nothing = torch.ones(1, 4, dtype=torch.float64)  # psi(4) - psi(1) = 1 + 1/2 + 1/3
+    assert expected_cross_entropy(nothing, torch.tensor([1])).item() == pytest.approx(11 / 6)
+    assert kl_to_uniform(nothing, torch.tensor([1])).item() == pytest.approx(0, abs=1e-12)
+    # two classes of which one has alpha a: log a + (a - 1)(psi(a) - psi(a + 1)) = log a - (a - 1) / a
+    misled = torch.tensor([[9.0, 5.0]], dtype=torch.float64)
+    assert kl_to_uniform(misled, torch.tensor([0])).item() == pytest.approx(math.log(5) - 4 / 5)
+
+
+@settings(max_examples=40)
+@given(views_of_evidence(1), st.integers(0, 2), st.floats(0.01, 100))
+def test_evidence_for_the_true_class_never_misleads_and_lowers_the_loss(
+    views: list[np.ndarray], target: int, more: float
+) -> None:
+    alpha, targets = torch.tensor(views[0] + 1), torch.tensor([target, target])
+    richer = alpha.clone()
+    richer[:, target] += more
+    torch.testing.assert_close(kl_to_uniform(richer, targets), kl_to_uniform(alpha, targets))
+    assert (kl_to_uniform(alpha, targets) >= -1e-9).all()
+    assert (expected_cross_entropy(richer, targets) < expected_cross_entropy(alpha, targets)).all()
+
+
+def test_the_divergence_leaves_the_true_class_without_gradient() -> None:
+    alpha = torch.tensor(evidences(1)[0] + 1, requires_grad=True)
+    kl_to_uniform(alpha, targets_of_three).sum().backward()
+    assert alpha.grad is not None
+    of_true = alpha.grad.gather(1, targets_of_three[:, None])
+    assert (of_true == 0).all() and (alpha.grad.count_nonzero(dim=1) == CLASSES - 1).all()
+
+
+def test_the_divergence_as_printed_cannot_be_trained() -> None:
+    """alpha~ = y + (1 - y) e has the pole where misleading evidence is none, and its gradient asks for some."""
+
+    def as_printed(misleading: float) -> tuple[float, float]:
+        evidence = torch.tensor([[5.0, misleading, misleading]], dtype=torch.float64, requires_grad=True)
+        true = torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)
+        alpha = true + (1 - true) * evidence
+        strength = alpha.sum(dim=1, keepdim=True)
+        normaliser = strength[:, 0].lgamma() - math.lgamma(3) - alpha.lgamma().sum(dim=1)
+        value = normaliser + ((alpha - 1) * (alpha.digamma() - strength.digamma())).sum(dim=1)
+        (gradient,) = torch.autograd.grad(value.sum(), evidence)
+        return value.item(), gradient[0, 1].item()
+
+    values, gradients = zip(*(as_printed(misleading) for misleading in (1e-1, 1e-3, 1e-6, 0.0)), strict=True)
+    assert 0 < values[0] < values[1] < values[2] and values[2] > 1e5 and not math.isfinite(values[3])
+    assert 0 > gradients[0] > gradients[1] > gradients[2]  # descent adds evidence for wrong classes
+    without = torch.tensor([[6.0, 1.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    value = kl_to_uniform(without, torch.tensor([0]))
+    value.sum().backward()
+    assert value.item() == pytest.approx(0, abs=1e-12) and without.grad is not None and (without.grad >= 0).all()
+    with pytest.raises(ValueError, match="alpha is above 0"):
+        dirichlet_kl(torch.tensor([[1.0, 0.0, 0.0]]))
+
+
+def test_an_epoch_s_weight_grows_to_one() -> None:
+    alpha = torch.tensor(evidences(2)[0] + 1)
+    entropy, divergence = expected_cross_entropy(alpha, targets_of_three), kl_to_uniform(alpha, targets_of_three)
+    for epoch, weight in ((0, 0.0), (25, 0.5), (50, 1.0), (90, 1.0)):
+        torch.testing.assert_close(annealed(alpha, targets_of_three, epoch), entropy + weight * divergence)
+
+
+# opinions
+
+
+@given(views_of_evidence())
+def test_fusing_is_averaging_and_is_what_beliefs_say(views: list[np.ndarray]) -> None:
+    first, second = map(torch.tensor, views)
+    expected = [fused_by_beliefs(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    np.testing.assert_allclose(fuse(first, second).numpy(), expected, rtol=1e-9, atol=1e-9)
+    assert torch.equal(fuse(first, second), fuse(second, first))
+    assert torch.equal(fuse(first, first), first)
+
+
+@given(views_of_evidence())
+def test_a_fused_opinion_is_as_uncertain_as_the_harmonic_mean_of_both(views: list[np.ndarray]) -> None:
+    first, second = map(torch.tensor, views)
+    low, high = torch.sort(torch.stack([uncertainty(first), uncertainty(second)]), dim=0).values
+    fused = uncertainty(fuse(first, second))
+    torch.testing.assert_close(fused, 2 * low * high / (low + high))
+    assert (low - 1e-12 <= fused).all() and (fused <= high + 1e-12).all()
+
+
+@given(views_of_evidence(1), st.integers(0, 2), st.floats(0.01, 100))
+def test_uncertainty_falls_with_evidence_of_any_class(views: list[np.ndarray], which: int, more: float) -> None:
+    evidence = torch.tensor(views[0])
+    expected = [opinion(row)[1] for row in evidence.tolist()]
+    assert uncertainty(evidence).tolist() == pytest.approx(expected)
+    richer = evidence.clone()
+    richer[:, which] += more
+    assert (uncertainty(richer) < uncertainty(evidence)).all()
+    assert (uncertainty(evidence) > 0).all() and (uncertainty(evidence) <= 1).all()
+
+
+@given(views_of_evidence())
+def test_conflict_is_the_loop_s_symmetric_and_a_fraction(views: list[np.ndarray]) -> None:
+    first, second = map(torch.tensor, views)
+    expected = [conflict_by_loop(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    assert conflict(first, second).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert torch.equal(conflict(first, second), conflict(second, first))
+    assert (conflict(first, second) >= 0).all() and (conflict(first, second) < 1).all()
+    assert (conflict(first, first) == 0).all()
+
+
+@given(views_of_evidence(1))
+def test_nothing_conflicts_with_a_view_that_has_no_evidence(views: list[np.ndarray]) -> None:
+    evidence = torch.tensor(views[0])
+    assert (conflict(evidence, torch.zeros_like(evidence)) == 0).all()
+
+
+def test_opposite_certain_views_conflict_wholly() -> None:
+    certain = torch.tensor([[1e9, 0.0]], dtype=torch.float64)
+    assert conflict(certain, certain.flip(1)).item() == pytest.approx(1)
+
+
+def test_the_gradients_of_conflict_and_fusion_are_those_of_finite_differences() -> None:
+    weights = torch.tensor(evidences(9)[0])
+    first, second = evidences(3, views=2)
+    apart = np.abs((first + 1) / (first + 1).sum(1)[:, None] - (second + 1) / (second + 1).sum(1)[:, None])
+    assert apart.min() > 1e-4  # a difference of probabilities has no derivative at 0
+    assert_value_and_gradients(
+        lambda a, b: conflict(a, b).sum(), summed(lambda a, b, _: conflict_by_loop(a, b)), [first, second]
+    )
+
+    def weighted(a: Rows, b: Rows) -> float:
+        rows = [fused_by_beliefs(*pair) for pair in zip(a, b, strict=True)]
+        return float((np.array(rows) * weights.numpy()).sum())
+
+    assert_value_and_gradients(lambda a, b: (fuse(a, b) * weights).sum(), weighted, [first, second])
+
+
+# widths of numbers, and bad input
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_computed_in_single(dtype: torch.dtype) -> None:
+    evidence = torch.rand(8, 200, generator=torch.Generator().manual_seed(0)).to(dtype)
+    targets = torch.arange(8)
+    given_loss = evidential_loss(evidence, evidence.flip(1), targets, epoch=80)
+    wide = evidential_loss(evidence.double(), evidence.flip(1).double(), targets, epoch=80)
+    assert given_loss.dtype == torch.float32
+    torch.testing.assert_close(given_loss.double(), wide, rtol=1e-3, atol=1e-3)
+    assert fuse(evidence, evidence).dtype == torch.float32
+
+
+ALPHA = torch.ones(2, 3)
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (lambda: expected_cross_entropy(ALPHA, torch.tensor([0])), r"targets are .images. .* not \(1,\) for \(2, 3\)"),
+    (lambda: expected_cross_entropy(ALPHA, torch.tensor([0, 3])), "image 1 is the first of 1 .* 3 is none of the 3"),
+    (lambda: kl_to_uniform(ALPHA, torch.tensor([-1, 0])), "image 0 .* -1 is none of the 3"),
+    (lambda: kl_to_uniform(ALPHA, torch.tensor([0.0, 1.0])), "targets are integers, not torch.float32"),
+    (lambda: annealed(ALPHA[0], torch.tensor([0]), 1), r"alpha is .images, classes.*, not \(3,\)"),
+    (lambda: annealed(ALPHA - 1, torch.tensor([0, 0]), 1), "alpha is above 0, not 0.0"),
+    (lambda: annealed(ALPHA, torch.tensor([0, 0]), -1), "the epoch is -1"),
+    (lambda: annealed(ALPHA, torch.tensor([0, 0]), 1, annealing=0), "annealing 0"),
+    (lambda: uncertainty(-ALPHA), "evidence is not negative, and here is -1.0"),
+    (lambda: uncertainty(torch.empty(2, 0)), r"not \(2, 0\)"),
+    (lambda: conflict(ALPHA, ALPHA[:1]), r"of both views the same, not \(2, 3\) and \(1, 3\)"),
+    (lambda: fuse(ALPHA, ALPHA[:, :2]), r"not \(2, 3\) and \(2, 2\)"),
+    (lambda: evidential_loss(ALPHA, ALPHA, torch.tensor([0, 5]), 1), "5 is none of the 3"),
+    (lambda: evidential_loss(ALPHA, -ALPHA, torch.tensor([0, 1]), 1), "evidence is not negative"),
+]
+
+
+@pytest.mark.parametrize("place", range(len(WRONG)))
+def test_bad_input_is_named(place: int) -> None:
+    call, says = WRONG[place]
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_examples() -> None:
+    assert doctest.testmod(evidential).failed == 0

@@ -1,0 +1,335 @@
+"""Cross-entropy, self-calibration, the contrast of images and the losses of patterns against plain loops, and their
+gradients against finite differences of these loops.
+"""
+
+import doctest
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from recompose.tracks.gzsl import losses
+from recompose.tracks.gzsl.losses import (
+    Among,
+    Calibration,
+    Distance,
+    Mask,
+    calibration_mask,
+    compactness,
+    cross_entropy,
+    nearest_patterns,
+    self_calibration,
+    triplet,
+    visual_contrast,
+)
+from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
+
+SEEN = [True, False, True, False, True]
+seen_classes = torch.tensor(SEEN)
+MASKS: dict[str, list[float]] = {"signed": [-1, 1, -1, 1, -1], "unseen": [0, 1, 0, 1, 0]}
+
+
+def normal(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def softmax(row: list[float]) -> list[float]:
+    total = sum(math.exp(one) for one in row)
+    return [math.exp(one) / total for one in row]
+
+
+# cross-entropy
+
+
+def cross_entropy_by_loop(rows: Rows, targets: list[int], among: str) -> float:
+    total = 0.0
+    for row, target in zip(rows, targets, strict=True):
+        classes = [c for c in range(len(row)) if among == "all" or SEEN[c]]
+        total -= math.log(softmax([row[c] for c in classes])[classes.index(target)])
+    return total / len(rows)
+
+
+@pytest.mark.parametrize("among", ["all", "seen"])
+def test_cross_entropy_and_its_gradient_are_the_loop_s(among: Among) -> None:
+    targets = [0, 4, 2, 2]
+    assert_value_and_gradients(
+        lambda scores: cross_entropy(scores, torch.tensor(targets), seen_classes, among),
+        lambda rows: cross_entropy_by_loop(rows, targets, among),
+        [normal(0, 4, 5)],
+    )
+
+
+def test_cross_entropy_among_seen_classes_leaves_unseen_ones_without_gradient() -> None:
+    scores = torch.tensor(normal(1, 4, 5), requires_grad=True)
+    cross_entropy(scores, torch.tensor([0, 4, 2, 2]), seen_classes, "seen").backward()
+    assert scores.grad is not None
+    assert (scores.grad[:, ~seen_classes] == 0).all() and (scores.grad[:, seen_classes] != 0).all()
+
+
+def test_scores_without_a_bias_are_what_the_released_code_takes_the_cross_entropy_of() -> None:
+    scores, targets, bias = torch.tensor(normal(2, 4, 5)), [0, 4, 2, 2], calibration_mask(seen_classes)
+    released = cross_entropy_by_loop(((scores + bias) - bias).tolist(), targets, "all")
+    assert cross_entropy(scores, torch.tensor(targets), seen_classes).item() == pytest.approx(released)
+
+
+# self-calibration
+
+
+def calibration_by_loop(rows: Rows, mask: str, form: str) -> float:
+    probabilities = [softmax([one + more for one, more in zip(row, MASKS[mask], strict=True)]) for row in rows]
+    unseen = [[p for p, is_seen in zip(row, SEEN, strict=True) if not is_seen] for row in probabilities]
+    if form == "transzero":
+        return -math.log(sum(sum(row) for row in unseen) / len(rows))
+    return -sum(math.log(p) for row in unseen for p in row) / len(rows)
+
+
+@pytest.mark.parametrize("mask", list(MASKS))
+@pytest.mark.parametrize("form", ["transzero", "crest"])
+def test_self_calibration_and_its_gradient_are_the_loop_s(mask: Mask, form: Calibration) -> None:
+    assert calibration_mask(seen_classes, mask).tolist() == MASKS[mask]
+    assert_value_and_gradients(
+        lambda scores: self_calibration(scores, seen_classes, mask, form),
+        lambda rows: calibration_by_loop(rows, mask, form),
+        [2 * normal(3, 4, 5)],
+    )
+
+
+def test_closed_forms_of_self_calibration() -> None:
+    """Equal scores of two unseen and three seen classes: with the printed mask p is e / (2e + 3) of each unseen one."""
+    scores, p = torch.zeros(7, 5, dtype=torch.float64), math.e / (2 * math.e + 3)
+    assert self_calibration(scores, seen_classes, "unseen").item() == pytest.approx(-math.log(2 * p))
+    assert self_calibration(scores, seen_classes, "unseen", "crest").item() == pytest.approx(-2 * math.log(p))
+
+
+def test_the_mean_of_masses_lets_one_image_stand_for_all_and_the_logarithms_do_not() -> None:
+    scores = torch.zeros(2, 5, dtype=torch.float64)
+    scores[0, ~seen_classes] = 30.0  # one image is sure to be of an unseen class, the other sure not to be
+    scores[1, ~seen_classes] = -30.0
+    assert self_calibration(scores, seen_classes).item() == pytest.approx(math.log(2), rel=1e-6)
+    assert self_calibration(scores, seen_classes, form="crest").item() > 28
+
+
+def test_self_calibration_stays_finite_where_probabilities_vanish() -> None:
+    scores = torch.zeros(3, 5)
+    scores[:, seen_classes] = 200.0
+    scores.requires_grad_()
+    loss = self_calibration(scores, seen_classes)
+    loss.backward()
+    masses = torch.softmax(scores.detach() + calibration_mask(seen_classes), dim=1)[:, ~seen_classes].sum(dim=1)
+    assert masses.max() == 0  # its logarithm, taken as released, is infinite
+    assert loss.item() == pytest.approx(200 - 2 + math.log(3 / 2), rel=1e-6)
+    assert scores.grad is not None and scores.grad.isfinite().all() and (scores.grad[:, ~seen_classes] < 0).all()
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 5), st.sampled_from(["transzero", "crest"]))
+def test_higher_scores_of_unseen_classes_calibrate_better(seed: int, more: float, form: Calibration) -> None:
+    scores = torch.tensor(normal(seed, 3, 5))
+    raised = scores + more * (~seen_classes)
+    assert self_calibration(raised, seen_classes, form=form) < self_calibration(scores, seen_classes, form=form)
+
+
+# the contrast of images
+
+
+def cosine(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+
+
+def positive_of(anchor: int, rows: Rows, targets: list[int], threshold: float) -> int | None:
+    others = [image for image in range(len(rows)) if image != anchor]
+    kin = [image for image in others if targets[image] == targets[anchor]]
+    similarity = {image: cosine(rows[anchor], rows[image]) for image in others}
+    nearest_kin = max(kin, key=lambda image: similarity[image], default=None)
+    if nearest_kin is not None and similarity[nearest_kin] >= threshold:
+        return nearest_kin
+    return max(others, key=lambda image: similarity[image], default=None)
+
+
+def contrast_by_loop(rows: Rows, targets: list[int], temperature: float, threshold: float) -> float:
+    total = 0.0
+    for anchor in range(len(rows)):
+        positive = positive_of(anchor, rows, targets, threshold)
+        if positive is None:
+            continue
+        near = math.exp(cosine(rows[anchor], rows[positive]) / temperature)
+        far = 0.0
+        for image in range(len(rows)):
+            if targets[image] != targets[anchor] and image != positive:
+                far += math.exp(cosine(rows[anchor], rows[image]) / temperature)
+        total -= math.log(near / (near + far))
+    return total / len(rows)
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.0, 0.5, 2.0])
+@pytest.mark.parametrize("targets", [[0, 0, 1, 1, 2, 0], [0, 1, 2, 3, 4, 5], [1, 1, 1, 1, 1, 1]])
+def test_the_contrast_and_its_gradient_are_the_loop_s(targets: list[int], threshold: float) -> None:
+    assert_value_and_gradients(
+        lambda features: visual_contrast(features, torch.tensor(targets), 0.3, threshold),
+        lambda rows: contrast_by_loop(rows, targets, 0.3, threshold),
+        [normal(4, 6, 3)],
+    )
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 3), min_size=1, max_size=7), st.floats(-1, 1))
+def test_the_contrast_is_the_loop_s_whatever_the_batch(seed: int, targets: list[int], threshold: float) -> None:
+    features = normal(seed, len(targets), 3)
+    loss = visual_contrast(torch.tensor(features), torch.tensor(targets), 0.2, threshold).item()
+    assert loss == pytest.approx(contrast_by_loop(features.tolist(), targets, 0.2, threshold), rel=1e-9, abs=1e-9)
+    assert loss >= -1e-9
+    lengths = np.random.default_rng(seed).uniform(0.5, 2, size=(len(targets), 1))
+    scaled = visual_contrast(torch.tensor(lengths * features), torch.tensor(targets), 0.2, threshold).item()
+    assert scaled == pytest.approx(loss, rel=1e-6, abs=1e-9)
+
+
+def test_an_image_alone_or_without_negatives_adds_nothing() -> None:
+    for count in (1, 3):
+        features = torch.tensor(normal(5, count, 4), requires_grad=True)
+        loss = visual_contrast(features, torch.zeros(count, dtype=torch.int64))
+        loss.backward()
+        assert loss.item() == pytest.approx(0, abs=1e-12)
+        assert features.grad is not None and features.grad.abs().max() < 1e-12
+
+
+def test_an_image_of_another_class_is_drawn_near_where_none_of_the_class_resembles() -> None:
+    """What the paper asks for where a class varies: the positive crosses classes, and is no negative then."""
+    features = torch.tensor([[1.0, 0.0], [-1.0, 0.1], [0.9, 0.3], [0.0, -1.0]])
+    targets = [0, 0, 1, 2]
+    rows = features.tolist()
+    assert [positive_of(0, rows, targets, threshold) for threshold in (-1.0, 0.0)] == [1, 2]
+    for threshold in (-1.0, 0.0):
+        loss = visual_contrast(features, torch.tensor(targets), 0.5, threshold).item()
+        assert loss == pytest.approx(contrast_by_loop(rows, targets, 0.5, threshold), rel=1e-5)
+
+
+# patterns of the memory
+
+
+def nearest_by_loop(query: list[float], patterns: Rows) -> list[list[float]]:
+    """The patterns of the highest and of the second highest dot product."""
+    return sorted(patterns, key=lambda pattern: -sum(q * p for q, p in zip(query, pattern, strict=True)))[:2]
+
+
+def square(a: list[float], b: list[float], each: float = 0.0) -> float:
+    return sum((x - y + each) ** 2 for x, y in zip(a, b, strict=True))
+
+
+def triplet_by_loop(queries: Rows, patterns: Rows, margin: float, distance: str) -> float:
+    total = 0.0
+    for query in queries:
+        near, far = nearest_by_loop(query, patterns)
+        if distance == "released":  # adds 1e-6 to each component
+            total += max(math.sqrt(square(query, near, 1e-6)) - math.sqrt(square(query, far, 1e-6)) + margin, 0)
+        else:
+            total += max(square(query, near) - square(query, far) + margin, 0)
+    return total if distance == "sum" else total / len(queries)
+
+
+def compactness_by_loop(queries: Rows, patterns: Rows, distance: str) -> float:
+    total = sum(square(query, nearest_by_loop(query, patterns)[0]) for query in queries)
+    of = {"released": len(queries) * len(queries[0]), "mean": len(queries), "sum": 1}[distance]
+    return total / of
+
+
+def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: Distance) -> Tensor:
+    return triplet(queries, *nearest_patterns(queries, patterns), margin, distance)
+
+
+@pytest.mark.parametrize("distance", ["released", "mean", "sum"])
+@pytest.mark.parametrize("margin", [0.2, 1.0])
+def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: Distance, margin: float) -> None:
+    matrices = [normal(6, 6, 3), normal(7, 4, 3)]
+    assert_value_and_gradients(
+        lambda queries, patterns: triplet_of(queries, patterns, margin, distance),
+        lambda queries, patterns: triplet_by_loop(queries, patterns, margin, distance),
+        matrices,
+    )
+    assert_value_and_gradients(
+        lambda queries, patterns: compactness(queries, nearest_patterns(queries, patterns)[0], distance),
+        lambda queries, patterns: compactness_by_loop(queries, patterns, distance),
+        matrices,
+    )
+
+
+def test_queries_of_regions_of_images_are_one_list_of_queries() -> None:
+    queries, patterns = torch.tensor(normal(8, 2, 5, 3)), torch.tensor(normal(9, 4, 3))
+    near, far = nearest_patterns(queries, patterns)
+    assert near.shape == far.shape == queries.shape
+    distances: list[Distance] = ["released", "mean", "sum"]
+    for distance in distances:
+        rows, memory = queries.flatten(0, 1).tolist(), patterns.tolist()
+        assert triplet(queries, near, far, 1.0, distance).item() == pytest.approx(
+            triplet_by_loop(rows, memory, 1.0, distance)
+        )
+        assert compactness(queries, near, distance).item() == pytest.approx(compactness_by_loop(rows, memory, distance))
+
+
+def test_patterns_given_detached_are_not_moved() -> None:
+    queries = torch.tensor(normal(10, 6, 3), requires_grad=True)
+    patterns = torch.tensor(normal(11, 4, 3), requires_grad=True)
+    near, far = nearest_patterns(queries, patterns.detach())
+    (triplet(queries, near, far) + compactness(queries, near)).backward()
+    assert patterns.grad is None and queries.grad is not None and queries.grad.abs().sum() > 0
+
+
+def test_sums_as_printed_outweigh_every_other_loss_at_the_paper_s_size() -> None:
+    """64 images of 196 regions: a sum is 12544 means, while a cross-entropy of 200 classes begins at log 200 = 5.3."""
+    queries = torch.randn(64, 196, 8, generator=torch.Generator().manual_seed(0))
+    patterns = torch.randn(20, 8, generator=torch.Generator().manual_seed(1))
+    near, far = nearest_patterns(queries, patterns)
+    for summed, mean in (
+        (triplet(queries, near, far, distance="sum"), triplet(queries, near, far, distance="mean")),
+        (compactness(queries, near, "sum"), compactness(queries, near, "mean")),
+    ):
+        assert summed.item() == pytest.approx(64 * 196 * mean.item(), rel=1e-3)
+        assert summed.item() > 100 * math.log(200)
+
+
+# bad input
+
+SCORES, FEATURES, PATTERNS = torch.zeros(2, 5), torch.zeros(2, 3), torch.eye(3)
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (lambda: cross_entropy(SCORES, torch.tensor([0, 1]), seen_classes), "image 1 is the first of 1 of an unseen class"),
+    (lambda: cross_entropy(SCORES, torch.tensor([0, 5]), seen_classes), "5 is none of the 5"),
+    (
+        lambda: cross_entropy(SCORES, torch.tensor([0]), seen_classes),
+        r"targets are .images. .* not \(1,\) for \(2, 5\)",
+    ),
+    (lambda: cross_entropy(SCORES, torch.tensor([True, True]), seen_classes), "targets are integers, not torch.bool"),
+    (lambda: cross_entropy(SCORES, torch.tensor([0, 0]), seen_classes[:4]), "seen is bool"),
+    (lambda: cross_entropy(SCORES, torch.tensor([0, 0]), seen_classes.int()), "torch.int32"),
+    (
+        lambda: cross_entropy(SCORES, torch.tensor([0, 0]), seen_classes, "none"),
+        "among is 'none', not one of all, seen",
+    ),  # type: ignore[arg-type]
+    (lambda: self_calibration(SCORES, torch.ones(5, dtype=torch.bool)), "needs an unseen class"),
+    (lambda: self_calibration(SCORES[0], seen_classes), r"not torch.bool \(5,\) for \(5,\)"),
+    (lambda: self_calibration(SCORES, seen_classes, "both"), "mask is 'both', not one of signed, unseen"),  # type: ignore[arg-type]
+    (lambda: self_calibration(SCORES, seen_classes, form="sum"), "form is 'sum', not one of transzero, crest"),  # type: ignore[arg-type]
+    (lambda: visual_contrast(FEATURES, torch.tensor([0])), r"not \(2, 3\) and \(1,\)"),
+    (lambda: visual_contrast(FEATURES[:0], torch.tensor([])), "of one image at least"),
+    (lambda: visual_contrast(FEATURES, torch.tensor([0, 1]), temperature=0), "the temperature is 0"),
+    (lambda: nearest_patterns(FEATURES, PATTERNS[:1]), r"not \(1, 3\) for queries \(2, 3\)"),
+    (lambda: nearest_patterns(FEATURES, PATTERNS[:, :2]), r"not \(3, 2\)"),
+    (lambda: triplet(FEATURES, FEATURES, FEATURES[:1]), r"have one pattern each, not \(1, 3\)"),
+    (lambda: compactness(FEATURES, FEATURES[:1]), r"have one pattern each, not \(1, 3\)"),
+    (lambda: compactness(FEATURES, FEATURES, "root"), "distance is 'root'"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("place", range(len(WRONG)))
+def test_bad_input_is_named(place: int) -> None:
+    call, says = WRONG[place]
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_examples() -> None:
+    assert doctest.testmod(losses).failed == 0

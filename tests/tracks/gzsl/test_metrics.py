@@ -1,0 +1,294 @@
+"""Per-class accuracies, their harmonic mean and the curve over biases against plain loops in exact arithmetic."""
+
+import doctest
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recompose.tracks.gzsl import metrics
+from recompose.tracks.gzsl.metrics import (
+    Curve,
+    Report,
+    area,
+    best_bias,
+    gzsl_report,
+    harmonic_means,
+    seen_unseen_curve,
+)
+
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
+    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
+    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
+    "numpy-int64": lambda rows: np.array(rows, dtype=np.int64),
+    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
+    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32, requires_grad=True),
+    "torch-float64": lambda rows: torch.tensor(rows, dtype=torch.float64),
+}
+
+
+class Problem(NamedTuple):
+    """Scores [images][classes], the class of each image, and whether each class is seen."""
+
+    scores: list[list[Any]]
+    targets: list[int]
+    seen: list[bool]
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        scores = np.array(self.scores, dtype=np.float64).reshape(len(self.targets), len(self.seen))
+        return scores, np.array(self.targets, dtype=np.int64), np.array(self.seen)
+
+
+@st.composite
+def problems(draw: st.DrawFn, both_kinds: bool = False) -> Problem:
+    """Small integers as scores, so that ties are frequent; classes without images, and of one kind, happen."""
+    seen = draw(st.lists(st.booleans(), min_size=1, max_size=5))
+    if both_kinds:
+        seen += [True, False]
+    targets = draw(st.lists(st.integers(0, len(seen) - 1), min_size=1, max_size=8))
+    if both_kinds:
+        targets += [len(seen) - 2, len(seen) - 1]
+    row = st.lists(st.integers(-3, 3), min_size=len(seen), max_size=len(seen))
+    return Problem([draw(row) for _ in targets], targets, seen)
+
+
+def answer(row: list[Any], allowed: list[int], seen: list[bool], bias: Any) -> int:
+    """The first of the allowed classes whose score, with the bias where it is unseen, no other exceeds."""
+    best = allowed[0]
+    for one in allowed:
+        if row[one] + (0 if seen[one] else bias) > row[best] + (0 if seen[best] else bias):
+            best = one
+    return best
+
+
+def accuracy(problem: Problem, answers: list[int], kind: bool) -> Fraction | None:
+    """The mean over classes of that kind with images of the share that is right."""
+    shares = []
+    for one in range(len(problem.seen)):
+        images = [image for image, target in enumerate(problem.targets) if target == one]
+        if problem.seen[one] == kind and images:
+            shares.append(Fraction(sum(answers[image] == one for image in images), len(images)))
+    return sum(shares, Fraction(0)) / len(shares) if shares else None
+
+
+def accuracies(problem: Problem, bias: Any) -> tuple[Fraction | None, Fraction | None]:
+    """Those of seen and of unseen classes at a bias."""
+    everything = list(range(len(problem.seen)))
+    answers = [answer(row, everything, problem.seen, bias) for row in problem.scores]
+    return accuracy(problem, answers, True), accuracy(problem, answers, False)
+
+
+def harmonic(seen: Fraction | None, unseen: Fraction | None) -> Fraction | None:
+    if seen is None or unseen is None:
+        return None
+    return 2 * seen * unseen / (seen + unseen) if seen + unseen else Fraction(0)
+
+
+def report_by_loops(problem: Problem, bias: Any) -> list[Fraction | None]:
+    seen, unseen = accuracies(problem, bias)
+    novel = [one for one, is_seen in enumerate(problem.seen) if not is_seen]
+    alone = accuracy(problem, [answer(row, novel, problem.seen, 0) for row in problem.scores], False) if novel else None
+    return [unseen, seen, harmonic(seen, unseen), alone]
+
+
+def turns(problem: Problem) -> list[Any]:
+    """Every difference of a seen and an unseen score of an image: at no other bias can a prediction change."""
+    kinds = problem.seen
+    pairs = [(a, b) for a in range(len(kinds)) for b in range(len(kinds)) if kinds[a] and not kinds[b]]
+    return sorted({row[a] - row[b] for row in problem.scores for a, b in pairs})
+
+
+def probes(problem: Problem) -> list[Any]:
+    """A bias between any two turns, and one below and above all of them."""
+    changes = turns(problem)
+    return [changes[0] - 1, *(Fraction(a + b) / 2 for a, b in pairwise(changes)), changes[-1] + 1] if changes else [0]
+
+
+def numbers(report: Report) -> list[float]:
+    return [report.unseen, report.seen, report.harmonic_mean, report.accuracy]
+
+
+def assert_same(given: list[float], expected: list[Fraction | None]) -> None:
+    assert given == pytest.approx([math.nan if one is None else float(one) for one in expected], abs=1e-12, nan_ok=True)
+
+
+@given(problems(), st.sampled_from(list(MAKERS)), st.integers(-4, 4))
+def test_a_report_is_what_loops_count(problem: Problem, maker: str, bias: int) -> None:
+    given_report = gzsl_report(MAKERS[maker](problem.scores), np.array(problem.targets), np.array(problem.seen), bias)
+    assert_same(numbers(given_report), report_by_loops(problem, bias))
+
+
+@given(problems())
+def test_a_curve_is_what_loops_count_between_and_beyond_all_turns(problem: Problem) -> None:
+    curve = seen_unseen_curve(*problem.arrays)
+    assert np.all(np.diff(curve.bias) > 0) and set(curve.bias[1:]) <= set(map(float, turns(problem)))
+    for bias in probes(problem):
+        point = int(np.searchsorted(curve.bias, float(bias))) - 1
+        assert_same([curve.seen[point], curve.unseen[point]], list(accuracies(problem, bias)))
+
+
+@given(problems(both_kinds=True))
+def test_every_image_s_change_of_prediction_is_on_the_curve(problem: Problem) -> None:
+    everything = list(range(len(problem.seen)))
+
+    def answers(bias: float) -> list[int]:
+        return [answer(row, everything, problem.seen, bias) for row in problem.scores]
+
+    changing = [turn for turn in turns(problem) if answers(turn - 0.25) != answers(turn + 0.25)]
+    assert seen_unseen_curve(*problem.arrays).bias[1:].tolist() == changing
+
+
+@given(problems(both_kinds=True))
+def test_the_area_is_that_of_trapezoids(problem: Problem) -> None:
+    points = [accuracies(problem, bias) for bias in probes(problem)]
+    expected = sum(
+        ((u1 - u0) * (s0 + s1) / 2 for (s0, u0), (s1, u1) in pairwise(points)),  # type: ignore[operator]
+        Fraction(0),
+    )
+    given_area = area(seen_unseen_curve(*problem.arrays))
+    assert given_area == pytest.approx(float(expected), abs=1e-12)
+    assert -1e-12 <= given_area <= 1 + 1e-12
+
+
+@given(problems(both_kinds=True))
+def test_the_best_bias_is_the_middle_of_the_widest_of_the_best_intervals(problem: Problem) -> None:
+    changes, points = turns(problem), [accuracies(problem, bias) for bias in probes(problem)]
+    best = max(harmonic(*point) for point in points)  # type: ignore[type-var]
+    intervals: list[list[Any]] = []  # of equal accuracies that are best: start and end
+    for place in range(1, len(points) - 1):  # below and above all turns the harmonic mean is 0
+        if harmonic(*points[place]) == best and points[place] == points[place - 1] and intervals:
+            intervals[-1][1] = changes[place]
+        elif harmonic(*points[place]) == best:
+            intervals.append([changes[place - 1], changes[place]])
+    widest = max((end - start for start, end in intervals), default=0)
+    middles = [float(Fraction(start + end) / 2) for start, end in intervals if end - start == widest]
+    bias = best_bias(*problem.arrays)
+    assert bias == (middles[0] if best else 0.0)
+    if best:
+        assert gzsl_report(*problem.arrays, bias=bias).harmonic_mean == pytest.approx(float(best))
+
+
+@given(problems(both_kinds=True), st.floats(-8, 8), st.floats(0, 8))
+def test_unseen_rises_and_seen_falls_with_the_bias(problem: Problem, bias: float, more: float) -> None:
+    low, high = (gzsl_report(*problem.arrays, bias=one) for one in (bias, bias + more))
+    assert low.unseen <= high.unseen and low.seen >= high.seen and low.accuracy == high.accuracy
+    assert high.unseen <= high.accuracy + 1e-12  # among unseen classes alone no more can be wrong
+    curve = seen_unseen_curve(*problem.arrays)
+    assert np.all(np.diff(curve.unseen) >= 0) and np.all(np.diff(curve.seen) <= 0)
+    assert (curve.unseen[0], curve.seen[-1]) == (0, 0)
+
+
+@given(problems(both_kinds=True), st.floats(-8, 8))
+def test_the_harmonic_mean_lies_between_both_and_below_the_best_of_the_curve(problem: Problem, bias: float) -> None:
+    report, curve = gzsl_report(*problem.arrays, bias=bias), seen_unseen_curve(*problem.arrays)
+    low, high = sorted([report.unseen, report.seen])
+    assert low - 1e-12 <= report.harmonic_mean <= high + 1e-12
+    assert np.all(harmonic_means(curve.seen, curve.unseen) <= np.maximum(curve.seen, curve.unseen) + 1e-12)
+    if bias not in curve.bias:
+        assert report.harmonic_mean <= harmonic_means(curve.seen, curve.unseen).max() + 1e-12
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([name for name in MAKERS if "64" not in name]))
+def test_narrow_scores_are_counted_exactly(seed: int, maker: str) -> None:
+    generator = np.random.default_rng(seed)
+    seen = np.array([True, False, True, False])
+    scores, targets = MAKERS[maker](generator.normal(size=(12, 4))), generator.integers(0, 4, 12)
+    wide = scores.detach().double().numpy() if isinstance(scores, torch.Tensor) else scores.astype(np.float64)
+    problem = Problem([[Fraction(value) for value in row] for row in wide.tolist()], targets.tolist(), seen.tolist())
+    curve = seen_unseen_curve(scores, torch.tensor(targets), torch.tensor(seen))
+    for bias in probes(problem):
+        point = int(np.searchsorted(curve.bias, float(bias))) - 1
+        assert_same([curve.seen[point], curve.unseen[point]], list(accuracies(problem, bias)))
+        report = gzsl_report(scores, torch.tensor(targets), torch.tensor(seen), bias=float(bias))
+        assert_same(numbers(report), report_by_loops(problem, Fraction(float(bias))))
+
+
+def test_a_class_counts_once_however_many_images_it_has() -> None:
+    scores = np.array([[1, 0, 0]] * 9 + [[1, 0, 0], [0, 0, 1]], dtype=float)
+    report = gzsl_report(scores, np.array([0] * 9 + [1, 2]), np.array([True, True, False]))
+    assert (report.seen, report.unseen, report.accuracy) == (0.5, 1.0, 1.0)
+    assert report.harmonic_mean == pytest.approx(2 / 3)
+
+
+def test_the_released_mask_is_a_bias_of_two() -> None:
+    generator = np.random.default_rng(0)
+    scores, targets, seen = generator.normal(size=(200, 6)), generator.integers(0, 6, 200), np.arange(6) < 4
+    masked = scores + np.where(seen, -1, 1)
+    assert gzsl_report(masked, targets, seen) == gzsl_report(scores, targets, seen, bias=2.0)
+
+
+@pytest.mark.parametrize(("seen", "predicted"), [([True, False], 0), ([False, True], 0)])
+def test_the_first_class_wins_a_tie_of_whichever_kind(seen: list[bool], predicted: int) -> None:
+    report = gzsl_report(np.array([[1.0, 1.0]] * 2), np.array([0, 1]), np.array(seen))
+    assert report.seen == float(seen[predicted]) and report.unseen == float(not seen[predicted])
+    assert report.harmonic_mean == 0
+
+
+def test_a_kind_without_images_has_no_number() -> None:
+    scores, seen = np.array([[1.0, 0.0]]), np.array([True, False])
+    report = gzsl_report(scores, np.array([0]), seen)
+    assert report.seen == 1 and all(map(math.isnan, [report.unseen, report.harmonic_mean, report.accuracy]))
+    curve = seen_unseen_curve(scores, np.array([0]), seen)
+    assert np.isnan(curve.unseen).all() and curve.seen.tolist() == [1, 0] and math.isnan(area(curve))
+    with pytest.raises(ValueError, match="one kind has none"):
+        best_bias(scores, np.array([0]), seen)
+    nothing = gzsl_report(np.empty((0, 2)), np.empty(0, dtype=np.int64), seen)
+    assert all(map(math.isnan, numbers(nothing)))
+
+
+def test_a_ranking_without_an_error_has_an_area_of_one() -> None:
+    curve = seen_unseen_curve(np.array([[2.0, 0.0], [1.0, 0.0]]), np.array([0, 1]), np.array([True, False]))
+    assert area(curve) == 1.0
+    worst = Curve(np.array([-np.inf, 0.0, 1.0]), seen=np.array([1.0, 0.0, 0.0]), unseen=np.array([0.0, 0.0, 1.0]))
+    assert area(worst) == 0.0
+
+
+SCORES, TARGETS, SEEN = np.zeros((2, 3)), np.array([0, 2]), np.array([True, True, False])
+
+
+@pytest.mark.parametrize(
+    ("scores", "targets", "seen", "says"),
+    [
+        (SCORES[:1], TARGETS, SEEN, r"scores are \(1, 3\), not \(2, 3\)"),
+        (SCORES[:, :2], TARGETS, SEEN, r"scores are \(2, 2\), not \(2, 3\)"),
+        (SCORES[0], TARGETS, SEEN, r"scores are \(3,\)"),
+        (SCORES, TARGETS[:, None], SEEN, "targets are .images. of integers"),
+        (SCORES, TARGETS.astype(float), SEEN, "not float64"),
+        (SCORES, np.array([0, 3]), SEEN, "image 1 is the first of 1 whose target is no class: 3 is none of the 3"),
+        (SCORES, np.array([-1, 0]), SEEN, "image 0 .* -1 is none"),
+        (SCORES, TARGETS, SEEN.astype(int), "seen is .classes. of bool, not int64"),
+        (np.array([[0, 0, 0], [0, np.nan, 0]]), TARGETS, SEEN, "image 1 is the first of 1 with scores that are NaN"),
+        (np.array([[0, -np.inf, 0], [0, 0, 0]]), TARGETS, SEEN, "image 0 .* infinite"),
+    ],
+)
+@pytest.mark.parametrize("function", [gzsl_report, seen_unseen_curve, best_bias])
+def test_bad_input_is_named(function: Callable[..., Any], scores: Any, targets: Any, seen: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        function(scores, targets, seen)
+
+
+@pytest.mark.parametrize("bias", [math.nan, math.inf])
+def test_a_bias_is_finite(bias: float) -> None:
+    with pytest.raises(ValueError, match="not a finite number"):
+        gzsl_report(SCORES, TARGETS, SEEN, bias)
+
+
+def test_metrics_start_without_torch() -> None:
+    code = "import sys, recompose.tracks.gzsl.metrics; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_examples() -> None:
+    assert doctest.testmod(metrics).failed == 0
