@@ -21,13 +21,14 @@ LAST = "last.ckpt"
 T = TypeVar("T")
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
-# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the third is Lightning's own
+# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the others are Lightning's own
 # affair
 for _message in (
     ".*does not have many workers.*",
     ".*no .validation_step.*",
     "Found .* module.s. in eval mode.*",
     ".*LeafSpec.*",
+    "Total length of .list. across ranks is zero.*",
 ):
     warnings.filterwarnings("ignore", message=_message)
 

@@ -23,7 +23,7 @@ from recompose.tracks.gzsl.building import (
     read_classes,
 )
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import final, test_rows
+from recompose.tracks.gzsl.data.stages import final
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
 from recompose.tracks.gzsl.scores import Scores
 from recompose.training.hardware import Hardware
@@ -50,7 +50,7 @@ def evaluate(
     data, grids, run, device = read_classes(needs["data"]), grids_of(needs["grids"]), needs["run"], hardware.device
     stage = final(data)
     method = build_method(document, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
-    rows = test_rows(data)
+    rows = data.test_rows
     costs = EvaluationCosts(trainable(method), device)
     with costs.scoring():
         restore(method, run / CHECKPOINT)
@@ -119,7 +119,7 @@ def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray) -> dict[s
     """What figures show of a method: its embeddings [images, ...] of the test's images, each under its name, and for
     ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes, regions].
     """
-    rows = test_rows(data)
+    rows = data.test_rows
     parts = [method.embeddings(_inputs(method, grids, block)) for block in blocks(rows)]
     kept = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
     _, first = np.unique(data.labels[rows], return_index=True)

@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import test_rows
 from recompose.tracks.gzsl.metrics import area, best_bias, gzsl_report, seen_unseen_curve
 from recompose.tracks.gzsl.scores import Scores
 
@@ -35,7 +34,7 @@ def measured(data: ClassData, scores: Scores) -> dict[str, float]:
 
 
 def _measures(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
-    rows = test_rows(data)
+    rows = data.test_rows
     targets, seen = data.labels[rows], data.seen
     for name, bias in scores.biases.items():
         report = gzsl_report(scores.all, targets, seen, bias)

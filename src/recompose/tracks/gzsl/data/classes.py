@@ -37,6 +37,11 @@ class ClassData:
         return np.flatnonzero(self.splits == split)
 
     @cached_property
+    def test_rows(self) -> np.ndarray:
+        """The positions of images of the test, of seen and of unseen classes."""
+        return np.flatnonzero(self.splits != "trainval")
+
+    @cached_property
     def training_rows(self) -> np.ndarray:
         """The positions of images of training whose class is not one of validation."""
         rows = self.rows("trainval")

@@ -47,12 +47,7 @@ def final(data: ClassData) -> Stage:
 
 def as_released(data: ClassData) -> Stage:
     """The same, with the test to choose by, as released code does."""
-    return Stage(np.arange(len(data.classes)), data.seen, data.rows("trainval"), test_rows(data))
-
-
-def test_rows(data: ClassData) -> np.ndarray:
-    """The positions [images] of images of the test, of seen and of unseen classes."""
-    return np.flatnonzero(data.splits != "trainval")
+    return Stage(np.arange(len(data.classes)), data.seen, data.rows("trainval"), data.test_rows)
 
 
 def _by_class(data: ClassData, rows: np.ndarray) -> list[np.ndarray]:

@@ -13,7 +13,6 @@ from recompose.plan import Recipe
 from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
-from recompose.tracks.gzsl.data.stages import test_rows
 from recompose.tracks.gzsl.stored import read_classes, read_embeddings, read_scores
 
 CELL = 1.25  # inches
@@ -44,7 +43,7 @@ def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
     recipe = evaluation.needs["data"]
     data, scores = read_classes(results, recipe), read_scores(results, evaluation)
     kept = read_embeddings(results, evaluation)
-    place = {row: position for position, row in enumerate(test_rows(data))}
+    place = {row: position for position, row in enumerate(data.test_rows)}
     positions = np.array([place[row] for row in kept["mapped"]], dtype=int)
     uncertainty = scores.uncertainties["fused"][positions]
     order = np.argsort(uncertainty, kind="stable")

@@ -5,7 +5,6 @@ from recompose.plan import Recipe
 from recompose.report.figures import seen_unseen
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
-from recompose.tracks.gzsl.data.stages import test_rows
 from recompose.tracks.gzsl.metrics import Curve, seen_unseen_curve
 from recompose.tracks.gzsl.stored import read_classes, read_scores
 
@@ -23,5 +22,5 @@ def mean_curves(results: Results) -> str:
 def read_curve(results: Results, evaluation: Recipe) -> Curve:
     """Seen and unseen accuracy on the test over all calibration biases."""
     data = read_classes(results, evaluation.needs["data"])
-    targets = data.labels[test_rows(data)]
+    targets = data.labels[data.test_rows]
     return seen_unseen_curve(read_scores(results, evaluation).all, targets, data.seen)

@@ -13,7 +13,6 @@ from recompose.report.figures.series import by_benchmark
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
 from recompose.report.results import Results
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import test_rows
 from recompose.tracks.gzsl.stored import read_classes, read_embeddings
 
 CLASSES = 10  # of seen, and of unseen ones, at random, as in CREST's Figure 9
@@ -49,7 +48,7 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
 def _frames(results: Results, evaluation: Recipe) -> list[pd.DataFrame]:
     data, kept = read_classes(results, evaluation.needs["data"]), read_embeddings(results, evaluation)
-    labels = data.labels[test_rows(data)]
+    labels = data.labels[data.test_rows]
     images = np.concatenate([np.flatnonzero(labels == label)[:PER_CLASS] for label in _some_classes(data)])
     names = {"class": [data.classes[label] for label in labels[images]], "seen": data.seen[labels[images]]}
     frames = []

@@ -1,0 +1,165 @@
+"""Runs of the track: what trains and what chooses, resuming, and what is left in a folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from recompose.files import SCRATCH
+from recompose.tracks.gzsl import training
+from recompose.tracks.gzsl.building import BEST_ACCURACY, CHECKPOINT, COSTS, SELECTION
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.stages import selecting
+from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
+from recompose.training.hardware import Hardware
+from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+ALE = {**BILINEAR, "training": {**RATES, "epochs": 4, "selection": "validation"}}
+AS_RELEASED = {
+    **BILINEAR,
+    "training": {**RATES, "epochs": 4, "selection": "test-as-released"},
+    "scoring": {"bias": 0.1},
+}
+ESZSL = {"feature_weight": 1.0, "class_weight": 1.0, "normalise": True, "training": {"selection": "validation"}}
+
+
+def trained(
+    folder: Path, settings: dict[str, Any], grids: np.ndarray | None = None, method: str = "bilinear:ALE"
+) -> Path:
+    """The folder of a run."""
+    data = class_data()
+    needs = write(folder, data, grids_of(data) if grids is None else grids)
+    run = folder / "run"
+    run.mkdir()
+    assert training.train(document(method, settings), needs, run, CPU, "a run")
+    return run
+
+
+def checkpoint(run: Path, name: str = CHECKPOINT) -> dict[str, torch.Tensor]:
+    return load_file(run / name)
+
+
+@pytest.mark.parametrize(("method", "settings"), [("bilinear:ALE", ALE), ("eszsl:ESZSL", ESZSL)])
+def test_no_image_of_the_test_reaches_a_gradient_or_a_selection(
+    tmp_path: Path, method: str, settings: dict[str, Any]
+) -> None:
+    """Whoever looked at an image of the test would see NaN."""
+    data = class_data()
+    grids = grids_of(data)
+    poisoned = grids.copy()
+    poisoned[data.splits != "trainval"] = np.nan
+    runs = [
+        trained(tmp_path / name, settings, each, method) for name, each in (("clean", grids), ("poisoned", poisoned))
+    ]
+    first, second = map(checkpoint, runs)
+    assert all(torch.isfinite(tensor).all() for tensor in second.values())
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert (runs[0] / SELECTION).read_text() == (runs[1] / SELECTION).read_text()
+
+
+def test_images_of_validation_choose_and_do_not_train_before_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, shown = class_data(), []
+    right = training.ClassTraining.training_step
+
+    def watch(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
+        shown.append((len(self.method.seen), batch[0]))
+        return right(self, batch, index)
+
+    monkeypatch.setattr(training.ClassTraining, "training_step", watch)
+    trained(tmp_path, ALE)
+    grids = grids_of(data)
+    of_validation = {grids[row].tobytes() for row in data.validation_rows}
+    in_first = {each.numpy().tobytes() for classes, batch in shown if classes == data.seen.sum() for each in batch}
+    in_last = {each.numpy().tobytes() for classes, batch in shown if classes == len(data.seen) for each in batch}
+    assert not in_first & of_validation
+    assert of_validation <= in_last
+    assert in_last == {grids[row].tobytes() for row in data.rows("trainval")}
+
+
+def test_the_epoch_with_the_best_harmonic_mean_is_chosen_and_trained_anew(tmp_path: Path) -> None:
+    run = trained(tmp_path, ALE)
+    selection = json.loads((run / SELECTION).read_text())
+    values = [epoch["harmonic_mean"] for epoch in selection["epochs"]]
+    assert len(values) == 4
+    assert selection["chosen"]["epoch"] == 1 + values.index(max(values))
+    shorter = {**ALE, "training": {**ALE["training"], "epochs": selection["chosen"]["epoch"]}}
+    assert all(
+        torch.equal(tensor, checkpoint(run)[name])
+        for name, tensor in checkpoint(trained(tmp_path / "b", shorter)).items()
+    )
+
+
+def test_where_the_test_chooses_each_best_is_kept(tmp_path: Path) -> None:
+    run = trained(tmp_path, AS_RELEASED)
+    epochs = json.loads((run / SELECTION).read_text())["epochs"]
+    data = class_data()
+    rows = data.splits != "trainval"
+    for file, number, bias in ((CHECKPOINT, "harmonic_mean", 0.1), (BEST_ACCURACY, "accuracy", 0.1)):
+        report = gzsl_report(scores_of(data, checkpoint(run, file), rows), data.labels[rows], data.seen, bias)
+        assert getattr(report, number) == pytest.approx(max(epoch[number] for epoch in epochs))
+
+
+def scores_of(data: ClassData, state: dict[str, torch.Tensor], rows: np.ndarray) -> np.ndarray:
+    """Bilinear scores, by loops."""
+    scores = []
+    for grid in grids_of(data)[rows].astype(np.float32):
+        mean = grid.mean(axis=0)
+        scores.append([(mean / np.linalg.norm(mean)) @ state["method.W"].numpy() @ z for z in data.signatures])
+    return np.array(scores)
+
+
+def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp_path: Path) -> None:
+    run = trained(tmp_path, ESZSL, method="eszsl:ESZSL")
+    selection = json.loads((run / SELECTION).read_text())["chosen"]
+    assert json.loads((run / COSTS).read_text())["epoch_seconds"] > 0
+    data = class_data()
+    stage = selecting(data, 0)
+    grids = grids_of(data).astype(np.float64)
+    x = np.array([grid.mean(axis=0) / np.linalg.norm(grid.mean(axis=0)) for grid in grids])
+    shown = [place for place, index in enumerate(stage.classes) if not data.validation[index]]
+    signatures = data.signatures[stage.classes].astype(np.float64)
+    y = np.array([[1.0 if data.labels[row] == stage.classes[place] else -1.0 for place in shown] for row in stage.rows])
+    s, features = signatures[shown], x[stage.rows]
+    left = np.linalg.inv(features.T @ features + np.eye(features.shape[1]))
+    solved = left @ features.T @ y @ s @ np.linalg.inv(s.T @ s + np.eye(s.shape[1]))
+    scores = x[stage.chooses] @ solved @ signatures.T
+    targets = np.array([list(stage.classes).index(data.labels[row]) for row in stage.chooses])
+    seen = np.array([not data.validation[index] for index in stage.classes])
+    assert selection["bias"] == pytest.approx(best_bias(scores, targets, seen), abs=1e-3)
+
+
+class KilledError(Exception):
+    """What stands for a killed process."""
+
+
+@pytest.mark.parametrize("settings", [ALE, AS_RELEASED])
+@pytest.mark.parametrize("epoch", [1, 3])
+def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], epoch: int
+) -> None:
+    whole = trained(tmp_path / "whole", settings)
+    data = class_data()
+    needs = write(tmp_path / "killed", data, grids_of(data))
+    run = tmp_path / "killed" / "run"
+    run.mkdir()
+    right = training.ClassTraining.training_step
+
+    def dies(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
+        if self.current_epoch == epoch:
+            raise KilledError
+        return right(self, batch, index)
+
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(training.ClassTraining, "training_step", dies)
+        training.train(document("bilinear:ALE", settings), needs, run, CPU, "a run")
+    assert (run / SCRATCH).exists()
+    assert training.train(document("bilinear:ALE", settings), needs, run, CPU, "a run")
+    for file in (CHECKPOINT, SELECTION):
+        assert (run / file).read_bytes() == (whole / file).read_bytes()
