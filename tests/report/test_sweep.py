@@ -1,5 +1,6 @@
 """Where the numbers of a sweep stand on its axis."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_numbers_of_several_magnitudes_stand_by_their_logarithm(
 ) -> None:
     sweep(tmp_path / "figure", *numbers)
     found = places(tmp_path / "figure.svg", *numbers)
-    widths = [right - left for left, right in zip(found, found[1:], strict=False)]
+    widths = [right - left for left, right in pairwise(found)]
     assert [width / widths[0] for width in widths] == pytest.approx([float(step) for step in steps], rel=1e-3)
 
 
