@@ -1,7 +1,8 @@
 """The tracks: a folder for each task protocol. A new one is a folder beside these, and a line here."""
 
 from recompose.tracks.czsl import CZSL
+from recompose.tracks.gzsl import GZSL
 from recompose.tracks.track import Track
 
-TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(),)}
+TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(), GZSL())}
 FORMS = {name: track.form for name, track in TRACKS.items()}

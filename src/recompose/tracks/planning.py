@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
-from recompose.params import Params, Section
+from recompose.params import Archive, Params, Section
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 
@@ -37,14 +37,23 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed:
     """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
     is in it.
     """
-    content = dataset.model_dump(exclude={"archives"})
+    content = {field: _content(getattr(dataset, field)) for field in type(dataset).model_fields}
     labels: dict[str, Any] = {"dataset": name}
     if adapter.drawn:
         content["seed"] += seed
         labels["world"] = seed
-    if archives := getattr(dataset, "archives", None):
-        content["archives"] = {archive.file: archive.sha256 for archive in archives}
     return Recipe("data", name, content, code=fingerprint([adapter.module]), track=track, labels=labels)
+
+
+def _content(value: Any) -> Any:
+    """What a value of a data set's section says of its content: of files their digests, and not where they may be
+    had.
+    """
+    if isinstance(value, Archive):
+        return {value.file: value.sha256}
+    if isinstance(value, list) and all(isinstance(each, Archive) for each in value):
+        return {archive.file: archive.sha256 for archive in value}
+    return value.model_dump() if isinstance(value, Section) else value
 
 
 @dataclass(frozen=True)
