@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from recompose.errors import PlanError
 from recompose.files import write_json
 from recompose.papers.declaration import load_paper
 from recompose.phases import PHASES
-from recompose.plan import Recipe, closure
+from recompose.plan import Planner, Recipe, closure
 from recompose.report.kinds import artifact_files
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -122,6 +123,14 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
         recipes = [work.plan.by_key[key] for key in job.keys]
         computes = job.phase in ("backbones", "features") or any("backbone" in each.needs for each in recipes)
         assert job.gpus == (gpus if computes else 0), job.says
+
+
+def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
+    work = workspace(tmp_path, "demo", "profiles.demo.trainer.accelerator=gpu")
+    data, run = (next(recipe for recipe in work.plan.recipes if recipe.kind == kind) for kind in ("data", "runs"))
+    grids = Planner(work.params).given_grids(data, "maps.hdf5")
+    job = Engine(work, Machine(4))._job("runs", [replace(run, needs={"data": data, "grids": grids})])
+    assert job.gpus == 1
 
 
 @pytest.mark.parametrize(("profile", "pretraining", "training"), [("demo", 2, 1), ("paper", 1, 8)])

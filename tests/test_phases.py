@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from recompose import cli, phases
-from recompose.errors import FailedError
+from recompose.digest import sha256_file
+from recompose.errors import DownloadError, FailedError
+from recompose.files import read_json
 from recompose.phases import PHASES, Phase, make
-from recompose.plan import Plan, Recipe, closure
+from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -177,3 +181,77 @@ def test_what_is_needed_is_given_verified(work: Workspace, made: list[str]) -> N
     (work.store.folder(run.needs["features"]) / "made.txt").write_text("changed")
     with pytest.raises(DamagedError):
         phases._needs(work, run)
+
+
+# a network of torchvision, and grids
+
+
+def with_weights(root: Path, content: bytes, digits: str | None = None) -> Workspace:
+    """A project whose data folder has weights, under a name that ends in these digits of theirs."""
+    (root / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    (root / "data/weights").mkdir(parents=True)
+    path = root / "data/weights/new"
+    path.write_bytes(content)
+    name = f"resnet101-{digits or sha256_file(path)[:8]}.pth"
+    path.rename(path.with_name(name))
+    return Workspace(root, [f"backbones.resnet-101.weights.file={name}"])
+
+
+def test_weights_are_what_their_name_says(tmp_path: Path) -> None:
+    work = with_weights(tmp_path, b"weights")
+    recipe = Planner(work.params).backbone("resnet-101")
+    make(work, [recipe])
+    folder = work.store.folder(recipe)
+    described = read_json(folder / phases.BACKBONE)
+    assert described == {"library": "torchvision", "architecture": "resnet101", "weights": described["weights"]}
+    assert (folder / described["weights"]).read_bytes() == b"weights"
+
+
+def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
+    work = with_weights(tmp_path, b"others", "63fe2227")
+    recipe = Planner(work.params).backbone("resnet-101")
+    folder = work.store.folder(recipe)
+    folder.mkdir(parents=True)
+    with pytest.raises(
+        DownloadError, match=r"-63fe2227\.pth has the sha256 \w{64}, which by its name begins with 63fe"
+    ):
+        phases.make_backbone(work, recipe, folder)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What grids were asked for, of a data set of two images; none are made."""
+    from recompose.backbones import grids
+
+    asked: list[dict[str, Any]] = []
+
+    def write(backbone: Path, paths: list[Path], folder: Path, device: object, **settings: Any) -> None:
+        asked.append({"backbone": backbone, "paths": paths, **settings})
+
+    monkeypatch.setattr(grids, "write_grids", write)
+    monkeypatch.setattr(grids, "from_hdf5", lambda path, folder, images: asked.append({"path": path, "images": images}))
+    monkeypatch.setattr(phases, "track_of", lambda _: SimpleNamespace(images=lambda index: ["a.jpg", "b/c.jpg"]))
+    monkeypatch.setattr(phases, "_verified", lambda work, recipe: work.store.folder(recipe))
+    monkeypatch.setattr(phases, "_unchanged_raw", lambda work, recipe: work.data / "birds")
+    return asked
+
+
+def test_grids_are_made_of_a_data_set_s_images_by_a_backbone(work: Workspace, written: list[dict[str, Any]]) -> None:
+    planner = Planner(work.params)
+    backbone = planner.backbone("resnet-101")
+    recipe = planner.grids(one_of(work.plan, "data"), backbone, size=448, layer="layer4")
+    PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    paths = [work.data / "birds/a.jpg", work.data / "birds/b/c.jpg"]
+    assert written == [
+        {"backbone": work.store.folder(backbone), "paths": paths, "size": 448, "layer": "layer4"},
+    ]
+
+
+def test_grids_that_somebody_has_are_read_without_images(
+    work: Workspace, written: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
+    recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), "maps.hdf5")
+    PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert written == [{"path": work.data / "archives/maps.hdf5", "images": 2}]

@@ -443,3 +443,38 @@ def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
     edited = head + "  shapes-resnet: #" + section.replace("batch_size: 128", "batch_size: 64", 1)
     assert changed(edited, {"other": on_other()}) == ({"other": 1}, {"other": 1})
     assert changed(edited) == ({}, {})
+
+
+# grids
+
+
+def grids_of(*edits: str, **settings: Any) -> Recipe:
+    planner = Planner(parse_params(TEXT, FORMS, edits=edits))
+    data = replace(LEAF, name="birds", track="czsl", labels={"dataset": "birds"})
+    return planner.grids(data, planner.backbone("resnet-101"), **({"size": 448, "layer": "layer4"} | settings))
+
+
+def test_grids_are_of_a_data_set_by_a_backbone_at_a_size_and_a_layer() -> None:
+    recipe = grids_of()
+    assert (recipe.kind, recipe.name, recipe.track) == ("grids", "birds by resnet-101", "czsl")
+    assert recipe.document == {"size": 448, "layer": "layer4"}
+    assert recipe.labels == {"dataset": "birds", "backbone": "resnet-101"}
+    assert {role: need.kind for role, need in recipe.needs.items()} == {"data": "data", "backbone": "backbones"}
+    assert "recompose.backbones.grids" in recipe.code
+    assert grids_of().digest == recipe.digest
+    assert len({each.digest for each in (recipe, grids_of(size=224), grids_of(layer="layer3"))}) == 3
+
+
+def test_other_weights_make_other_grids_and_another_mirror_does_not() -> None:
+    weights, same = "backbones.resnet-101.weights", grids_of().digest
+    assert grids_of(f"{weights}.urls=[https://example.org/resnet101-63fe2227.pth]").digest == same
+    assert grids_of(f"{weights}.file=resnet101-cd907fc2.pth").digest != same
+    assert grids_of("backbones.resnet-101.architecture=wide_resnet101_2").digest != same
+
+
+def test_grids_that_somebody_has_need_no_backbone() -> None:
+    planner = Planner(parse_params(TEXT, FORMS))
+    recipe, other = (planner.given_grids(LEAF, name) for name in ("maps.hdf5", "others.hdf5"))
+    assert (recipe.kind, recipe.name, recipe.document) == ("grids", "words from maps.hdf5", {"file": "maps.hdf5"})
+    assert recipe.needs == {"data": LEAF}
+    assert recipe.digest != other.digest

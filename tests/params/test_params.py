@@ -124,6 +124,26 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("    threads: 2\n", "", "backbones.shapes-resnet.threads: this key is missing"),
         ("    threads: 2\n", "    threads: 0\n", "backbones.shapes-clip.threads: input should be greater than 0"),
         (
+            "other_backbone: shapes-resnet",
+            "other_backbone: resnet-101",
+            "czsl.other_backbone: 'resnet-101' has no text tower, as methods need it; allowed: shapes-clip",
+        ),
+        (
+            "      backbone: clip-vit-l-14",
+            "      backbone: resnet-101",
+            "profiles.paper.czsl.backbone: 'resnet-101' has no text tower, as methods need it; allowed: shapes-clip, ",
+        ),
+        (
+            "file: resnet101-63fe2227.pth",
+            "file: resnet101.pth",
+            "backbones.resnet-101.weights.file: string should match pattern",
+        ),
+        (
+            "    architecture: resnet101\n",
+            "    architecture: resnet101\n    activation: gelu\n",
+            "backbones.resnet-101.activation: there is no key 'activation'; allowed: architecture, weights",
+        ),
+        (
             "    architecture: RN50\n",
             "    architecture: RN50\n    threads: 2\n",
             "backbones.clip-rn50.threads: there is no key 'threads'",

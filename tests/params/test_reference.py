@@ -45,6 +45,7 @@ def test_the_page_says_what_a_value_may_be() -> None:
     assert "| `profiles.<name>.trainer.devices` | `auto` or whole number (above 0) |" in page
     assert "| `czsl.methods.msci.pair_head` | `true`, `false` |" in page
     assert "## `backbones.<name>` (Released)" in page
+    assert "## `backbones.<name>` (Classifier)" in page
 
 
 def test_every_parameter_and_every_section_is_described() -> None:

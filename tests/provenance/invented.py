@@ -17,6 +17,7 @@ FILES = {
     "data": ("content.json", "samples.csv"),
     "backbones": ("backbone.json", "weights.safetensors"),
     "features": ("embeddings.npy",),
+    "grids": ("grids.npy",),
     "runs": ("checkpoint.safetensors",),
     "evaluations": ("scores.safetensors",),
 }
