@@ -121,7 +121,9 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
     )
     for job in Engine(work, Machine(4)).jobs(ALL):
         recipes = [work.plan.by_key[key] for key in job.keys]
-        computes = job.phase in ("backbones", "features") or any("backbone" in each.needs for each in recipes)
+        computes = job.phase in ("backbones", "features", "grids") or any(
+            {"backbone", "grids"} & each.needs.keys() for each in recipes
+        )
         assert job.gpus == (gpus if computes else 0), job.says
 
 
