@@ -167,7 +167,7 @@ def contrast_by_loop(rows: Rows, targets: list[int], temperature: float, thresho
     return total / len(rows)
 
 
-@pytest.mark.parametrize("threshold", [-1.0, 0.0, 0.5, 2.0])
+@pytest.mark.parametrize("threshold", [-math.inf, -1.0, 0.0, 0.5, 2.0])
 @pytest.mark.parametrize("targets", [[0, 0, 1, 1, 2, 0], [0, 1, 2, 3, 4, 5], [1, 1, 1, 1, 1, 1]])
 def test_the_contrast_and_its_gradient_are_the_loop_s(targets: list[int], threshold: float) -> None:
     assert_value_and_gradients(

@@ -215,6 +215,24 @@ def test_narrow_scores_are_counted_exactly(seed: int, maker: str) -> None:
         assert_same(numbers(report), report_by_loops(problem, Fraction(float(bias))))
 
 
+@pytest.mark.parametrize("maker", ["numpy-float16", "torch-bfloat16"])
+def test_differences_of_narrow_scores_are_not_rounded(maker: str) -> None:
+    curve = seen_unseen_curve(MAKERS[maker]([[2048.0, 0.5]]), np.array([0]), np.array([True, False]))
+    assert curve.bias.tolist() == [-np.inf, 2047.5]
+
+
+@pytest.mark.parametrize(("switches", "bias"), [([0, 1, 2, 5], 3.5), ([0, 3, 4, 5], 1.5), ([0, 2, 3, 5], 1.0)])
+def test_of_equally_good_intervals_the_widest_is_taken_and_then_the_lowest(switches: list[int], bias: float) -> None:
+    """Images of an unseen, a seen, an unseen and a seen class change in turn: after the first and the third change
+    H is 2/3, and between the second and the third it is lower.
+    """
+    targets, seen = np.array([1, 0, 1, 0]), np.array([True, False])
+    scores = np.array([[float(switch), 0.0] for switch in switches])
+    curve = seen_unseen_curve(scores, targets, seen)
+    assert list(zip(curve.seen, curve.unseen, strict=True))[1:4] == [(1.0, 0.5), (0.5, 0.5), (0.5, 1.0)]
+    assert best_bias(scores, targets, seen) == bias
+
+
 def test_a_class_counts_once_however_many_images_it_has() -> None:
     scores = np.array([[1, 0, 0]] * 9 + [[1, 0, 0], [0, 0, 1]], dtype=float)
     report = gzsl_report(scores, np.array([0] * 9 + [1, 2]), np.array([True, True, False]))
