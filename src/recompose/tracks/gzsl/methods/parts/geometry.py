@@ -23,17 +23,17 @@ def side_of(regions: int) -> int:
 
 
 def relations(side: int) -> Tensor:
-    """Sines, then cosines, of how each region lies to each other [regions, regions, 64].
+    """Sines, then cosines, of how each region lies to each other [regions, regions, 64], in 64 bits.
 
     Of four quantities at eight frequencies each: the logarithms of the distances along rows and along columns, which
     are in units of the grid and divided by a region's size plus one, as released; and of the ratios of heights and of
     widths, which are zero, for all regions have one size.
     """
-    centres = (torch.arange(side) + 0.5) / side
+    centres = (torch.arange(side, dtype=torch.float64) + 0.5) / side
     row, column = centres.repeat_interleave(side), centres.repeat(side)
     size = 1 / side + 1
     logs = [((at[:, None] - at).abs() / size).clamp(min=NEAREST).log() for at in (row, column)]
-    frequencies = WAVE_LENGTH ** -(torch.arange(WIDTH // 8) / (WIDTH / 8))
+    frequencies = WAVE_LENGTH ** -(torch.arange(WIDTH // 8, dtype=torch.float64) / (WIDTH // 8))
     zero = torch.zeros_like(logs[0])
     angles = (100 * torch.stack([*logs, zero, zero], dim=-1)[..., None] * frequencies).flatten(2)
     return torch.cat([angles.sin(), angles.cos()], dim=-1)

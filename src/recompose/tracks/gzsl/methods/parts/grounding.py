@@ -71,7 +71,7 @@ class GeometryAttention(nn.Module):
     def _relations(self, regions: Tensor) -> Tensor:
         """The relations [R, R, 64], made anew for a grid of another size."""
         if len(self.relations) != regions.shape[1]:
-            self.relations = relations(side_of(regions.shape[1])).to(regions.device)
+            self.relations = relations(side_of(regions.shape[1])).to(self.relations)
         return self.relations
 
 

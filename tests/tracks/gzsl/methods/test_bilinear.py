@@ -1,0 +1,103 @@
+"""Bilinear maps: three rankings against loops, and ESZSL against its own objective."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from recompose.tracks.gzsl.methods.bilinear import ALE, DEVISE, SJE, Bilinear
+from recompose.tracks.gzsl.methods.eszsl import ESZSL
+from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace
+from tests.tracks.gzsl.methods.tiny import (
+    ATTRIBUTES,
+    CHANNELS,
+    CLASSES,
+    SEEN,
+    TARGETS,
+    grids,
+    parameters_of,
+    same_gradients,
+    space,
+)
+
+INPUTS, LABELS = grids().double(), torch.tensor(TARGETS)
+SIGNATURES = space().signatures.double()
+
+
+def plain_features(image: Tensor, normalise: bool) -> Tensor:
+    mean = sum(image) / len(image)
+    return mean / mean.square().sum().sqrt() if normalise else mean
+
+
+def plain_ranking(kind: type[Bilinear], scores: Tensor, target: int, margin: float) -> Tensor:
+    rivals = [k for k in range(CLASSES) if SEEN[k] and k != target]
+    violations = [scores[k] - scores[target] + margin for k in rivals if scores[k] - scores[target] + margin > 0]
+    if not violations:
+        return scores.sum() * 0
+    if kind is SJE:
+        return max(violations)
+    weight = 1.0 if kind is DEVISE else sum(1 / k for k in range(1, len(violations) + 1)) / len(violations)
+    return weight * sum(violations)
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("kind", [ALE, DEVISE, SJE])
+def test_a_ranking_is_what_its_loops_are(kind: type[Bilinear], normalise: bool) -> None:
+    torch.manual_seed(0)
+    method = kind(space(), CHANNELS, margin=0.4, normalise=normalise).double()
+    p = parameters_of(method)
+    scores = [SIGNATURES @ (p["W"].T @ plain_features(image, normalise)) for image in INPUTS]
+    torch.testing.assert_close(method.predict(INPUTS).scores, torch.stack(scores))
+    losses = [plain_ranking(kind, row, target, 0.4) for row, target in zip(scores, TARGETS, strict=True)]
+    assert any(losses)
+    same_gradients(method, method.loss(INPUTS, LABELS, 0)["loss"], p, sum(losses) / len(losses))
+
+
+def test_scores_that_lead_by_the_margin_cost_nothing() -> None:
+    for kind in (ALE, DEVISE, SJE):
+        method = kind(space(), CHANNELS, margin=1.0, normalise=True)
+        cost = method.cost(torch.tensor([[0.0, 0.0, 0.0], [0.0, 2.0, 1.0]]))
+        assert cost.tolist() == [0.0, {ALE: 2.25, DEVISE: 3.0, SJE: 2.0}[kind]]
+
+
+def fitted(gamma: float, lambda_: float, *, normalise: bool = False) -> tuple[ESZSL, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(4)
+    features = torch.randn(40, CHANNELS, generator=generator)
+    shown = torch.tensor([k for k in range(CLASSES) if SEEN[k]])
+    targets = shown[torch.randint(len(shown), (40,), generator=generator)]
+    method = ESZSL(space(), CHANNELS, feature_weight=gamma, class_weight=lambda_, normalise=normalise).double()
+    features = method.pooled(features[:, None].double())
+    method.fit(features, targets)
+    return method, features, targets
+
+
+def test_eszsl_is_least_where_its_objective_has_no_slope() -> None:
+    """|X^T V S - Y|^2 + gamma |V S|^2 + lambda |X^T V|^2 + gamma lambda |V|^2."""
+    gamma, lambda_ = 0.7, 0.2
+    method, features, targets = fitted(gamma, lambda_)
+    s = SIGNATURES[torch.tensor(SEEN)].T
+    y = torch.stack([torch.tensor([1.0 if k == t else -1.0 for k in range(CLASSES) if SEEN[k]]) for t in targets])
+    v = method.W.clone().requires_grad_()
+    wrong = (features @ v @ s - y.double()).square().sum()
+    ridges = gamma * (v @ s).square().sum() + lambda_ * (features @ v).square().sum()
+    (wrong + ridges + gamma * lambda_ * v.square().sum()).backward()
+    assert v.grad is not None
+    assert float(v.grad.abs().max()) < 1e-10
+
+
+def test_eszsl_tells_seen_classes_that_features_tell_and_goes_into_a_checkpoint() -> None:
+    eye = ClassSpace(torch.eye(3), torch.eye(3), torch.tensor([True, True, False]))
+    method = ESZSL(eye, 3, feature_weight=0.1, class_weight=0.1, normalise=True)
+    method.fit(torch.eye(3)[[0, 1, 0, 1]], torch.tensor([0, 1, 0, 1]))
+    scores = method.predict(torch.eye(3)[:, None]).scores
+    assert scores[:2].argmax(dim=1).tolist() == [0, 1]
+    assert list(method.state_dict()) == ["W"]
+    other = ESZSL(eye, 3, feature_weight=0.1, class_weight=0.1, normalise=True)
+    other.load_state_dict(method.state_dict())
+    assert torch.equal(other.predict(torch.eye(3)[:, None]).scores, scores)
+    assert method.embeddings(torch.eye(3)[:, None])["fused"].shape == (3, 3)
+
+
+def test_eszsl_shrinks_as_its_ridges_grow() -> None:
+    norms = [float(fitted(weight, weight, normalise=True)[0].W.norm()) for weight in (0.01, 1.0, 100.0)]
+    assert norms == sorted(norms, reverse=True)
+    assert fitted(1.0, 1.0)[0].W.shape == (CHANNELS, ATTRIBUTES)
