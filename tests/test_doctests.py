@@ -11,6 +11,11 @@ import recompose.tracks.czsl.metrics as metrics
 MODULES = [
     "recompose.measures",
     "recompose.tracks.czsl.measures",
+    "recompose.tracks.gzsl.building",
+    "recompose.tracks.gzsl.evidential",
+    "recompose.tracks.gzsl.figures.attributes",
+    "recompose.tracks.gzsl.losses",
+    "recompose.tracks.gzsl.metrics",
     *(module.name for module in pkgutil.walk_packages(metrics.__path__, f"{metrics.__name__}.")),
 ]
 

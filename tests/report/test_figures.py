@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
 
+from recompose.report.figures import tradeoff
 from recompose.report.figures.style import Sheet, panels, styled
+from recompose.report.figures.tradeoff import Tradeoff
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.figures import curves, galleries, maps
+from recompose.tracks.czsl.figures import galleries, maps
 
 Pair = tuple[str, str]
 
@@ -271,6 +273,8 @@ def test_what_is_said_of_several_rows_has_their_names() -> None:
 
 # curves
 
+ACCURACIES = Tradeoff("unseen", "seen", lambda results, evaluation: (np.zeros(1), np.ones(1)))
+
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=8))
@@ -280,15 +284,16 @@ def test_the_staircase_s_height_is_the_best_seen_accuracy_that_still_gives_the_u
     """Unseen accuracy rises from point to point, seen accuracy falls."""
     unseen = np.cumsum([up for up, _ in steps]) / 200
     seen = np.cumsum([down for _, down in steps])[::-1] / 200
-    grid = np.linspace(0, unseen[-1], 41)
-    found = curves._highest(unseen, seen, grid)
-    for value, height in zip(grid, found, strict=True):
-        assert height == max(s for u, s in zip(unseen, seen, strict=True) if u >= value)
+    points = tradeoff._sampled(ACCURACIES, unseen, seen)
+    grid = np.linspace(0, unseen[-1], len(points))
+    for value, height in zip(grid, points["seen"], strict=True):
+        assert height == 100 * max(s for u, s in zip(unseen, seen, strict=True) if u >= value)
 
 
 def test_a_staircase_falls_behind_its_points() -> None:
-    found = curves._highest(np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]), np.array([0, 0.01, 0.5, 0.51, 1]))
-    assert found.tolist() == [0.9, 0.6, 0.6, 0.1, 0.1]
+    points = tradeoff._sampled(ACCURACIES, np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]))
+    at = points.set_index("unseen")["seen"]
+    assert [at[place] for place in (0, 1, 50, 51, 100)] == [90, 60, 60, 10, 10]
 
 
 # sheets
@@ -433,7 +438,7 @@ def test_curves_of_hostile_rows_and_data_sets_can_be_drawn(tmp_path: Path, name:
     with styled():
         figure, axes = panels(1, 1)
         try:
-            curves._draw_curves(axes[0, 0], pd.DataFrame(rows), name)
+            tradeoff._draw_curves(axes[0, 0], pd.DataFrame(rows), name, ACCURACIES)
             Sheet(tmp_path / "f", name, []).write(figure, pd.DataFrame(rows))
         finally:
             plt.close(figure)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
-from recompose.params import Archive, Params, Section
+from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 
@@ -37,7 +37,8 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed:
     """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
     is in it.
     """
-    content = {field: _content(getattr(dataset, field)) for field in type(dataset).model_fields}
+    fields = [field for field in type(dataset).model_fields if not isinstance(getattr(dataset, field), GivenGrids)]
+    content = {field: _content(getattr(dataset, field)) for field in fields if getattr(dataset, field) is not None}
     labels: dict[str, Any] = {"dataset": name}
     if adapter.drawn:
         content["seed"] += seed

@@ -150,5 +150,8 @@ class _Runs(Runs):
         return self.recipe("runs", name, variant, seed, document, {"data": data, "grids": self._grids(data)}, code)
 
     def _grids(self, data: Recipe) -> Recipe:
+        given = getattr(self.section.datasets[data.name], "grids", None)
+        if given:
+            return self.planner.given_grids(data, given.file)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

@@ -5,7 +5,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
+from recompose.params.sections import (
+    Archive,
+    Count,
+    GivenGrids,
+    Name,
+    Positive,
+    Precision,
+    Section,
+    Seed,
+    Share,
+    Weight,
+)
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Selecting = Literal["validation", "test-as-released"]
@@ -63,6 +74,9 @@ class EszslSettings(MethodSettings):
 
     feature_weight: Positive = Field(description="gamma, the ridge on the side of features.")
     class_weight: Positive = Field(description="lambda, the ridge on the side of classes.")
+    labels: Literal["one-hot", "signed"] = Field(
+        description="Of an image, 1 for its class and 0 for the others; or -1 for the others, as the paper has it."
+    )
     normalise: bool = Field(description="Features are given unit length.")
     training: Selection = Field(description="What is chosen; of a closed form the bias alone.")
 
@@ -216,7 +230,6 @@ class Method:
     class_path: str  # module:class
     settings: type[Section]
     needs_seed: bool = True  # no: on the same data another seed gives the same numbers, so it is run once
-    trained: Literal["gradient", "closed-form"] = "gradient"
 
     @property
     def module(self) -> str:
@@ -226,7 +239,7 @@ class Method:
 
 _IN = "recompose.tracks.gzsl.methods"
 METHODS = {
-    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings, needs_seed=False, trained="closed-form"),
+    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings, needs_seed=False),
     "ale": Method(f"{_IN}.bilinear:ALE", BilinearSettings),
     "devise": Method(f"{_IN}.bilinear:DEVISE", BilinearSettings),
     "sje": Method(f"{_IN}.bilinear:SJE", BilinearSettings),
@@ -258,6 +271,9 @@ class Downloaded(Section):
     adapter: Literal["cub", "sun", "awa2"] = Field(description="What reads it: the data set whose form it has.")
     archives: list[Archive] = Field(description="The files that it is unpacked from: images, and splits.")
     word_vectors: Archive = Field(description="The vectors of the attributes' names.")
+    grids: GivenGrids | None = Field(
+        default=None, description="Grids that somebody has made of its images; null: the profile's backbone makes them."
+    )
 
 
 DataSet = Annotated[ShapesClasses | Downloaded, Field(discriminator="adapter")]

@@ -1,25 +1,32 @@
 """Curves of seen over unseen accuracy as the calibration bias grows."""
 
+import numpy as np
+
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures import seen_unseen
+from recompose.report.figures import tradeoff
 from recompose.report.figures.style import Sheet
+from recompose.report.figures.tradeoff import Tradeoff
 from recompose.report.results import Results
-from recompose.tracks.czsl.metrics.curves import Curve
 from recompose.tracks.czsl.stored import read_curve
 
 
 def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Seen over unseen accuracy in the artifact's world, a panel for each data set."""
     view = next(iter(paper.artifacts[name].all_views.values()))
-    world = view.of.partition("/")[2]
-
-    def read(results: Results, evaluation: Recipe) -> Curve:
-        return read_curve(results, evaluation, world)
-
-    seen_unseen.draw_curves(results, paper, name, sheet, read)
+    tradeoff.draw_curves(results, paper, name, sheet, _in_world(view.of.partition("/")[2]))
 
 
 def mean_curves(results: Results) -> str:
     """The mean seen accuracy of each method at each unseen accuracy in the closed world, in percent, as CSV."""
-    return seen_unseen.mean_curves(results, "czsl", lambda results, each: read_curve(results, each, "closed"))
+    return tradeoff.mean_curves(results, "czsl", _in_world("closed"))
+
+
+def _in_world(world: str) -> Tradeoff:
+    """Accuracies of unseen and of seen pairs in a world."""
+
+    def read(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.ndarray]:
+        curve = read_curve(results, evaluation, world)
+        return curve.unseen, curve.seen
+
+    return Tradeoff("unseen", "seen", read)

@@ -1,26 +1,32 @@
 """Curves of seen over unseen accuracy as the calibration bias grows."""
 
+import numpy as np
+
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures import seen_unseen
+from recompose.report.figures import tradeoff
 from recompose.report.figures.style import Sheet
+from recompose.report.figures.tradeoff import Tradeoff
 from recompose.report.results import Results
-from recompose.tracks.gzsl.metrics import Curve, seen_unseen_curve
+from recompose.tracks.gzsl.metrics import seen_unseen_curve
 from recompose.tracks.gzsl.stored import read_classes, read_scores
 
 
 def draw_seen_unseen(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Seen over unseen accuracy, a panel for each data set."""
-    seen_unseen.draw_curves(results, paper, name, sheet, read_curve)
+    tradeoff.draw_curves(results, paper, name, sheet, ACCURACIES)
 
 
 def mean_curves(results: Results) -> str:
     """The mean seen accuracy of each method at each unseen accuracy, in percent, as CSV."""
-    return seen_unseen.mean_curves(results, "gzsl", read_curve)
+    return tradeoff.mean_curves(results, "gzsl", ACCURACIES)
 
 
-def read_curve(results: Results, evaluation: Recipe) -> Curve:
-    """Seen and unseen accuracy on the test over all calibration biases."""
+def _accuracies(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.ndarray]:
+    """Unseen and seen accuracy on the test over all calibration biases."""
     data = read_classes(results, evaluation.needs["data"])
-    targets = data.labels[data.test_rows]
-    return seen_unseen_curve(read_scores(results, evaluation).all, targets, data.seen)
+    curve = seen_unseen_curve(read_scores(results, evaluation).all, data.labels[data.test_rows], data.seen)
+    return curve.unseen, curve.seen
+
+
+ACCURACIES = Tradeoff("unseen", "seen", _accuracies)
