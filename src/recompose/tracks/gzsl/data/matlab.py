@@ -1,15 +1,15 @@
 """Fields of MATLAB files, of version 5 and of version 7.3, which is HDF5: read as if every one of them were hostile.
 
 Only the fields that are asked for are unpacked (features of images are some 600 MB), none beyond ``MOST_BYTES``.
+Version 5 is read here, after MathWorks' description of it, and not by SciPy: a few wrong bytes end that process.
 """
 
 import math
-import struct
-import warnings
 import zlib
 from collections.abc import Collection, Iterator
-from io import BytesIO
+from itertools import islice
 from pathlib import Path
+from struct import Struct
 from typing import IO, Any
 
 import numpy as np
@@ -18,17 +18,14 @@ from recompose.errors import DataError
 
 MOST_BYTES = 2**28  # of a field, unpacked
 _MOST_CHARACTERS = 4096  # of one text of a field
-_HEADER, _TAG, _VERSION = 128, 8, 0x0100  # bytes of a version 5 file's header and of the tag of a field
-_COMPRESSED = 15
-_ORDERS = {b"IM": "<", b"MI": ">"}
-_PEEK = 2**16  # bytes of a field that hold its name and shape
+_NEITHER = "holds neither numbers nor a cell array of texts"
 
 
 def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
     """The fields of a file that are there, of those that are asked for.
 
     Returns:
-        field -> array, as MATLAB shows it: numbers, or for a cell array of texts objects of type str.
+        field -> array, as MATLAB shows it: numbers as they are stored, or for a cell array objects of type str.
 
     Raises:
         DataError: no such file, no MATLAB file, a damaged one, or a field that is too large or neither numbers nor
@@ -45,7 +42,7 @@ def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
         for name, array in read(path, fields):
             if name in found:
                 raise DataError(f"field {name} stands there twice")
-            found[name] = _plain(name, array)
+            found[name] = array
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except Exception as error:  # a damaged or hostile file makes the readers fail in any way
@@ -54,75 +51,135 @@ def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
     return found
 
 
-def _plain(name: str, array: Any) -> np.ndarray:
-    """An array of numbers, or of texts."""
-    if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
-        return array
-    if not isinstance(array, np.ndarray) or array.dtype != object:
-        raise DataError(f"field {name} holds neither numbers nor a cell array of texts")
-    texts = np.empty(array.shape, dtype=object)
-    for place, cell in enumerate(array.flat):
-        if not (isinstance(cell, np.ndarray) and cell.dtype.kind == "U" and cell.size <= 1):
-            raise DataError(f"field {name}, place {place + 1}: expected a text in this cell")
-        texts.flat[place] = _short("".join(cell.flat), name, place)
-    return texts
-
-
-def _short(text: str, name: str, place: int) -> str:
-    if len(text) > _MOST_CHARACTERS:
-        raise DataError(f"field {name}, place {place + 1}: a text of {len(text)} characters, more than a name has")
-    return text
-
-
 def _check_size(name: str, shape: tuple[int, ...], itemsize: int) -> None:
     if math.prod(shape) * itemsize > MOST_BYTES:
-        sizes = " x ".join(map(str, shape))
-        raise DataError(f"field {name} is too large: {sizes}, beyond {MOST_BYTES} bytes")
+        sides = " x ".join(map(str, shape))
+        raise DataError(f"field {name} is too large: {sides}, beyond {MOST_BYTES} bytes")
+
+
+def _no_text(name: str, place: int) -> DataError:
+    return DataError(f"field {name}, place {place + 1}: expected a text in this cell, of at most {_MOST_CHARACTERS}")
 
 
 # version 5: a header, then one element after the other, most of them compressed
 
+_HEADER, _TAG = 128, 8  # bytes of a file's header and of an element's tag
+_ORDERS = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}  # version and byte order, at the end of the header
+_MATRIX, _COMPRESSED = 14, 15  # types of elements
+_CELL, _CHARACTERS, _DOUBLE, _UINT64 = 1, 4, 6, 15  # classes of matrices; numbers are from the third to the fourth
+_COMPLEX = 0x0800
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_CODECS = {1: "utf-8", 2: "utf-8", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
+_PEEK = 2**16  # bytes of an element that hold its name and shape
 
-def _version_5(path: Path, fields: Collection[str]) -> Iterator[tuple[str, Any]]:
-    from scipy.io import loadmat, whosmat
 
-    with path.open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        header = file.read(_HEADER)
-        order = _ORDERS.get(header[126:])
-        if order is None or struct.unpack(f"{order}H", header[124:126]) != (_VERSION,):
+def _version_5(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.ndarray]]:
+    with path.open("rb") as file:
+        order = _ORDERS.get(file.read(_HEADER)[124:])
+        if order is None:
             raise ValueError("its header is another one")
+        reader = _Reader(order)
         while tag := file.read(_TAG):
-            kind, length = struct.unpack(f"{order}II", tag)
+            kind, length = reader.tag.unpack(tag)
             start = file.tell()
-            name, shape, _ = whosmat(BytesIO(header + _content(file, tag, kind, length, _PEEK)))[0]
+            name = reader.name(_content(file, tag, kind, length, _PEEK))
             if name in fields:
-                _check_size(name, shape, itemsize=8)
                 file.seek(start)
                 content = _content(file, tag, kind, length, MOST_BYTES + 1)
                 if len(content) > MOST_BYTES:
                     raise DataError(f"field {name} is too large: beyond {MOST_BYTES} bytes")
-                if len(content) - _TAG != struct.unpack(f"{order}I", content[4:_TAG])[0]:
-                    raise DataError(f"field {name} ends too early: the file is damaged")
-                yield name, loadmat(BytesIO(header + content))[name]
+                yield name, reader.field(content, name)
             file.seek(start + length)
 
 
-def _content(file: IO[bytes], tag: bytes, kind: int, length: int, most: int) -> bytes:
+def _content(file: IO[bytes], tag: bytes, kind: int, length: int, most: int) -> memoryview:
     """The first bytes, at most ``most``, of an element of the file, unpacked, with the tag that it has unpacked."""
     if kind != _COMPRESSED:
-        return tag + file.read(min(length, most))
+        return memoryview(tag + file.read(min(length, most)))
     inflater, content = zlib.decompressobj(), bytearray()
     while length and len(content) < most and (packed := file.read(min(length, _PEEK))):
         content += inflater.decompress(packed, most - len(content))
         length -= len(packed)
-    return bytes(content)
+    return memoryview(content)
+
+
+class _Reader:
+    """Reads elements in a byte order."""
+
+    def __init__(self, order: str) -> None:
+        self.order = order
+        self.tag = Struct(f"{order}II")
+
+    def elements(self, data: memoryview, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
+        """Types and contents of elements that follow each other; small ones have their content within their tag.
+
+        Args:
+            cut: the data are the first bytes of more, so that the last element may be there in part.
+        """
+        place = 0
+        while place < len(data):
+            kind, length = self.tag.unpack_from(data, place)
+            start, step = place + _TAG, _TAG + length + -length % _TAG
+            if kind >> 16:
+                kind, length, start, step = kind & 0xFFFF, min(kind >> 16, 4), place + 4, _TAG
+            if start + length > len(data) and not cut:
+                raise ValueError("it is damaged, or ends too early")
+            yield kind, data[start : start + length]
+            place += step
+
+    def matrix(self, data: memoryview, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
+        """The elements of the matrix that an element is: flags, shape, name, and what it holds."""
+        kind, content = next(self.elements(data, cut=cut))
+        if kind != _MATRIX:
+            raise ValueError("an element of it is no matrix")
+        return self.elements(content, cut=cut)
+
+    def name(self, data: memoryview) -> str:
+        """The name of the field that an element is, of which the first bytes are enough."""
+        _, _, (_, name) = islice(self.matrix(data, cut=True), 3)
+        return bytes(name).decode("latin-1")
+
+    def field(self, data: memoryview, name: str) -> np.ndarray:
+        """What the field ``name`` holds."""
+        parts = self.matrix(data)
+        kind, shape = self.head(parts)
+        next(parts)  # its name
+        _check_size(name, shape, itemsize=1)
+        if kind == _CELL:
+            texts = [self.text(content, name, place) for place, (_, content) in enumerate(parts)]
+            cells = np.empty(len(texts), dtype=object)
+            cells[:] = texts
+            return cells.reshape(shape, order="F")
+        if not _DOUBLE <= kind <= _UINT64:
+            raise DataError(f"field {name} {_NEITHER}")
+        stored, content = next(parts)
+        return np.frombuffer(content, dtype=self.order + _NUMBERS[stored]).reshape(shape, order="F")
+
+    def head(self, parts: Iterator[tuple[int, memoryview]]) -> tuple[int, tuple[int, ...]]:
+        """Class and shape of a matrix; the class of complex numbers is none."""
+        flags = self.tag.unpack(next(parts)[1])[0]
+        shape = np.frombuffer(next(parts)[1], dtype=f"{self.order}i4")
+        return 0 if flags & _COMPLEX else flags & 0xFF, tuple(int(side) for side in shape)
+
+    def text(self, content: memoryview, name: str, place: int) -> str:
+        """The text of a cell."""
+        if not content:  # a cell that nothing was put into
+            raise _no_text(name, place)
+        parts = self.elements(content)
+        kind, shape = self.head(parts)
+        if kind != _CHARACTERS or len(shape) != 2 or shape[0] > 1 or shape[1] > _MOST_CHARACTERS:
+            raise _no_text(name, place)
+        next(parts)  # cells have no names
+        stored, characters = next(parts, (1, b""))
+        codec = _CODECS[stored]
+        ordered = codec if codec == "utf-8" else f"{codec}-{'le' if self.order == '<' else 'be'}"
+        return bytes(characters[: 4 * _MOST_CHARACTERS]).decode(ordered)
 
 
 # version 7.3: an HDF5 file, arrays transposed, texts as numbers of their characters
 
 
-def _version_7(path: Path, fields: Collection[str]) -> Iterator[tuple[str, Any]]:
+def _version_7(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.ndarray]]:
     import h5py
 
     with h5py.File(path, "r") as file:
@@ -132,11 +189,11 @@ def _version_7(path: Path, fields: Collection[str]) -> Iterator[tuple[str, Any]]
             if not isinstance(file.get(name, getlink=True), h5py.HardLink):
                 raise DataError(f"field {name} is a link to elsewhere")
             dataset = _dataset(file[name], name)
-            content = dataset[()].T
-            if h5py.check_ref_dtype(dataset.dtype) is h5py.Reference:
-                yield name, _cells(file, content, name)
-            else:
-                yield name, content
+            is_cells = h5py.check_ref_dtype(dataset.dtype) is h5py.Reference
+            if not is_cells and dataset.dtype.kind not in "biuf":
+                raise DataError(f"field {name} {_NEITHER}")
+            content = np.asarray(dataset[()]).T
+            yield name, _cells(file, content, name) if is_cells else content
 
 
 def _dataset(dataset: Any, name: str) -> Any:
@@ -144,7 +201,7 @@ def _dataset(dataset: Any, name: str) -> Any:
     import h5py
 
     if not isinstance(dataset, h5py.Dataset):
-        raise DataError(f"field {name} holds neither numbers nor a cell array of texts")
+        raise DataError(f"field {name} {_NEITHER}")
     if dataset.external or dataset.is_virtual:
         raise DataError(f"field {name} is kept in another file")
     _check_size(name, dataset.shape, dataset.dtype.itemsize)
@@ -154,15 +211,13 @@ def _dataset(dataset: Any, name: str) -> Any:
 def _cells(file: Any, references: np.ndarray, name: str) -> np.ndarray:
     cells = np.empty(references.shape, dtype=object)
     for place, reference in enumerate(references.flat):
-        cells.flat[place] = np.array([_text(_dataset(file[reference], name), name, place)])
+        cells.flat[place] = _text(_dataset(file[reference], name), name, place)
     return cells
 
 
 def _text(dataset: Any, name: str, place: int) -> str:
+    if dataset.attrs.get("MATLAB_class") != b"char" or dataset.dtype.kind != "u" or dataset.size > _MOST_CHARACTERS:
+        raise _no_text(name, place)
     if dataset.attrs.get("MATLAB_empty"):
         return ""
-    if dataset.dtype.kind != "u" or dataset.attrs.get("MATLAB_class") != b"char":
-        raise DataError(f"field {name}, place {place + 1}: expected a text in this cell")
-    if dataset.size > _MOST_CHARACTERS:
-        raise DataError(f"field {name}, place {place + 1}: a text of {dataset.size} characters")
     return dataset[()].ravel().astype("<u2").tobytes().decode("utf-16-le")

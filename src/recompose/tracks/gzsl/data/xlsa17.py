@@ -16,16 +16,14 @@ Validation without a leak: ``trainval_loc`` divided by the classes of ``traincla
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from recompose.data.paths import find_file, find_folder, is_inside
 from recompose.errors import DataError
-from recompose.files import write_text
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.word_vectors import read_words
@@ -148,7 +146,7 @@ def _fields(path: Path, names: tuple[str, ...], optional: tuple[str, ...] = ()) 
 
 
 def _column(array: np.ndarray, path: Path, name: str) -> np.ndarray:
-    if array.ndim > 2 or max(array.shape, default=0) != array.size:
+    if array.ndim > 2 or min(array.shape, default=0) > 1:
         raise DataError(f"{path}: {name} is {_sides(array)}, expected one column")
     return array.ravel()
 
@@ -353,50 +351,16 @@ def _words(path: Path, attributes: int, names: Path) -> np.ndarray:
 
 
 def _check_counts(data: ClassData, expected: Counts, root: Path) -> None:
-    right = asdict(expected)
+    counts = data.statistics
     wrong = [
-        f"{name.replace('_', ' ')}: {count} instead of {right[name]}"
-        for name, count in data.statistics.items()
-        if count != right[name]
+        f"{name.replace('_', ' ')}: {counts[name]} instead of {right}"
+        for name, right in asdict(expected).items()
+        if counts[name] != right
     ]
     if wrong:
         raise DataError(
             f"{root} is not the data set it should be ({'; '.join(wrong)}). Is this another version of its split?"
         )
-
-
-# writing
-
-
-def write(root: Path, data: ClassData) -> None:
-    """Write a data set in this format beside its images. The same data give the same bytes."""
-    index = {"image_files": _cells(data.paths), "labels": data.labels[:, None] + 1.0, "hard": data.hard[:, None]}
-    _write_fields(root / INDEX, index)
-    locs = {f"{split}_loc": data.rows(split)[:, None] + 1.0 for split in SPLITS}
-    att = data.signatures.T.astype(np.float64)
-    _write_fields(root / ATTRIBUTES_AND_SPLITS, {"allclasses_names": _cells(data.classes), "att": att, **locs})
-    for name, chosen in ((TRAIN_CLASSES, data.seen & ~data.validation), (VALIDATION_CLASSES, data.validation)):
-        write_text(root / name, "".join(f"{data.classes[place]}\n" for place in np.flatnonzero(chosen)))
-    names = enumerate(data.attributes, start=1)
-    write_text(root / NAMES[0], "".join(f"{number} {name}\n" for number, name in names))
-    np.save(root / WORDS[1], data.words, allow_pickle=False)
-
-
-def _cells(texts: Iterable[str]) -> np.ndarray:
-    texts = tuple(texts)
-    cells = np.empty((len(texts), 1), dtype=object)
-    cells[:, 0] = texts
-    return cells
-
-
-def _write_fields(path: Path, fields: dict[str, np.ndarray]) -> None:
-    from scipy.io import savemat
-
-    buffer = BytesIO()
-    savemat(buffer, fields)
-    content = bytearray(buffer.getvalue())
-    content[:116] = b"MATLAB 5.0 MAT-file".ljust(116)  # there savemat says when it wrote
-    path.write_bytes(content)
 
 
 # from archives to the data set's folder

@@ -1,0 +1,225 @@
+"""Acquiring a data set: from archives as upstream packs them, from a folder put there by hand, drawn, or not at all."""
+
+import io
+import pickle
+import tarfile
+import zipfile
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from recompose.data.content import changed, raw_files, write_content
+from recompose.errors import DataError, DownloadError
+from recompose.params import Archive
+from recompose.plan import Recipe
+from recompose.tracks.gzsl.catalogue import Downloaded
+from recompose.tracks.gzsl.data import acquire, awa2, cub, sun
+from recompose.tracks.gzsl.data.acquire import bring, write_index
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.data.matlab import read_fields
+from recompose.tracks.gzsl.data.xlsa17 import LAYOUT
+from tests.tracks.gzsl.data.worlds import COUNTS, World, cells
+
+RECIPE = Recipe("data", "cub", {"adapter": "cub"}, track="gzsl")
+FILES = {
+    "cub": ("xlsa17.zip", "CUB_200_2011.tgz"),
+    "sun": ("xlsa17.zip", "SUNAttributeDB.tar.gz", "SUNAttributeDB_Images.tar.gz"),
+    "awa2": ("xlsa17.zip", "AwA2-base.zip", "AwA2-data.zip"),
+}
+IMAGES = {
+    "cub": "CUB_200_2011/images",
+    "sun": "images",
+    "awa2": "Animals_with_Attributes2/JPEGImages",
+}
+
+CLASS_LISTS = ("trainclasses1.txt", "valclasses1.txt")
+
+
+def archive(file: str) -> Archive:
+    return Archive(file=file, urls=[f"http://127.0.0.1:9/{file}"], sha256=None)
+
+
+def section(adapter: str = "cub") -> Downloaded:
+    return Downloaded(
+        adapter=adapter,
+        archives=[archive(file) for file in FILES[adapter]],
+        word_vectors=archive(f"{adapter.upper()}_attribute.pkl"),
+    )
+
+
+def get(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> ClassData:
+    """What the phase data does with a data set."""
+    root = bring(recipe, published, data, data / recipe.name)
+    index.mkdir(exist_ok=True)
+    write_content(root, write_index(recipe, root, index), index)
+    return ClassData.read(index)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (cub, sun, awa2):
+        monkeypatch.setattr(module, "COUNTS", COUNTS)
+
+
+def pack(path: Path, files: dict[str, bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as packed:
+            for name, content in files.items():
+                packed.writestr(name, content)
+    else:
+        with tarfile.open(path, "w:gz") as packed:
+            for name, content in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                packed.addfile(info, io.BytesIO(content))
+
+
+def publish(archives: Path, scratch: Path, adapter: str) -> None:
+    """The small data set as the archives of a public one hold it."""
+    world = World()
+    folders = [PurePosixPath(name).parent.name for name in world.index["image_files"].flat]
+    if adapter == "sun":  # a/auk/indoor holds images of auk_indoor
+        places = [f"{folder[4]}/{folder[4:]}/indoor" for folder in folders]
+        world.splits["allclasses_names"] = cells(f"{name[4:]}_indoor" for name in world.splits["allclasses_names"].flat)
+        for name in CLASS_LISTS:
+            world.lists[name] = [f"{line[4:]}_indoor" for line in world.lists[name]]
+    else:
+        places = folders
+    files = [f"{IMAGES[adapter]}/{place}/{row}.jpg" for row, place in enumerate(places)]
+    world.index["image_files"] = cells(f"/BS/work//{file}" for file in files)
+    world.write(scratch)
+    splits = {
+        f"xlsa17/data/{name}/{file}": (scratch / file).read_bytes() if name == adapter.upper() else b"another"
+        for name in ("CUB", "SUN", "AWA2")
+        for file in ("res101.mat", "att_splits.mat", *CLASS_LISTS)
+    }
+    pack(archives / "xlsa17.zip", splits)
+    (archives / f"{adapter.upper()}_attribute.pkl").write_bytes(pickle.dumps(world.words, 3))
+    attributes = (scratch / "attributes.txt").read_bytes()
+    images = {file: f"#{row}".encode() for row, file in enumerate(files)}
+    if adapter == "cub":
+        pack(archives / "CUB_200_2011.tgz", {"attributes.txt": attributes, "CUB_200_2011/README": b"", **images})
+    elif adapter == "awa2":
+        predicates = {"Animals_with_Attributes2/predicates.txt": attributes.replace(b" ", b"\t", 1)}
+        pack(archives / "AwA2-base.zip", predicates)
+        pack(archives / "AwA2-data.zip", {**predicates, **images})
+    else:
+        savemat(scratch / "attributes.mat", {"attributes": cells(["sailing/ boating", "driving", "biking"])})
+        names = {"SUNAttributeDB/attributes.mat": (scratch / "attributes.mat").read_bytes()}
+        pack(archives / "SUNAttributeDB.tar.gz", names)
+        pack(archives / "SUNAttributeDB_Images.tar.gz", images)
+
+
+@pytest.mark.parametrize("adapter", ["cub", "sun", "awa2"])
+def test_archives_are_unpacked_checked_and_indexed(tmp_path: Path, adapter: str) -> None:
+    archives = tmp_path / "data/archives"
+    publish(archives, tmp_path / "scratch", adapter)
+    recipe = Recipe("data", adapter, {"adapter": adapter}, track="gzsl")
+    data = get(recipe, section(adapter), tmp_path / "data", tmp_path / "index")
+    assert {name: data.statistics[name] for name in vars(COUNTS)} == vars(COUNTS)
+    root = tmp_path / "data" / adapter
+    assert [(root / path).read_bytes() for path in data.paths] == [f"#{row}".encode() for row in range(10)]
+    assert data.words.tolist() == World().words.tolist()
+    assert not list(archives.glob("*.unpacked"))
+    names = "attributes.mat" if adapter == "sun" else "attributes.txt"
+    lists = ["att_splits.mat", names, "images", "res101.mat", "trainclasses1.txt", "valclasses1.txt", "words.pkl"]
+    assert sorted(path.name for path in root.iterdir()) == lists
+
+
+@pytest.mark.parametrize("adapter", ["cub", "sun", "awa2"])
+def test_labels_that_count_other_classes_are_noticed(tmp_path: Path, adapter: str) -> None:
+    """Two classes of training change places, which no count tells."""
+    publish(tmp_path / "data/archives", tmp_path / "scratch", adapter)
+    recipe = Recipe("data", adapter, {"adapter": adapter}, track="gzsl")
+    root = bring(recipe, section(adapter), tmp_path / "data", tmp_path / "data" / adapter)
+    fields = read_fields(root / "res101.mat", ["labels", "image_files"])
+    exchanged = np.array([0, 2, 1, 3, 4])[fields["labels"]]
+    savemat(root / "res101.mat", {**fields, "labels": exchanged})
+    with pytest.raises(
+        DataError, match=r"labels, row 4: images/\S+/3.jpg is labelled \S*kea\S* and lies in the folder"
+    ):
+        write_index(recipe, root, tmp_path)
+
+
+def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
+    root = World().write(tmp_path / "data/cub")
+    get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    files = {path for path in root.rglob("*") if path.is_file()}
+    digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
+    assert raw_files(tmp_path / "index") == digests
+    (root / "words.npy").write_bytes(b"other")
+    assert changed(root, tmp_path / "index") == ["words.npy"]
+
+
+def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
+    root = World().write(tmp_path / "data/cub")
+    assert len(get(RECIPE, section(), tmp_path / "data", tmp_path / "index").paths) == 10
+    (root / "images/001.owl/owl_0.jpg").unlink()
+    with pytest.raises(DataError, match=r"lacks 1 of 10 images, the first is images/001\.owl/owl_0\.jpg"):
+        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+
+
+def test_another_data_set_is_not_taken_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    World().write(tmp_path / "data/cub")
+    with pytest.raises(DataError, match="images: 10 instead of 11788; attributes: 3 instead of 312"):
+        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+
+
+def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
+    with pytest.raises(DownloadError) as error:
+        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert f"put the file at {tmp_path / 'data/archives/CUB_attribute.pkl'}" in str(error.value)
+    assert f"unpacked, at {tmp_path / 'data/cub'}: {LAYOUT}" in str(error.value)
+    assert not (tmp_path / "data/cub").exists()
+
+
+def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "data/cub/images").mkdir(parents=True)
+    with pytest.raises(DataError, match=r"is there but lacks att_splits\.mat\. Put a whole data set there"):
+        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert (tmp_path / "data/cub/images").exists()
+
+
+@pytest.mark.parametrize("lacking", ["att_splits.mat", "valclasses1.txt", "attributes.txt", "images"])
+def test_archives_that_lack_something_leave_no_folder(tmp_path: Path, lacking: str) -> None:
+    archives = tmp_path / "data/archives"
+    publish(archives, tmp_path / "scratch", "cub")
+    for path in archives.glob("*z*"):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as packed:
+                files = {name: packed.read(name) for name in packed.namelist()}
+        else:
+            with tarfile.open(path) as packed:
+                files = {member.name: packed.extractfile(member).read() for member in packed}  # type: ignore[union-attr]
+        pack(path, {name: content for name, content in files.items() if lacking not in name})
+    with pytest.raises(DataError, match=rf"expected one (file|folder) \S*{lacking} in the unpacked archives, found 0"):
+        get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert not (tmp_path / "data/cub").exists()
+
+
+def test_a_drawn_data_set_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = {"trainval": 5, "test_seen": 3, "test_unseen": 2}
+    drawn: list[Path] = []
+
+    def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
+        drawn.append(World(words=np.full((3, 2), float(seed))).write(root))
+
+    def read(root: Path, images: dict[str, int]) -> ClassData:
+        counts = {f"{split}_images": count for split, count in images.items()}
+        return acquire.xlsa17.read(root, replace(COUNTS, **counts))
+
+    monkeypatch.setattr(acquire, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
+    document = {"adapter": "shapes-classes", "seed": 7, "images": images}
+    recipe = Recipe("data", "shapes-classes", document, track="gzsl")
+    for _ in range(2):
+        data = get(recipe, SimpleNamespace(), tmp_path, tmp_path / "index")  # type: ignore[arg-type]
+    assert data.words.tolist() == [[7, 7]] * 3
+    assert drawn == [tmp_path / "shapes-classes.partial"]

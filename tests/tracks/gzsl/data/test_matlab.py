@@ -1,0 +1,222 @@
+"""Fields of MATLAB files: both versions alike, and files that are damaged, hostile or of another kind."""
+
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.io import savemat
+
+from recompose.errors import DataError
+from recompose.tracks.gzsl.data import matlab
+from recompose.tracks.gzsl.data.matlab import read_fields
+from tests.tracks.gzsl.data.worlds import cells, write_version_7
+
+FIELDS = {
+    "att": np.arange(12.0).reshape(3, 4) / 7,
+    "loc": np.array([[3], [1]], dtype=np.uint16),
+    "names": cells(["owl", "", "grizzly+bear", "狗 été"]),
+    "flag": np.array([[True], [False]]),
+}
+
+
+def refusal(path: Path, *fields: str) -> str:
+    with pytest.raises(DataError) as caught:
+        read_fields(path, fields or tuple(FIELDS))
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def write(path: Path, version: str) -> Path:
+    if version == "7.3":
+        write_version_7(path, FIELDS)
+    else:
+        savemat(path, FIELDS, do_compression=version == "5 packed")
+    return path
+
+
+@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+def test_all_versions_hold_the_same(tmp_path: Path, version: str) -> None:
+    found = read_fields(write(tmp_path / "a.mat", version), FIELDS)
+    assert found.keys() == FIELDS.keys()
+    for name, array in FIELDS.items():
+        assert found[name].shape == array.shape
+        assert found[name].tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+def test_only_fields_that_are_asked_for_and_there_are_read(tmp_path: Path, version: str) -> None:
+    path = write(tmp_path / "a.mat", version)
+    assert read_fields(path, ["loc", "labels"]).keys() == {"loc"}
+
+
+def test_other_byte_orders_are_read(tmp_path: Path) -> None:
+    """One number, as a machine of the other byte order writes it."""
+    name, data = b"n\0\0\0", struct.pack(">d", 2.5)
+    parts = [(6, struct.pack(">II", 6, 0)), (5, struct.pack(">ii", 1, 1)), (1, name), (9, data)]
+    content = b"".join(
+        struct.pack(">II", kind, 1 if kind == 1 else len(part)) + part.ljust(-len(part) % 8 + len(part), b"\0")
+        for kind, part in parts
+    )
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI"
+    (tmp_path / "a.mat").write_bytes(header + struct.pack(">II", 14, len(content)) + content)
+    assert read_fields(tmp_path / "a.mat", ["n"])["n"].tolist() == [[2.5]]
+
+
+# other files
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "a.mat").endswith("a.mat is missing")
+    assert refusal(tmp_path).endswith("is missing")
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"MATLAB 5.0 MAT-file", bytes(200), b"x" * 1000])
+def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.mat").write_bytes(content)
+    assert "is no whole MATLAB file of version 5 or 7.3: its header is another one" in refusal(tmp_path / "a.mat")
+
+
+def test_a_file_of_version_4_is_refused(tmp_path: Path) -> None:
+    savemat(tmp_path / "a.mat", {"att": np.eye(2)}, format="4")
+    assert "is no whole MATLAB file" in refusal(tmp_path / "a.mat")
+
+
+@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+def test_a_file_that_ends_too_early_is_named(tmp_path: Path, version: str) -> None:
+    path = write(tmp_path / "a.mat", version)
+    path.write_bytes(path.read_bytes()[: 200 if version != "7.3" else 3000])
+    assert "damaged" in (message := refusal(path)) or "is no whole MATLAB file" in message
+
+
+_WHOLE: dict[str, bytes] = {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(["5", "5 packed"]), st.data())
+def test_damage_is_read_as_something_or_named(version: str, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.mat"
+        whole = bytearray(_WHOLE.setdefault(version, write(path, version).read_bytes()))
+        for _ in range(data.draw(st.integers(1, 4))):
+            whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+        path.write_bytes(whole)
+        try:
+            found = read_fields(path, FIELDS)
+        except DataError as error:
+            assert str(path) in str(error)
+        else:
+            assert found.keys() <= FIELDS.keys()
+
+
+# other fields
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "owl",
+        {"owl": 1},
+        np.array([1 + 2j]),
+        cells([1.0, 2.0]),
+        cells([["owl", "auk"], "jay"]),
+        cells([cells(["owl"]), cells(["auk"])]),
+    ],
+)
+def test_a_field_that_is_neither_numbers_nor_texts_is_named(tmp_path: Path, value: object) -> None:
+    savemat(tmp_path / "a.mat", {"att": value})
+    assert "field att" in refusal(tmp_path / "a.mat", "att")
+
+
+def test_a_field_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    savemat(tmp_path / "a.mat", {"att": np.eye(2)})
+    whole = (tmp_path / "a.mat").read_bytes()
+    (tmp_path / "a.mat").write_bytes(whole + whole[128:])
+    assert "field att stands there twice" in refusal(tmp_path / "a.mat", "att")
+
+
+def test_a_huge_text_is_refused(tmp_path: Path) -> None:
+    for write_fields in (savemat, write_version_7):
+        write_fields(tmp_path / "a.mat", {"names": cells(["owl", "x" * 5000])})
+        assert "field names, place 2: expected a text in this cell, of at most 4096" in refusal(
+            tmp_path / "a.mat", "names"
+        )
+
+
+# files that declare more than there is, and lead elsewhere
+
+
+@pytest.mark.parametrize("value", [np.eye(2), cells(["owl"] * 4).reshape(2, 2)])
+def test_a_field_that_declares_a_huge_shape_is_refused(tmp_path: Path, value: np.ndarray) -> None:
+    savemat(tmp_path / "a.mat", {"att": value})
+    whole = (tmp_path / "a.mat").read_bytes()
+    sides = struct.pack("<ii", 2, 2)
+    assert whole.count(sides) == 1
+    (tmp_path / "a.mat").write_bytes(whole.replace(sides, struct.pack("<ii", 2**30, 2**20)))
+    assert "field att is too large: 1073741824 x 1048576" in refusal(tmp_path / "a.mat", "att")
+    (tmp_path / "a.mat").write_bytes(whole.replace(sides, struct.pack("<ii", 2, 3)))
+    assert "is no whole MATLAB file of version 5 or 7.3: cannot reshape" in refusal(tmp_path / "a.mat", "att")
+
+
+@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+def test_a_field_that_unpacks_to_more_than_is_allowed_is_refused(
+    tmp_path: Path, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.mat", version)
+    monkeypatch.setattr(matlab, "MOST_BYTES", 90)
+    assert "field att is too large" in refusal(path, "att")
+
+
+def test_what_is_packed_beyond_the_declared_shape_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A matrix of 2 x 2 whose numbers are followed by zeros, which take next to no place while they are packed."""
+    monkeypatch.setattr(matlab, "MOST_BYTES", 2**20)
+    savemat(tmp_path / "a.mat", {"att": np.eye(2)})
+    whole, zeros = (tmp_path / "a.mat").read_bytes(), bytes(2**24)
+    element = struct.pack("<II", 14, len(whole) - 136 + len(zeros)) + whole[136:] + zeros
+    packed = zlib.compress(element)
+    (tmp_path / "a.mat").write_bytes(whole[:128] + struct.pack("<II", 15, len(packed)) + packed)
+    assert len(packed) < 2**15
+    assert "field att is too large: beyond 1048576 bytes" in refusal(tmp_path / "a.mat", "att")
+
+
+def test_a_huge_empty_array_of_hdf5_is_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.mat", "w") as file:
+        file.create_dataset("att", shape=(2**40, 2**10), chunks=(1024, 1024), dtype="f8")
+    assert "field att is too large: 1099511627776 x 1024" in refusal(tmp_path / "a.mat", "att")
+
+
+def test_hdf5_leads_to_no_other_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(bytes(range(32)))
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["att"] = np.eye(2)
+    with h5py.File(tmp_path / "a.mat", "w") as file:
+        file["linked"] = h5py.ExternalLink("other.h5", "att")
+        file["soft"] = h5py.SoftLink("/linked")
+        file.create_dataset("outside", shape=(4,), dtype="f8", external=[(str(tmp_path / "secret"), 0, 32)])
+        layout = h5py.VirtualLayout(shape=(2, 2), dtype="f8")
+        layout[:] = h5py.VirtualSource("other.h5", "att", shape=(2, 2))
+        file.create_virtual_dataset("virtual", layout)
+        file.create_group("group")
+    assert "field linked is a link to elsewhere" in refusal(tmp_path / "a.mat", "linked")
+    assert "field soft is a link to elsewhere" in refusal(tmp_path / "a.mat", "soft")
+    assert "field outside is kept in another file" in refusal(tmp_path / "a.mat", "outside")
+    assert "field virtual is kept in another file" in refusal(tmp_path / "a.mat", "virtual")
+    assert "field group holds neither numbers nor" in refusal(tmp_path / "a.mat", "group")
+
+
+def test_cells_of_hdf5_hold_texts(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.mat", "w") as file:
+        number = file.create_dataset("#refs#/a", data=np.eye(2))
+        file.create_dataset("names", data=np.array([[number.ref]], dtype=h5py.ref_dtype))
+        file.create_dataset("nothing", shape=(1, 1), dtype=h5py.ref_dtype)
+    assert "field names, place 1: expected a text in this cell" in refusal(tmp_path / "a.mat", "names")
+    assert "is no whole MATLAB file" in refusal(tmp_path / "a.mat", "nothing")

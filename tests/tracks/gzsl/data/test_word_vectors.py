@@ -1,0 +1,186 @@
+"""Word vectors: arrays as they are published, and pickles that are hostile or hold something else."""
+
+import os
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recompose.errors import WordVectorsError
+from recompose.tracks.gzsl.data import word_vectors
+from recompose.tracks.gzsl.data.word_vectors import read_words
+
+VECTORS = np.random.default_rng(0).normal(size=(4, 6))
+VECTORS[2] = 0  # as that of one of SUN's attributes
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(WordVectorsError) as caught:
+        read_words(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def pickled(path: Path, content: Any, protocol: int = 3) -> Path:
+    path.write_bytes(pickle.dumps(content, protocol))
+    return path
+
+
+@pytest.mark.parametrize("protocol", [3, 4])
+@pytest.mark.parametrize(
+    "array",
+    [VECTORS, VECTORS.astype("f4"), VECTORS.astype(">f8"), np.asfortranarray(VECTORS), VECTORS[::-1, ::2]],
+)
+def test_a_pickled_array_is_read(tmp_path: Path, array: np.ndarray, protocol: int) -> None:
+    words = read_words(pickled(tmp_path / "words.pkl", array, protocol))
+    assert words.dtype == np.float32
+    assert np.array_equal(words, array.astype(np.float32))
+
+
+def test_an_array_of_older_numpy_is_read(tmp_path: Path) -> None:
+    """The published ones name NumPy's parts as versions before 2 did."""
+    path = pickled(tmp_path / "words.pkl", VECTORS)
+    content = path.read_bytes()
+    assert b"numpy._core.multiarray" in content
+    path.write_bytes(content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
+    assert np.array_equal(read_words(path), VECTORS.astype(np.float32))
+
+
+def test_a_saved_array_is_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "words.npy", VECTORS)
+    assert np.array_equal(read_words(tmp_path / "words.npy"), VECTORS.astype(np.float32))
+
+
+# code in pickles
+
+
+class Hostile:
+    """Its pickle makes a folder as soon as it is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_hostile_pickle_is_refused_and_nothing_is_run(tmp_path: Path) -> None:
+    for number, content in enumerate((Hostile(tmp_path / "run"), [VECTORS, Hostile(tmp_path / "run")])):
+        message = refusal(pickled(tmp_path / f"{number}.pkl", content))
+        assert "is no plain array: it asks for posix.mkdir, and pickles run code" in message
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"cos\nsystem\n(S'touch run'\ntR.",
+        b"cbuiltins\neval\n(S'1'\ntR.",
+        b"(S'touch run'\nios\nsystem\n.",
+        b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x01x\x85R.",
+        b"cnumpy.core.multiarray\nfromfile\n.",
+        b"cnumpy\nload\n.",
+        b"cnumpy\n__builtins__\n.",
+        b"\x80\x04\x8c\x05numpy\x8c\x0cf2py.os.path\x93.",
+        b"crecompose.tracks.gzsl.data.word_vectors\n_ADMITTED\n.",
+    ],
+)
+def test_nothing_but_the_parts_of_arrays_is_looked_up(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "words.pkl").write_bytes(content)
+    assert "it asks for " in refusal(tmp_path / "words.pkl")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<html>not found</html>",
+        b"\x80\x03N.",
+        b"cnumpy\nndarray\n.",  # the part itself
+        b"cnumpy\nndarray\n}b.",  # a state for it
+        b"cnumpy\ndtype\n(tR.",
+        b"cnumpy.core.multiarray\n_reconstruct\n(tR.",  # without a state
+        b"cnumpy.core.multiarray\n_reconstruct\n(tR(K\x01tb.",
+        b"\x80\x04\x8e" + (2**60).to_bytes(8, "little") + b"x.",  # bytes that are not there
+        b"\x80\x04\x95" + (2**60).to_bytes(8, "little") + b"x.",  # a frame that is not there
+        b"]r\xff\xff\xff\xff.",  # the memo's last place
+        b"I" + b"9" * 10_000 + b"\n.",
+        b"Pid\n.",
+    ],
+)
+def test_pickles_of_nothing_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "words.pkl").write_bytes(content)
+    assert "is no plain array: " in refusal(tmp_path / "words.pkl")
+
+
+def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    path = pickled(tmp_path / "words.pkl", VECTORS)
+    content = path.read_bytes()
+    for sides in (b"K\x04K\xff\x86", b"J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86", b"J\xff\xff\xff\xffK\x06\x86"):
+        path.write_bytes(content.replace(b"K\x04K\x06\x86", sides))
+        assert "as many numbers as it declares" in (message := refusal(path)) or "its sides are" in message
+
+
+@pytest.mark.parametrize("content", [VECTORS.tolist(), {"words": VECTORS}, VECTORS.astype(object), "words", 7])
+def test_pickles_of_something_else_are_refused(tmp_path: Path, content: Any) -> None:
+    assert "is no plain array: it is a pickle of " in refusal(pickled(tmp_path / "words.pkl", content))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=4))
+def test_a_damaged_pickle_is_read_as_something_or_named(changes: list[tuple[int, int]]) -> None:
+    content = bytearray(pickle.dumps(VECTORS[:, :1], 3))
+    for place, byte in changes:
+        content[place % len(content)] = byte
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "words.pkl"
+        path.write_bytes(content)
+        try:
+            assert read_words(path).dtype == np.float32
+        except WordVectorsError as error:
+            assert str(path) in str(error)
+
+
+# other arrays
+
+
+def test_saved_objects_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "words.npy", np.array([Hostile(tmp_path / "run")], dtype=object), allow_pickle=True)
+    assert "is no plain array: " in refusal(tmp_path / "words.npy")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_saved_array_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "words.npy", VECTORS)
+    content = (tmp_path / "words.npy").read_bytes()
+    (tmp_path / "words.npy").write_bytes(content.replace(b"(4, 6), }" + b" " * 10, b"(400000000, 600), }"))
+    assert "is no plain array: " in refusal(tmp_path / "words.npy")
+
+
+@pytest.mark.parametrize(
+    "array", [VECTORS[0], VECTORS[None], VECTORS[:0], VECTORS[:, :0], np.ones((2, 3), int), np.array(["a"])]
+)
+def test_arrays_of_another_form_are_refused(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "words.npy", array)
+    message = refusal(tmp_path / "words.npy")
+    assert "expected floats [attributes, width]" in message or "is no plain array" in message
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
+def test_numbers_that_are_none_are_refused(tmp_path: Path, value: float) -> None:
+    array = VECTORS.copy()
+    array[3, 1] = value
+    assert "row 4: holds NaN, an infinity or a number beyond float32" in refusal(pickled(tmp_path / "words.pkl", array))
+
+
+def test_missing_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refusal(tmp_path / "words.pkl").endswith("words.pkl is missing")
+    monkeypatch.setattr(word_vectors, "MOST_BYTES", 100)
+    assert "is too large" in refusal(pickled(tmp_path / "words.pkl", VECTORS))
