@@ -25,7 +25,13 @@ AS_RELEASED = {
     "training": {**RATES, "epochs": 4, "selection": "test-as-released"},
     "scoring": {"bias": 0.1},
 }
-ESZSL = {"feature_weight": 1.0, "class_weight": 1.0, "normalise": True, "training": {"selection": "validation"}}
+ESZSL = {
+    "feature_weight": 1.0,
+    "class_weight": 1.0,
+    "labels": "one-hot",
+    "normalise": True,
+    "training": {"selection": "validation"},
+}
 
 
 def trained(

@@ -1,5 +1,7 @@
 """Bilinear maps: three rankings against loops, and ESZSL against its own objective."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -59,23 +61,27 @@ def test_scores_that_lead_by_the_margin_cost_nothing() -> None:
         assert cost.tolist() == [0.0, {ALE: 2.25, DEVISE: 3.0, SJE: 2.0}[kind]]
 
 
-def fitted(gamma: float, lambda_: float, *, normalise: bool = False) -> tuple[ESZSL, Tensor, Tensor]:
+def fitted(
+    gamma: float, lambda_: float, *, labels: str = "one-hot", normalise: bool = False
+) -> tuple[ESZSL, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(4)
     features = torch.randn(40, CHANNELS, generator=generator)
     shown = torch.tensor([k for k in range(CLASSES) if SEEN[k]])
     targets = shown[torch.randint(len(shown), (40,), generator=generator)]
-    method = ESZSL(space(), CHANNELS, feature_weight=gamma, class_weight=lambda_, normalise=normalise).double()
+    ridges: dict[str, Any] = {"feature_weight": gamma, "class_weight": lambda_}
+    method = ESZSL(space(), CHANNELS, **ridges, labels=labels, normalise=normalise).double()  # type: ignore[arg-type]
     features = method.pooled(features[:, None].double())
     method.fit(features, targets)
     return method, features, targets
 
 
-def test_eszsl_is_least_where_its_objective_has_no_slope() -> None:
+@pytest.mark.parametrize(("labels", "other"), [("one-hot", 0.0), ("signed", -1.0)])
+def test_eszsl_is_least_where_its_objective_has_no_slope(labels: str, other: float) -> None:
     """|X^T V S - Y|^2 + gamma |V S|^2 + lambda |X^T V|^2 + gamma lambda |V|^2."""
     gamma, lambda_ = 0.7, 0.2
-    method, features, targets = fitted(gamma, lambda_)
+    method, features, targets = fitted(gamma, lambda_, labels=labels)
     s = SIGNATURES[torch.tensor(SEEN)].T
-    y = torch.stack([torch.tensor([1.0 if k == t else -1.0 for k in range(CLASSES) if SEEN[k]]) for t in targets])
+    y = torch.stack([torch.tensor([1.0 if k == t else other for k in range(CLASSES) if SEEN[k]]) for t in targets])
     v = method.W.clone().requires_grad_()
     wrong = (features @ v @ s - y.double()).square().sum()
     ridges = gamma * (v @ s).square().sum() + lambda_ * (features @ v).square().sum()
@@ -86,12 +92,13 @@ def test_eszsl_is_least_where_its_objective_has_no_slope() -> None:
 
 def test_eszsl_tells_seen_classes_that_features_tell_and_goes_into_a_checkpoint() -> None:
     eye = ClassSpace(torch.eye(3), torch.eye(3), torch.tensor([True, True, False]))
-    method = ESZSL(eye, 3, feature_weight=0.1, class_weight=0.1, normalise=True)
+    settings: dict[str, Any] = {"feature_weight": 0.1, "class_weight": 0.1, "labels": "one-hot", "normalise": True}
+    method = ESZSL(eye, 3, **settings)
     method.fit(torch.eye(3)[[0, 1, 0, 1]], torch.tensor([0, 1, 0, 1]))
     scores = method.predict(torch.eye(3)[:, None]).scores
     assert scores[:2].argmax(dim=1).tolist() == [0, 1]
     assert list(method.state_dict()) == ["W"]
-    other = ESZSL(eye, 3, feature_weight=0.1, class_weight=0.1, normalise=True)
+    other = ESZSL(eye, 3, **settings)
     other.load_state_dict(method.state_dict())
     assert torch.equal(other.predict(torch.eye(3)[:, None]).scores, scores)
     assert method.embeddings(torch.eye(3)[:, None])["fused"].shape == (3, 3)
