@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
@@ -299,21 +300,20 @@ def test_a_variant_that_does_not_fit_is_an_error(changed: dict[str, str], said: 
 
 @pytest.mark.parametrize("profile", ["demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
-    plan = plan_of(TEXT.replace("profile: demo", f"profile: {profile}"), declared_variants("czsl"))
+    plan = workspace.plan_of(parse_params(TEXT.replace("profile: demo", f"profile: {profile}"), FORMS))
 
-    def assert_measured(names: Iterable[str]) -> None:
+    def assert_measured(track: str, names: Iterable[str]) -> None:
         for measured in names:
-            variant = declared_variants("czsl").get(measured)
-            on = set(variant.datasets if variant else plan.benchmarks("czsl")) & set(plan.benchmarks("czsl"))
-            assert all(evaluations_of(plan, measured, each) for each in on), measured
+            variant = declared_variants(track).get(measured)
+            on = set(variant.datasets if variant else plan.benchmarks(track)) & set(plan.benchmarks(track))
+            assert all(plan.evaluations(track, measured, each) for each in on), measured
 
     for name in PAPERS:
         paper = load_paper(name)
         for artifact in paper.artifacts:
-            assert_measured(paper.methods_of(artifact))
+            assert_measured(paper.track, paper.methods_of(artifact))
         for claim in paper.claims.values():
-            assert_measured([claim.higher, *claim.lower])
-            assert_measured([claim.gain.higher, claim.gain.lower] if claim.gain else [])
+            assert_measured(paper.track, claim.methods)
 
 
 def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
