@@ -145,7 +145,7 @@ def test_a_field_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
 def test_a_huge_text_is_refused(tmp_path: Path) -> None:
     for write_fields in (savemat, write_version_7):
         write_fields(tmp_path / "a.mat", {"names": cells(["owl", "x" * 5000])})
-        assert "field names, place 2: expected a text in this cell, of at most 4096" in refusal(
+        assert "field names, place 2: expected a text in this cell, at most 4096 long" in refusal(
             tmp_path / "a.mat", "names"
         )
 

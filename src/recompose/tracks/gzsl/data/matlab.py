@@ -58,7 +58,7 @@ def _check_size(name: str, shape: tuple[int, ...], itemsize: int) -> None:
 
 
 def _no_text(name: str, place: int) -> DataError:
-    return DataError(f"field {name}, place {place + 1}: expected a text in this cell, of at most {_MOST_CHARACTERS}")
+    return DataError(f"field {name}, place {place + 1}: expected a text in this cell, at most {_MOST_CHARACTERS} long")
 
 
 # version 5: a header, then one element after the other, most of them compressed
