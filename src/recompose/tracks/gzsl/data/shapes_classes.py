@@ -1,0 +1,341 @@
+"""shapes-classes: a synthetic data set of classes that attributes describe, on disk as the field's benchmarks are.
+
+A seed draws a world: its classes, which of them are seen, and its images. Classes come in genera, whose species share
+much of what they look like, so that attributes co-occur and classes have near relatives. A class shows a value of an
+aspect with a probability of its own: this is the strength of the attribute. Some images are hard: what is typical of
+their class is missing in them, or misleads towards another class.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from scipy.io import savemat
+
+from recompose.drawing.creatures import ASPECTS, draw_creature
+from recompose.tracks.gzsl.data import xlsa17
+from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
+
+GENERA, SPECIES = 8, 5
+CLASSES, UNSEEN, VALIDATION = GENERA * SPECIES, 10, 7
+ATTRIBUTES = tuple(f"has_{aspect}::{value}" for aspect, values in ASPECTS.items() for value in values)
+# aspects of which all classes have a value
+ALWAYS = ("body_shape", "body_colour", "head_shape", "head_colour", "tail_shape")
+INHERITED = 70  # percent of a genus's typical values that a species has, too
+APART = 3  # aspects in which any two classes differ, at least
+TYPICAL = (75, 100)  # percent of a class's images that show its typical value of an aspect, from and to
+SHOWN_BY = 2  # classes of training, at least, of which an attribute is typical
+HARD = 15  # percent of images
+MISSING = 3  # typical values that a hard image lacks, where it lacks any
+WORD_WIDTH = 64
+HEADER = b"MATLAB 5.0 MAT-file, drawn".ljust(116)  # scipy writes the time here
+SYLLABLES = ("ba", "do", "fe", "gu", "ka", "li", "mo", "nu", "pe", "ra", "si", "to", "ve", "zu")
+
+Values = dict[str, str]  # aspect -> value; an aspect that is absent has none
+
+
+@dataclass(frozen=True)
+class DrawnClass:
+    """A class as it is drawn."""
+
+    name: str
+    typical: Values
+    strengths: dict[str, dict[str, int]]  # aspect -> value -> percent of images; what is left of 100 shows no value
+
+    def signature(self) -> list[int]:
+        """How strongly the class has each attribute [attributes], in percent."""
+        return [self.strengths[aspect].get(value, 0) for aspect, values in ASPECTS.items() for value in values]
+
+    def values(self, rng: Random) -> Values:
+        """What an image of the class shows."""
+        shown = {}
+        for aspect, strengths in self.strengths.items():
+            rest = 100 - sum(strengths.values())
+            (value,) = rng.choices([*strengths, ""], [*strengths.values(), rest])
+            if value:
+                shown[aspect] = value
+        return shown
+
+
+@dataclass(frozen=True)
+class World:
+    """The classes of a seed, in the order of their labels, and how they are split."""
+
+    classes: tuple[DrawnClass, ...]
+    unseen: tuple[int, ...]  # classes that training does without
+    validation: tuple[int, ...]  # seen classes that validation takes for unseen ones
+
+    @property
+    def seen(self) -> tuple[int, ...]:
+        return tuple(index for index in range(len(self.classes)) if index not in self.unseen)
+
+    def seen_relatives(self, label: int) -> list[int]:
+        """The other seen classes of a class's genus."""
+        return [index for index in self.seen if index // SPECIES == label // SPECIES and index != label]
+
+    def of_split(self, split: str) -> tuple[int, ...]:
+        """The classes of which a split has images."""
+        return self.unseen if split == "test_unseen" else self.seen
+
+
+def _typical(orders: dict[str, list[str]], rng: Random) -> Values:
+    """Typical values by the long tail of each aspect; a third of the classes has none where classes may have none."""
+    typical = {}
+    for aspect, order in orders.items():
+        if aspect in ALWAYS or rng.randrange(3):
+            (typical[aspect],) = rng.choices(order, [12 // (rank + 2) for rank in range(len(order))])
+    return typical
+
+
+def _species(genus: Values, orders: dict[str, list[str]], others: list[Values], rng: Random) -> Values:
+    """What is typical of a species: much of its genus, and enough that none of the other classes has."""
+    while True:
+        own = _typical(orders, rng)
+        typical = {}
+        for aspect in ASPECTS:
+            value = (genus if rng.randrange(100) < INHERITED else own).get(aspect)
+            if value:
+                typical[aspect] = value
+        if all(len(_differing(typical, other)) >= APART for other in others):
+            return typical
+
+
+def _differing(one: Values, other: Values) -> list[str]:
+    return [aspect for aspect in ASPECTS if one.get(aspect) != other.get(aspect)]
+
+
+def _strengths(typical: Values, rng: Random) -> dict[str, dict[str, int]]:
+    """The typical value most strongly, another one in what is left or in a part of it."""
+    strengths: dict[str, dict[str, int]] = {}
+    low, high = TYPICAL
+    for aspect, values in ASPECTS.items():
+        main = low + rng.randrange(high - low + 1)
+        other = rng.choice([value for value in values if value != typical.get(aspect)])
+        rest = 100 - main if aspect in ALWAYS else rng.randrange(101 - main)
+        strengths[aspect] = {other: rest} | ({typical[aspect]: main} if aspect in typical else {})
+    return strengths
+
+
+def _names(rng: Random) -> list[str]:
+    """Of two words, as in biology: the species of a genus share the first."""
+    words = [first + second for first in SYLLABLES for second in SYLLABLES if first != second]
+    chosen = rng.sample(words, GENERA * (1 + SPECIES))
+    genera, species = chosen[:GENERA], chosen[GENERA:]
+    return [f"{index + 1:03d}.{genera[index // SPECIES].title()}_{word}" for index, word in enumerate(species)]
+
+
+def _world(rng: Random) -> World:
+    orders = {aspect: rng.sample(values, len(values)) for aspect, values in ASPECTS.items()}
+    typical: list[Values] = []
+    for _ in range(GENERA):
+        genus = _typical(orders, rng)
+        for _ in range(SPECIES):
+            typical.append(_species(genus, orders, typical, rng))
+    classes = tuple(
+        DrawnClass(name, values, _strengths(values, rng)) for name, values in zip(_names(rng), typical, strict=True)
+    )
+    return World(classes, *_split(rng))
+
+
+def _split(rng: Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The unseen classes and those of validation, two or three of a genus, no genus in both: they are to be told from
+    their like.
+    """
+    genera = rng.sample(range(GENERA), GENERA)
+    orders = [rng.sample(range(genus * SPECIES, (genus + 1) * SPECIES), SPECIES) for genus in genera]
+    unseen = [index for order in orders[: UNSEEN // 2] for index in order[:2]]
+    others = [index for place in range(SPECIES) for index in (order[place] for order in orders[UNSEEN // 2 :])]
+    return tuple(sorted(unseen)), tuple(sorted(others[:VALIDATION]))
+
+
+def _teaches_all(world: World) -> bool:
+    """Whether classes of training show every attribute."""
+    training = [world.classes[index].typical for index in world.seen if index not in world.validation]
+    return all(
+        sum(typical.get(aspect) == value for typical in training) >= SHOWN_BY
+        for aspect, values in ASPECTS.items()
+        for value in values
+    )
+
+
+def choose_world(seed: int) -> World:
+    """The first world of a seed whose training shows every attribute."""
+    rng = Random(f"classes/{seed}")
+    while not _teaches_all(world := _world(rng)):
+        pass
+    return world
+
+
+def _missing(values: Values, drawn: DrawnClass, rng: Random) -> Values:
+    """An image that lacks some of what is typical of its class."""
+    lost = rng.sample([aspect for aspect in drawn.typical if aspect != "body_shape"], MISSING)
+    return {aspect: value for aspect, value in values.items() if aspect not in lost}
+
+
+def _misleading(values: Values, drawn: DrawnClass, rival: DrawnClass, rng: Random) -> Values:
+    """An image that is as a rival is in half of the aspects in which the two classes differ."""
+    differing = _differing(drawn.typical, rival.typical)
+    mixed = dict(values)
+    for aspect in rng.sample(differing, (len(differing) + 1) // 2):
+        mixed.pop(aspect, None)
+        if aspect in rival.typical:
+            mixed[aspect] = rival.typical[aspect]
+    return mixed
+
+
+def shown(world: World, label: int, rng: Random) -> tuple[Values, bool]:
+    """What an image of a class shows, and whether the image is hard: misled towards a seen relative, or incomplete."""
+    drawn = world.classes[label]
+    values = drawn.values(rng)
+    hard = rng.randrange(100) < HARD
+    if hard and rng.randrange(2):
+        return _missing(values, drawn, rng), hard
+    if hard:
+        return _misleading(values, drawn, world.classes[rng.choice(world.seen_relatives(label))], rng), hard
+    return values, hard
+
+
+@dataclass(frozen=True)
+class DrawnImage:
+    """An image to draw; its number counts the images of a split, and is what its random numbers begin with."""
+
+    label: int
+    split: str
+    number: int
+
+    def values(self, world: World, seed: int) -> tuple[Values, bool, Random]:
+        rng = Random(f"image/{seed}/{self.split}/{self.number}")
+        return *shown(world, self.label, rng), rng
+
+
+def plan_images(world: World, images: dict[str, int]) -> list[DrawnImage]:
+    """All images by class; every class of a split has as many as any other.
+
+    Raises:
+        ValueError: the images of a split are no multiple of its classes.
+    """
+    planned = []
+    for split in SPLITS:
+        classes = world.of_split(split)
+        if images[split] % len(classes):
+            raise ValueError(f"{images[split]} images of {split} are not as many of each of its {len(classes)} classes")
+        planned += [DrawnImage(classes[number % len(classes)], split, number) for number in range(images[split])]
+    return sorted(planned, key=lambda image: image.label)
+
+
+def word_vectors() -> np.ndarray:
+    """A vector [attributes, width] float32 for the words of each attribute: the sum of one for each word, as with
+    published word vectors.
+
+    A value's vector is that of its kind of values (colours, textures, ...) plus one of its own, so that values of a
+    kind are near each other, and attributes of a part are, too.
+    """
+
+    def vector(word: str) -> np.ndarray:
+        rng = Random(f"word/{word}")
+        return np.array([rng.randrange(-100, 101) for _ in range(WORD_WIDTH)])
+
+    vectors = []
+    for aspect, values in ASPECTS.items():
+        words = aspect.split("_")
+        vectors += [sum(map(vector, words)) + vector(f"{words[-1]}s") + 2 * vector(value) for value in values]
+    return (np.array(vectors) / 100).astype(np.float32)
+
+
+def _write_mat(path: Path, content: dict[str, np.ndarray]) -> None:
+    """A .mat file that says nothing of when it was written."""
+    savemat(path, content)
+    with path.open("r+b") as file:
+        file.write(HEADER)
+
+
+def _cells(texts: Iterable[str]) -> np.ndarray:
+    """Strings as a column of cells."""
+    listed = list(texts)
+    cells = np.empty((len(listed), 1), dtype=object)
+    cells[:, 0] = listed
+    return cells
+
+
+def _column(numbers: Iterable[int]) -> np.ndarray:
+    return np.array(list(numbers), dtype=np.uint16).reshape(-1, 1)
+
+
+def _unit_columns(strengths: np.ndarray) -> np.ndarray:
+    """Integers [attributes, classes] over the length of their column, the same on every machine."""
+    lengths = [math.sqrt(sum(value * value for value in column)) for column in strengths.T.tolist()]
+    return strengths / np.array(lengths)
+
+
+def _write_annotations(root: Path, world: World, planned: list[DrawnImage], paths: list[str], hard: list[bool]) -> None:
+    strengths = np.array([drawn.signature() for drawn in world.classes]).T
+    positions = {
+        f"{split}_loc": _column(row + 1 for row, image in enumerate(planned) if image.split == split)
+        for split in SPLITS
+    }
+    names = [drawn.name for drawn in world.classes]
+    labels = _column(image.label + 1 for image in planned)
+    _write_mat(root / "res101.mat", {"labels": labels, "image_files": _cells(paths), "hard": _column(map(int, hard))})
+    _write_mat(
+        root / "att_splits.mat",
+        {
+            "att": _unit_columns(strengths),
+            "original_att": strengths.astype(np.float64),
+            "allclasses_names": _cells(names),
+            **positions,
+        },
+    )
+    training = [names[index] for index in world.seen if index not in world.validation]
+    _write_lines(root / "trainclasses1.txt", training)
+    _write_lines(root / "valclasses1.txt", [names[index] for index in world.validation])
+    _write_lines(root / "attributes.txt", [f"{row + 1} {name}" for row, name in enumerate(ATTRIBUTES)])
+    np.save(root / "words.npy", word_vectors(), allow_pickle=False)
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _paths(world: World, planned: list[DrawnImage]) -> Iterator[str]:
+    for row, image in enumerate(planned):
+        yield f"images/{world.classes[image.label].name}/{row + 1:05d}.png"
+
+
+def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
+    """Draw the data set into ``root``, as xlsa17 files beside its images. The same seed gives the same bytes."""
+    world = choose_world(seed)
+    planned = plan_images(world, images)
+    paths, flags = list(_paths(world, planned)), []
+    for drawn in world.classes:
+        (root / "images" / drawn.name).mkdir(parents=True)
+    for image, path in zip(planned, paths, strict=True):
+        values, hard, rng = image.values(world, seed)
+        draw_creature(values, rng).save(root / path, "png", compress_level=1)
+        flags.append(hard)
+    _write_annotations(root, world, planned, paths, flags)
+
+
+def expected(images: dict[str, int]) -> xlsa17.Counts:
+    """The counts that a synthetic data set has."""
+    seen = CLASSES - UNSEEN
+    validation = images["trainval"] // seen * VALIDATION
+    return xlsa17.Counts(
+        images=sum(images[split] for split in SPLITS),
+        attributes=len(ATTRIBUTES),
+        seen_classes=seen,
+        unseen_classes=UNSEEN,
+        validation_classes=VALIDATION,
+        trainval_images=images["trainval"],
+        test_seen_images=images["test_seen"],
+        test_unseen_images=images["test_unseen"],
+        training_images=images["trainval"] - validation,
+        validation_images=validation,
+    )
+
+
+def read(root: Path, images: dict[str, int]) -> ClassData:
+    """Read and check a synthetic data set."""
+    return xlsa17.check_labels(xlsa17.read(root, expected(images)), root, "_".join)
