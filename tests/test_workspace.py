@@ -69,8 +69,8 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
     monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
     expected = (
-        f"papers/msci/paper.yaml: column AUC of {artifact}: tracks/czsl/__init__.py declares no measure 'test/closd/dense/auc'; "
-        "the nearest is 'test/closed/dense/auc'"
+        f"papers/msci/paper.yaml: column AUC of {artifact}: tracks/czsl/__init__.py declares no measure "
+        "'test/closd/dense/auc'; the nearest is 'test/closed/dense/auc'"
     )
     with pytest.raises(PlanError, match=f"^{re.escape(expected)}$"):
         _ = work.plan

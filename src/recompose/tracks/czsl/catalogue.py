@@ -287,7 +287,7 @@ class Downloaded(Section):
     )
     archives: list[Archive] = Field(
         min_length=1,
-        description="The files that it is unpacked from; nothing is downloaded where the data set is in `data/` already.",
+        description="The files that it is unpacked from; none is downloaded where the data set is in `data/` already.",
     )
 
 
