@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # joins the lines of a paragraph
     pretty_exceptions_enable=False,
 )
-store_app = typer.Typer(help="Look after results/: what is complete, damaged, or costs no more.", no_args_is_help=True)
+store_app = typer.Typer(help="Look after results/: what is complete, damaged, or needed no more.", no_args_is_help=True)
 app.add_typer(store_app, name="store")
 
 Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made.", hidden=True)]
@@ -43,7 +43,7 @@ def _workspace() -> Workspace:
 def make(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="What to make: <kind>/<folder> below results/, or the first characters of a digest."),
+        typer.Argument(help="What to make: KIND/FOLDER below results/, or the first characters of a digest."),
     ] = None,
     job: Annotated[str | None, typer.Option(help="A job of a workflow, which says what to make.", hidden=True)] = None,
     receipt: Receipt = None,

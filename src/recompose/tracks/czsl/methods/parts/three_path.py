@@ -236,7 +236,7 @@ class ThreePath(PairMethod):
         )
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16); pairs compete with those of training."""
+        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), of pairs over those of training."""
         images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
         labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
         texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
