@@ -18,10 +18,10 @@ reproduce: environment
 	@began=$$(date +%s); snakemake --cores all --quiet rules && dvc add --quiet data && dvc commit --force --quiet && recompose summary --began $$began
 
 test: environment
-	pytest -n 2 --dist loadgroup
+	pytest -n 2 --dist worksteal
 
 test-fast: environment
-	HYPOTHESIS_PROFILE=fast pytest -n 2 --dist loadgroup -m "not engines and not browser and not slow"
+	HYPOTHESIS_PROFILE=fast pytest -n 2 --dist worksteal -m "not engines and not browser and not slow"
 
 lint: environment
 	ruff check .

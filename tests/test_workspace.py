@@ -1,12 +1,13 @@
 """A project's folder: what a name in it means, and which papers fit its plan."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from recompose import workspace
 from recompose.errors import ChangedError, PlanError
-from recompose.papers.declaration import Paper, load_paper
+from recompose.papers.declaration import Paper, View, load_paper
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
@@ -55,6 +56,36 @@ def test_a_paper_of_an_unknown_track_is_an_error_that_names_its_file(
 ) -> None:
     monkeypatch.setattr(workspace, "all_papers", lambda: [of_track("other", "clsz")])
     with pytest.raises(PlanError, match=r"papers/other/paper.yaml: there is no track 'clsz'; there is: czsl"):
+        _ = work.plan
+
+
+@pytest.mark.parametrize("artifact", ["table-4", "figure-4"])
+def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, artifact: str
+) -> None:
+    paper = load_paper("msci")
+    misspelt = View(heading="", columns={"AUC": "test/closd/dense/auc"})
+    changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
+    paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
+    monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
+    expected = (
+        f"papers/msci/paper.yaml: column AUC of {artifact}: tracks/czsl/__init__.py declares no measure "
+        "'test/closd/dense/auc'; the nearest is 'test/closed/dense/auc'"
+    )
+    with pytest.raises(PlanError, match=f"^{re.escape(expected)}$"):
+        _ = work.plan
+
+
+@pytest.mark.parametrize("key", ["measure", "beyond"])
+def test_a_misspelt_measure_of_a_claim_is_an_error_that_names_it(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    paper = load_paper("msci")
+    claim = paper.claims["low-stage-is-needed"].model_copy(update={key: "cost/epoch_second"})
+    paper = paper.model_copy(update={"claims": paper.claims | {"low-stage-is-needed": claim}})
+    monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
+    expected = "claim low-stage-is-needed: .* 'cost/epoch_second'; the nearest is 'cost/epoch_seconds'"
+    with pytest.raises(PlanError, match=expected):
         _ = work.plan
 
 

@@ -20,6 +20,7 @@ app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode="markdown",  # joins the lines of a paragraph
     pretty_exceptions_enable=False,
 )
 store_app = typer.Typer(help="Look after results/: what is complete, damaged, or needed no more.", no_args_is_help=True)
@@ -42,7 +43,7 @@ def _workspace() -> Workspace:
 def make(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="What to make: <kind>/<folder> below results/, or the first characters of a digest."),
+        typer.Argument(help="What to make: KIND/FOLDER below results/, or the first characters of a digest."),
     ] = None,
     job: Annotated[str | None, typer.Option(help="A job of a workflow, which says what to make.", hidden=True)] = None,
     receipt: Receipt = None,
@@ -161,12 +162,12 @@ def status(
         raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
     work = _workspace()
     console, observer = Console(), Observer(work, work.papers)
-    found = terminal.watch(console, observer) if watch else observer.look()
+    now = terminal.watch(console, observer) if watch else observer.look()
     if as_json:
-        print(json.dumps(found.document(), indent=2))
+        print(json.dumps(now.document(), indent=2))
     elif not watch:
-        console.print(terminal.rendered(found))
-    raise typer.Exit(0 if found.fine else 1)
+        console.print(terminal.rendered(now))
+    raise typer.Exit(0 if now.fine else 1)
 
 
 @app.command()
@@ -183,11 +184,11 @@ def cost(
     from recompose.monitor.changed import consequences
     from recompose.terminal.cost import show_cost
 
-    found = consequences(Path.cwd(), tuple(edits or ()))
+    costs = consequences(Path.cwd(), tuple(edits or ()))
     if as_json:
-        print(json.dumps(found.document(), indent=2))
+        print(json.dumps(costs.document(), indent=2))
     else:
-        show_cost(Console(), found)
+        show_cost(Console(), costs)
 
 
 @app.command()
@@ -261,11 +262,11 @@ def where(
     from recompose.terminal.lineage import show_where
 
     papers = all_papers()
-    found = where_it_goes(Published.of(_workspace().reports, papers), papers, run)
+    reached = where_it_goes(Published.of(_workspace().reports, papers), papers, run)
     if as_json:
-        print(json.dumps(asdict(found), indent=2))
+        print(json.dumps(asdict(reached), indent=2))
     else:
-        show_where(Console(), found)
+        show_where(Console(), reached)
 
 
 @app.command()
@@ -281,11 +282,11 @@ def diff(
     from recompose.provenance.diff import diff as diff_cell
     from recompose.terminal.lineage import show_diff
 
-    found = diff_cell(artifact, revision, row, column, view)
+    changes = diff_cell(artifact, revision, row, column, view)
     if as_json:
-        print(json.dumps(asdict(found) | {"same_runs": found.same_runs, "changed": found.changed}, indent=2))
+        print(json.dumps(asdict(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2))
     else:
-        show_diff(Console(), artifact, found)
+        show_diff(Console(), artifact, changes)
 
 
 @app.command()

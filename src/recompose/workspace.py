@@ -26,12 +26,30 @@ def plan_of(params: Params) -> Plan:
     """
     planner = Planner(params)
     for paper in all_papers():
-        if paper.track not in TRACKS:
-            raise PlanError(
-                f"papers/{paper.name}/paper.yaml: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}"
-            )
+        _check(paper)
     chosen = (name for name in TRACKS if name in params.chosen.tracks)
     return Plan({name: TRACKS[name].plan(params, planner, declared_variants(name)) for name in chosen})
+
+
+def _check(paper: Paper) -> None:
+    file = f"papers/{paper.name}/paper.yaml"
+    if paper.track not in TRACKS:
+        raise PlanError(f"{file}: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}")
+    for place, measure in _measures_of(paper):
+        try:
+            TRACKS[paper.track].description_of(measure)
+        except PlanError as error:
+            raise PlanError(f"{file}: {place}: {error}") from None
+
+
+def _measures_of(paper: Paper) -> Iterator[tuple[str, str]]:
+    """The measures that a paper's artifacts and claims name, and where."""
+    for name, artifact in paper.artifacts.items():
+        if artifact.kind != "statistics":  # whose columns are counts
+            for view in artifact.all_views.values():
+                yield from ((f"column {column} of {name}", measure) for column, measure in view.columns.items())
+    for name, claim in paper.claims.items():
+        yield from ((f"claim {name}", measure) for measure in claim.measures)
 
 
 @dataclass(frozen=True)

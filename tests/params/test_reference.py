@@ -11,12 +11,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from recompose.params import json_schema, reference
-from recompose.tracks.czsl.params import FORM
+from recompose.tracks import FORMS as TRACKS
 
-TRACKS = {"czsl": FORM}
 DOCUMENT = YAML(typ="safe", pure=True).load(Path(__file__).parents[2] / "params.yaml")
 # where names are the user's own, and what is explained as a whole
-NAMED = ("profiles", "backbones", "czsl.datasets")
+NAMED = ("profiles", "backbones", "czsl.datasets", "gzsl.datasets")
 WHOLE = ("override", "per_dataset")
 
 

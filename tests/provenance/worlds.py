@@ -28,7 +28,6 @@ MADE_FROM_EVALUATIONS = {
     "msci/figure-curves": 1,
 }
 FROM_DATA = {"duplex/table-1": 11, "duplex/table-12": 20, "duplex/table-13": 10, "msci/table-1": 8}
-NEVER_ASKED_FOR = {"duplex/table-13": 30}
 SHOWN = MADE_FROM_EVALUATIONS | FROM_DATA | {"duplex/table-13": 40}
 PAPERS_LOADED = [load_paper(name) for name in PAPERS]
 READ = ("reports", "results", "params.yaml", "dvc.yaml", "dvc.lock")  # of a project, by an audit

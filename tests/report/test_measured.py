@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import settings as checked
 from hypothesis import strategies as st
 
+from recompose.errors import PlanError
 from recompose.papers.declaration import View, load_paper
 from recompose.report.cells import Cell
 from recompose.report.measured import measures, settings, statistics
@@ -262,7 +263,7 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
     }
     cell = found["Learning rate", "d", ""]
     assert (cell.made_from, len(cell.expected), cell.names) == ((key("m", "d", 0),), 2, ("m",))
-    with pytest.raises(KeyError, match="has no setting gone"):
+    with pytest.raises(PlanError, match="has no setting gone"):
         list(settings(work, paper_of(kind="settings", of="m", measured={"G": "gone"}), "table-1"))
 
 

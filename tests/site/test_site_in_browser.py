@@ -29,7 +29,6 @@ from tests.site.test_site import HOSTILE, Toy
 PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(None in PROGRAMS.values(), reason=f"no browser to test with: {PROGRAMS}"),
 ]
 STARTED_WITH = (

@@ -14,7 +14,7 @@ import pytest
 from recompose.files import SCRATCH
 from tests.conftest import ROOT, Project, new_project
 
-pytestmark = [pytest.mark.xdist_group("toy"), pytest.mark.engines]
+pytestmark = pytest.mark.engines
 
 HERE = ROOT / "tests" / "toy"
 PROFILE = """  toy:

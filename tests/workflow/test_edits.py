@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import Project, announced
 
-pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
+pytestmark = pytest.mark.engines
 REPORTS = {"artifacts_of_msci": 1, "artifacts_of_duplex": 1, "write_report": 1}
 MOVED = "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
 

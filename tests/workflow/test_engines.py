@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Project, made_once
 
-pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
+pytestmark = pytest.mark.engines
 SEEDS = "seeds: [0, 1]"
 OTHER_SEEDS = "seeds: [4, 5]"
 NOTHING_TO_DO = 30  # CPU seconds that an engine may take to find that

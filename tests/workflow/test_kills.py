@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Project
 
-pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("kills")]
+pytestmark = pytest.mark.engines
 PATIENCE = 240  # seconds until a moment has to come
 # what is measured in seconds and bytes, and what shows it
 OF_COSTS = {

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import ROOT, Project
 
-pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
+pytestmark = pytest.mark.engines
 # there is one locked environment for all rules, as the Snakefile says
 ARGUED = {"Specify a conda environment or container for each rule."}
 

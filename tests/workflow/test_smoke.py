@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from recompose.report.kinds import artifact_files
 from recompose.workspace import Workspace
 from tests.conftest import Project
 
-pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("smoke")]
+pytestmark = pytest.mark.engines
 
 
 def methods_of(project: Project, kind: str) -> Counter[str]:
@@ -53,16 +54,12 @@ def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:
     assert max(sum(start <= at < end for start, end in spans) for at, _ in spans) >= 3  # seconds are rounded
 
 
-def test_an_edit_of_a_method_trains_its_runs_and_no_others(smoke_project: Project) -> None:
-    path = smoke_project.root / "params.yaml"
-    before = path.read_text()
-    head, section = re.split(r"(?<=\n    csp:\n)", before, maxsplit=1)
-    try:
-        path.write_text(head + section.replace("lr: 5e-3", "lr: 6e-3", 1))
-        said = smoke_project.snakemake("--dry-run").stdout
-    finally:
-        path.write_text(before)
-    trains = re.findall(r"^Job \d+: (\d.* of .*)", said, flags=re.MULTILINE)
+def test_an_edit_of_a_method_trains_its_runs_and_no_others(smoke_project: Project, tmp_path: Path) -> None:
+    project = smoke_project.copy(tmp_path / "project")  # other workers read the shared one
+    assert "Nothing to be done" in project.snakemake().stderr
+    path = project.root / "params.yaml"
+    head, section = re.split(r"(?<=\n    csp:\n)", path.read_text(), maxsplit=1)
+    path.write_text(head + section.replace("lr: 5e-3", "lr: 6e-3", 1))
+    trains = re.findall(r"^Job \d+: (\d.* of .*)", project.snakemake("--dry-run").stdout, flags=re.MULTILINE)
     assert trains
     assert all(" of csp on shapes-pairs" in each for each in trains)
-    assert "Nothing to be done" in smoke_project.snakemake().stderr

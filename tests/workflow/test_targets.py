@@ -9,7 +9,7 @@ from recompose.engine import ALL, Engine, Machine
 from recompose.workspace import Workspace
 from tests.conftest import ROOT, Project
 
-pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
+pytestmark = pytest.mark.engines
 NOTHING = "Nothing to be done"
 TABLE = "reports/msci/table-2.csv"
 

@@ -94,6 +94,11 @@ class Claim(Section):
         others = [self.gain.higher, self.gain.lower] if self.gain else []
         return list(dict.fromkeys([self.higher, *self.lower, *others]))
 
+    @property
+    def measures(self) -> list[str]:
+        """The measures that it compares them in."""
+        return [self.measure, *self.lower_measures, *([self.beyond] if self.beyond else [])]
+
 
 class Artifact(Section):
     """A table or a figure.

@@ -4,7 +4,6 @@ made.
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -145,8 +144,3 @@ def _of_paper(results: Results, paper: Paper) -> Iterator[str]:
 
 def _notes(paper: Paper) -> str:
     return f"../src/recompose/papers/{paper.name}/notes.md"
-
-
-def index_path(reports: Path) -> Path:
-    """The file that holds the digests of the index's files as they were written."""
-    return reports / INDEX

@@ -1,5 +1,5 @@
 """Lineage: of every cell of an artifact the evaluations that made it, and of each the whole chain of what determined
-    it.
+it.
 
 A lineage holds what determines a number and what it came to, and nothing that differs from one making to another of the
 same: when, where, on which commit and how long stands in ``made.json``.

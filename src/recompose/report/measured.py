@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import mean, stdev
 from typing import Any
 
+from recompose.errors import PlanError
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
@@ -53,7 +54,7 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
             value = (value or {}).get(key)
         if value is not None:
             return value
-    raise KeyError(f"{evaluation.name} has no setting {setting}")
+    raise PlanError(f"{evaluation.name} has no setting {setting}")
 
 
 def measures(results: Results, paper: Paper, name: str) -> Iterator[Cell]:

@@ -1,5 +1,5 @@
 """Trust: whether a number holds, in one word and with the reasons, the same for the page, trace, audit, status and
-    cost.
+cost.
 
 A number is judged by the files of its artifact, by everything that it was made from, as that lies on disk, and by what
 the current parameters and code ask for.

@@ -67,9 +67,9 @@ class Site:
 
     def _fared(self, paper: Paper, claims: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """How claims fared, by the data that this is said of."""
-        found = [each for claim in claims for each in claim["found"]]
-        for dataset in _distinct(each["dataset"] for each in found):
-            of = [each["verdict"] for each in found if each["dataset"] == dataset]
+        tested = [each for claim in claims for each in claim["tested"]]
+        for dataset in _distinct(each["dataset"] for each in tested):
+            of = [each["verdict"] for each in tested if each["dataset"] == dataset]
             is_drawn = self.published.is_drawn(paper, dataset)
             yield {
                 "where": where(dataset, is_drawn, (cell["n"] or 0 for cell in of)),
@@ -99,7 +99,9 @@ def _audit(audit: Audit) -> dict[str, Any]:
         "evaluations": audit.evaluations,
         "recomputed": audit.recomputed,
         "files": audit.files,
-        "findings": [{"state": state, "why": why, "places": found} for (state, why), found in places.items()],
+        "findings": [
+            {"state": state, "why": why, "places": where_found} for (state, why), where_found in places.items()
+        ],
         "unchecked": audit.report.unchecked,
         "count": len(audit.findings),
     }
@@ -205,7 +207,7 @@ def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, 
             "sentence": claim.sentence,
             "title": title_of(claim.artifact),
             "id": f"{paper.name}-{claim.artifact}",
-            "found": [parts for parts in by_benchmark.values() if parts.keys() >= {*PARTS}],
+            "tested": [parts for parts in by_benchmark.values() if parts.keys() >= {*PARTS}],
         }
 
 

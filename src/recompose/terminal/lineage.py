@@ -110,18 +110,18 @@ def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
             yield f"{path}{name}", value
 
 
-def show_where(console: Console, found: Where) -> None:
+def show_where(console: Console, origin: Where) -> None:
     """What a run or a data set reaches, as a tree: papers, artifacts, rows."""
-    tree = Tree(f"[bold]{unmarked(found.key)}[/bold]  {unmarked(found.title)} · {_counted(found)}")
-    tree.add(f"[dim]digest[/dim] {unmarked(found.digest)}")
-    for paper in dict.fromkeys(reached.paper for reached in found.reaches):
+    tree = Tree(f"[bold]{unmarked(origin.key)}[/bold]  {unmarked(origin.title)} · {_counted(origin)}")
+    tree.add(f"[dim]digest[/dim] {unmarked(origin.digest)}")
+    for paper in dict.fromkeys(reached.paper for reached in origin.reaches):
         branch = tree.add(f"[bold]{unmarked(paper)}[/bold]")
-        for reached in found.reaches:
+        for reached in origin.reaches:
             if reached.paper == paper:
                 _add_reached(branch, reached)
-    if found.dependents:
+    if origin.dependents:
         branch = tree.add("these were made from it, so what they reach depends on it, too")
-        for other in found.dependents:
+        for other in origin.dependents:
             branch.add(f"{unmarked(other.key)}  {unmarked(other.title)} · {_counted(other)}")
     console.print(tree)
 
@@ -130,35 +130,35 @@ def _add_reached(tree: Tree, reached: ReachedArtifact) -> None:
     """An artifact with a line for each of its rows, in each view."""
     rows: dict[tuple[str, str], list[str]] = {}
     for cell in reached.cells:
-        said = f"{unmarked(cell['column'])} [bold]{unmarked(cell['text'])}[/bold]"
-        rows.setdefault((cell["row"], cell["view"]), []).append(said)
+        text = f"{unmarked(cell['column'])} [bold]{unmarked(cell['text'])}[/bold]"
+        rows.setdefault((cell["row"], cell["view"]), []).append(text)
     branch = tree.add(f"{unmarked(reached.artifact)} [dim]{reached.kind}[/dim]")
     for (row, view), cells in rows.items():
         branch.add(f"{unmarked(row)}{f' ({unmarked(view)})' if view else ''}: {', '.join(cells)}")
 
 
-def show_diff(console: Console, path: Path, found: Diff) -> None:
+def show_diff(console: Console, path: Path, diff: Diff) -> None:
     """What changed in a cell and in what it was made from, as a tree: value, kinds of changes, seeds, runs."""
-    before, after = found.before, found.after
+    before, after = diff.before, diff.after
     place = " · ".join(unmarked(part) for part in (str(path), after["row"], after["column"], after["view"]) if part)
     tree = Tree(
         f"[bold]{unmarked(before['text'])} → {unmarked(after['text'])}[/bold]  {place} · since "
-        f"{unmarked(found.revision)} "
-        f"({short(found.commit)})"
+        f"{unmarked(diff.revision)} "
+        f"({short(diff.commit)})"
     )
     if before["value"] is not None and after["value"] is not None:
         more = after["value"] - before["value"]
         tree.add(f"value {before['value']:.4f} → {after['value']:.4f}, {more:+.4f}")
-    if found.same_runs:
+    if diff.same_runs:
         tree.add("made by the same runs")
-    for line, titles in found.changed.items():
-        whose = "" if len(titles) == len(found.pairs) else f" ({'; '.join(titles)})"
+    for line, titles in diff.changed.items():
+        whose = "" if len(titles) == len(diff.pairs) else f" ({'; '.join(titles)})"
         tree.add(unmarked(line + whose))
-    for sign, runs in (("removed", found.removed), ("added", found.added)):
+    for sign, runs in (("removed", diff.removed), ("added", diff.added)):
         for key, title in runs.items():
             tree.add(f"[bold]{sign}[/bold] {unmarked(title)}, {unmarked(key)}")
-    if not found.same_runs:
-        for pair in found.pairs:
+    if not diff.same_runs:
+        for pair in diff.pairs:
             tree.add(f"[dim]{unmarked(pair.title)}: {unmarked(pair.before)} → {unmarked(pair.after)}[/dim]")
     console.print(tree)
 

@@ -48,12 +48,12 @@ def _artifacts(engine: Engine) -> str:
     return f"{counted(due, 'artifact')} to make." if due else "Every artifact is made."
 
 
-def time_of(found: Consequences) -> str:
+def time_of(rest: Consequences) -> str:
     """About how long what is missing takes."""
-    if found.unmeasured == len(found.to_make):
+    if rest.unmeasured == len(rest.to_make):
         return "Nothing like any of it was measured: how long it takes is unknown."
-    more = f", without {found.unmeasured} like none that was measured" if found.unmeasured else ""
+    more = f", without {rest.unmeasured} like none that was measured" if rest.unmeasured else ""
     return (
-        f"About {spoken(found.wall_seconds)} from start to end on {counted(found.cores, 'core')}{more}; artifacts "
+        f"About {spoken(rest.wall_seconds)} from start to end on {counted(rest.cores, 'core')}{more}; artifacts "
         f"come on top."
     )

@@ -75,8 +75,8 @@ def rendered(status: Status) -> RenderableType:
 
 def _headline(status: Status) -> Text:
     pace, done = status.pace, sum(item.state == "done" for item in status.runs)
-    said = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_paces(pace)]
-    return Text(" · ".join(said))
+    parts = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_paces(pace)]
+    return Text(" · ".join(parts))
 
 
 def _paces(pace: Pace) -> Iterator[str]:
@@ -106,8 +106,8 @@ def _steps(status: Status) -> Text:
     kinds: dict[str, Counter[str]] = {}
     for item in status.steps:
         kinds.setdefault(item.kind, Counter())[item.state] += 1
-    said = (f"{kind}: {', '.join(f'{n} {state}' for state, n in counts.items())}" for kind, counts in kinds.items())
-    return Text(" · ".join(said))
+    texts = (f"{kind}: {', '.join(f'{n} {state}' for state, n in counts.items())}" for kind, counts in kinds.items())
+    return Text(" · ".join(texts))
 
 
 def _running(items: list[Item]) -> Table:

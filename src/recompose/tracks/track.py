@@ -1,13 +1,15 @@
 """What the core asks of a track: torch-free to import; what needs torch is imported when it is asked for."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from recompose.errors import PlanError
 from recompose.params import Params, TrackForm
+from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 
 if TYPE_CHECKING:
@@ -124,9 +126,21 @@ class Track(ABC):
         """How much there is in a data set, by what costs grow with; empty where that is not known yet."""
         return {}
 
+    def measure_names(self) -> Iterable[str]:
+        """The names of measures, of which a message says the nearest to one that is misspelt."""
+        return self.compared.values()
+
     def description_of(self, measure: str) -> Measure:
-        """What a measure of this track, or a cost, is."""
-        return COSTS[measure] if measure in COSTS else self.measure(measure)
+        """What a measure of this track, or a cost, is.
+
+        Raises:
+            PlanError: there is no such measure.
+        """
+        try:
+            return COSTS[measure] if measure in COSTS else self.measure(measure)
+        except KeyError:
+            known = nearest(measure, [*self.measure_names(), *COSTS])
+            raise PlanError(f"tracks/{self.name}/__init__.py declares no measure '{measure}'{known}") from None
 
 
 def function(place: str) -> Callable[..., Any]:

@@ -8,11 +8,12 @@ import pytest
 from recompose.errors import ParamsError
 from recompose.papers.declaration import declared_variants
 from recompose.params import load_params
+from recompose.tracks import FORMS
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, DataSet
-from recompose.tracks.czsl.params import FORM, Czsl
+from recompose.tracks.czsl.params import Czsl
 
 ROOT = Path(__file__).parents[3]
-SECTION = load_params(ROOT / "params.yaml", {"czsl": FORM}).tracks["czsl"]
+SECTION = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"]
 VARIANTS = {name: variant for name, variant in declared_variants("czsl").items() if variant.method in METHODS}
 
 

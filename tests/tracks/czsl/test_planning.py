@@ -9,8 +9,8 @@ from recompose.engine import ALL, Engine, Machine
 from recompose.papers.declaration import Variant
 from recompose.params import Params, load_params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks import FORMS
 from recompose.tracks.czsl import CZSL
-from recompose.tracks.czsl.params import FORM
 from recompose.workspace import Workspace
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ VARIANTS = {
 
 
 def params_of(profile: str, *edits: str) -> Params:
-    return load_params(ROOT / "params.yaml", {"czsl": FORM}, profile, edits)
+    return load_params(ROOT / "params.yaml", FORMS, profile, edits)
 
 
 def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
@@ -137,7 +137,8 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
 
 def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_each_backbone(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    edits = ("profile=demo", "profiles.demo.czsl.seeds=[0, 1, 2]", "profiles.demo.czsl.variant_seeds=[0]")
+    czsl = ("profiles.demo.czsl.seeds=[0, 1, 2]", "profiles.demo.czsl.variant_seeds=[0]")
+    edits = ("profile=demo", *czsl, "profiles.demo.gzsl=null")
     engine = Engine(Workspace(tmp_path, edits), Machine(2))
     jobs = engine.jobs(ALL)
     shared = {

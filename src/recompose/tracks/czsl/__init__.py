@@ -3,7 +3,7 @@ training.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,14 +19,20 @@ from recompose.tracks.planning import Runs
 from recompose.tracks.track import Measure, Track
 
 WORDS = "glove"  # the name of word vectors among data
+SPLITS = ("val", "test")
 WORLDS = ("closed", "open", "feasible", "feasible-released")
 NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
+GROUPS = ("head", "medium", "tail", "seen", "unseen")
 ACCURACY = Measure("%", 100, 1, better=1)
 OF_GROUP = Measure("%", 100, 2, better=1)
 MEASURES = {
-    **dict.fromkeys((*NUMBERS.values(), "state", "object"), ACCURACY),
+    **{f"{sweep}/{number}": ACCURACY for sweep in ("dense", "field") for number in NUMBERS.values()},
+    "state": ACCURACY,
+    "object": ACCURACY,
     "threshold": Measure("", 1, 3, better=0),
-}  # by the last part of a name
+    **{f"groups/{bias}/{group}": OF_GROUP for bias in ("unbiased", "balanced") for group in GROUPS},
+}  # by what follows split and world in a name
+BY_NAME = {f"{split}/{world}/{part}": about for split in SPLITS for world in WORLDS for part, about in MEASURES.items()}
 TRAINING = "recompose.tracks.czsl.training"
 EVALUATION = "recompose.tracks.czsl.evaluation"
 TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
@@ -111,8 +117,10 @@ class CZSL(Track):
         return read_measures(needs["data"], evaluation)
 
     def measure(self, name: str) -> Measure:
-        *place, last = name.split("/")
-        return OF_GROUP if place[-2:-1] == ["groups"] else MEASURES[last]
+        return BY_NAME[name]
+
+    def measure_names(self) -> Iterable[str]:
+        return BY_NAME
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
         path = evaluation.document["class"]

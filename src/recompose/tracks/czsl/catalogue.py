@@ -285,7 +285,10 @@ class Downloaded(Section):
     adapter: Literal["mit-states", "ut-zappos", "cgqa"] = Field(
         description="What reads it: the data set whose form it has."
     )
-    archives: list[Archive] = Field(description="The files that it is unpacked from.")
+    archives: list[Archive] = Field(
+        min_length=1,
+        description="The files that it is unpacked from; none is downloaded where the data set is in `data/` already.",
+    )
 
 
 DataSet = Annotated[ShapesPairs | Downloaded, Field(discriminator="adapter")]

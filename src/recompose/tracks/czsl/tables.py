@@ -59,7 +59,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 for column, method in ((without, first), (with_it, second)):
                     planned = results.planned(paper.track, method, benchmark)
                     values = [results.measures(each).get(measure, np.nan) for each in of[method]]
-                    about = TRACKS[paper.track].measure(measure)
+                    about = TRACKS[paper.track].description_of(measure)
                     cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned, about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
                 cell = _gain(results, paper, row, benchmark, measure, (first, second))
@@ -79,4 +79,4 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str
         for seed in seeds
     ]
     paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
-    return over_seeds(row, f"{benchmark} delta", values, paired, planned, TRACKS[paper.track].measure(measure))
+    return over_seeds(row, f"{benchmark} delta", values, paired, planned, TRACKS[paper.track].description_of(measure))

@@ -2,7 +2,7 @@
 training.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,13 +21,18 @@ ACCURACY = Measure("%", 100, 1, better=1)
 UNCERTAINTY = Measure("", 1, 3, better=0)
 BIASES = ("own", "validated", "none")
 NUMBERS = {"U": "unseen", "S": "seen", "H": "harmonic_mean"}
+VIEWS = ("vgt", "agt", "fused")
+GROUPS = ("seen", "unseen", "hard", "clean")
 MEASURES = {
-    **dict.fromkeys((*NUMBERS.values(), "accuracy", "area"), ACCURACY),
-    **dict.fromkeys(("first", "last", "fall", "hard", "clean", "hard_minus_clean"), UNCERTAINTY),
-}  # by the last part of a name
+    **{f"test/{bias}/{number}": ACCURACY for bias in BIASES for number in NUMBERS.values()},
+    **dict.fromkeys(("test/accuracy", "test/curve/area"), ACCURACY),
+    **{f"test/paths/{view}/{number}": ACCURACY for view in VIEWS for number in ("harmonic_mean", "accuracy")},
+    **{f"test/uncertainty/{view}/{group}": UNCERTAINTY for view in VIEWS for group in GROUPS},
+    **{f"val/uncertainty/fused/{epoch}": UNCERTAINTY for epoch in ("first", "last")},
+}
 TRAINING = "recompose.tracks.gzsl.training"
 EVALUATION = "recompose.tracks.gzsl.evaluation"
-TABLES, FIGURES = "recompose.tracks.gzsl.tables", "recompose.tracks.gzsl.figures"
+FIGURES = "recompose.tracks.gzsl.figures"
 
 
 class GZSL(Track):
@@ -96,7 +101,10 @@ class GZSL(Track):
         return read_measures(needs["data"], evaluation)
 
     def measure(self, name: str) -> Measure:
-        return UNCERTAINTY if "/uncertainty/" in name else MEASURES[name.rpartition("/")[2]]
+        return MEASURES[name]
+
+    def measure_names(self) -> Iterable[str]:
+        return MEASURES
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
         path = evaluation.document["class"]

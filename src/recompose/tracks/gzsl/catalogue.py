@@ -269,7 +269,7 @@ class Downloaded(Section):
     """A public data set, unpacked from archives."""
 
     adapter: Literal["cub", "sun", "awa2"] = Field(description="What reads it: the data set whose form it has.")
-    archives: list[Archive] = Field(description="The files that it is unpacked from: images, and splits.")
+    archives: list[Archive] = Field(min_length=1, description="The files that it is unpacked from: images, and splits.")
     word_vectors: Archive = Field(description="The vectors of the attributes' names.")
     grids: GivenGrids | None = Field(
         default=None, description="Grids that somebody has made of its images; null: the profile's backbone makes them."

@@ -8,8 +8,8 @@
 - ``test/paths/<path>/<number>``: ``accuracy`` of one path alone, and ``harmonic_mean`` at the bias that is best for it
   on the test: paths have scales of their own, and this compares them without one
 - ``test/uncertainty/<view>/<group>``: mean uncertainty of images of ``seen`` and of ``unseen`` classes, of ``hard``
-  images and of the others (``clean``), and by how much hard ones are above (``hard_minus_clean``)
-- ``val/uncertainty/fused/<epoch>``: after the ``first`` and after the ``last`` epoch, and their difference (``fall``)
+  images and of the others (``clean``)
+- ``val/uncertainty/fused/<epoch>``: after the ``first`` and after the ``last`` epoch
 
 All are fractions; uncertainties lie between 0 and 1. A number that does not exist has no entry.
 """
@@ -50,17 +50,12 @@ def _measures(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
         yield from _of_groups(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
     for epoch, value in scores.validation.items():
         yield f"val/uncertainty/fused/{epoch}", value
-    if scores.validation:
-        yield "val/uncertainty/fused/fall", scores.validation["first"] - scores.validation["last"]
 
 
 def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray) -> Iterator[tuple[str, float]]:
     """The mean uncertainty of groups of images: [images], whether their class is seen, whether they are hard."""
     groups = {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}
-    means = {name: float(uncertainty[chosen].mean()) for name, chosen in groups.items() if chosen.any()}
-    yield from ((f"{place}/{name}", value) for name, value in means.items())
-    if "hard" in means and "clean" in means:
-        yield f"{place}/hard_minus_clean", means["hard"] - means["clean"]
+    yield from ((f"{place}/{name}", float(uncertainty[rows].mean())) for name, rows in groups.items() if rows.any())
 
 
 def read_measures(index: Path, evaluation: Path) -> dict[str, float]:

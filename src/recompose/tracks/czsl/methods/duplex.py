@@ -135,9 +135,9 @@ class Duplex(ThreePath):
         return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.of(pairs), dim=-1)}
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """Eq.
+        """Eq. 20, weighted.
 
-        20, weighted; in training the codebook is refined before images are compared with it, and keeps what it learned.
+        In training the codebook is refined before images are compared with it, and keeps what it learned.
         """
         images, labels = self.encode_images(inputs), pairs[targets]
         by_text, by_state, by_object, by_prototype = self.loss_weights

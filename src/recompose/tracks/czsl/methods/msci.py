@@ -13,9 +13,8 @@ Aggregation = Literal["learned", "ends", "mean"]
 
 
 class Aggregator(nn.Module):
-    """The tokens of several layers made into one: concatenated, a linear map, layer normalisation, ReLU, dropout (Eqs.
-
-    1 to 4).
+    """The tokens of several layers made into one (Eqs. 1 to 4): concatenated, a linear map, layer normalisation, ReLU,
+    dropout.
     """
 
     def __init__(self, layers: int, width: int, dropout: float) -> None:
@@ -97,9 +96,9 @@ class MSCI(ThreePath):
         return Views(self.of_pair(views.pair), views.state, views.object, views.tokens)
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """t + lambda 1 * t 1 + lambda 2 * t 2 (Eqs.
+        """t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
 
-        5 to 9), [images, P, E]; the second stage takes up where the first one ended.
+        The second stage takes up where the first one ended.
         """
         stage, final = texts.expand(len(tokens[0]), *texts.shape), texts
         for (name, interaction), features in zip(self.interactions.items(), tokens, strict=True):

@@ -36,9 +36,9 @@ class Factors:
 
 
 def candidates(states: Tensor, objects: Tensor, allowed: Tensor) -> Tensor:
-    """The pairs [C, 2] of states and objects of a batch, labels [B] each, that are among the target pairs [S, O] (Eqs.
+    """The pairs [C, 2] of states and objects of a batch that are among the target pairs (Eqs. 12 and 13).
 
-    12 and 13).
+    Labels are [B] each, the target pairs [S, O].
     """
     rows, columns = states.unique(), objects.unique()
     row, column = allowed[rows][:, columns].nonzero(as_tuple=True)

@@ -1,7 +1,7 @@
 """Three paths from an image to a pair: as a whole, by its state and by its object (Huang et al., 2024).
 
 Symbols: E is the width of the joint space, D of the text tower; P, S and O are the numbers of pairs, states and
-    objects.
+objects.
 """
 
 from collections.abc import Mapping, Sequence
@@ -236,10 +236,7 @@ class ThreePath(PairMethod):
         )
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The weighted cross-entropies of the three paths (MSCI, Eqs.
-
-        13 to 16); that of pairs over those of training.
-        """
+        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), of pairs over those of training."""
         images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
         labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
         texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
@@ -251,9 +248,8 @@ class ThreePath(PairMethod):
         return (self.logits("pair", images, block.pairs),)
 
     def survey(self, images: Views, world: list[Block]) -> Views:
-        """Adds the probabilities of states and objects (MSCI, Eqs.
-
-        11 and 12), and what those of pairs are divided by (Eq. 10).
+        """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12), and what those of pairs are divided by
+        (Eq. 10).
         """
         states = self.logits("state", images, world[0].states).softmax(dim=-1)
         objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
