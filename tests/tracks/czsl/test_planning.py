@@ -138,13 +138,13 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
 def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_each_backbone(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     czsl = ("profiles.demo.czsl.seeds=[0, 1, 2]", "profiles.demo.czsl.variant_seeds=[0]")
-    edits = ("profile=demo", *czsl, "profiles.demo.gzsl=null")
+    edits = ("profile=demo", *czsl, "profiles.demo.gzsl.seeds=[0]")
     engine = Engine(Workspace(tmp_path, edits), Machine(2))
     jobs = engine.jobs(ALL)
     shared = {
         phase: sorted((job.says, len(job.keys)) for job in jobs if job.phase == phase) for phase in ("data", "features")
     }
-    assert sorted(number for _, number in shared["data"]) == [1, 3]  # the scenes; the worlds
+    assert sorted(number for _, number in shared["data"]) == [1, 1, 3]  # the scenes; another track's world; the worlds
     assert [number for _, number in shared["features"]] == [3, 1]  # variants on the other backbone have one world
     made = [key for job in jobs for key in job.keys]
     assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
