@@ -101,7 +101,7 @@ class MSCI(ThreePath):
 
         5 to 9), [images, P, E]; the second stage takes up where the first one ended.
         """
-        stage, final = texts.expand(len(tokens[0]), *texts.shape), texts
+        stage = final = texts
         for (name, interaction), features in zip(self.interactions.items(), tokens, strict=True):
             stage = interaction(stage, features)
             if name in self.shares:
