@@ -1,6 +1,7 @@
 """CLIP behind our interface, compared with open_clip's own functions."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import open_clip
@@ -43,6 +44,23 @@ def test_what_stands_behind_the_end_of_text_does_not_matter(backbone: Backbone) 
     for row in range(len(ids)):
         alone = backbone.encode_prompts(embeddings[row : row + 1, : end[row] + 1], end[row : row + 1])
         torch.testing.assert_close(alone[0], backbone.encode_text(ids)[row])
+
+
+@pytest.mark.parametrize("shared", [1, 4, 6])
+def test_prompts_that_begin_alike_are_encoded_as_each_alone(backbone: Backbone, shared: int) -> None:
+    ids = backbone.tokens(["a photo of red cup", "a photo of old bus", "a photo of wet bus"])[:, :7]
+    backbone = deepcopy(backbone).double()
+    embeddings = backbone.embed_tokens(ids).detach()
+    if shared == 6:
+        embeddings[:, :6] = embeddings[0, :6]
+    embeddings.requires_grad_(True)
+    together = backbone.encode_alike(embeddings, shared)
+    alone = backbone.encode_prompts(embeddings, torch.full((3,), 6))
+    torch.testing.assert_close(together, alone)
+    weights = torch.randn(alone.shape, generator=torch.Generator().manual_seed(0))
+    found, expected = (torch.autograd.grad((texts * weights).sum(), embeddings)[0] for texts in (together, alone))
+    torch.testing.assert_close(found[:, shared:], expected[:, shared:])
+    torch.testing.assert_close(found[:, :shared].sum(dim=0), expected[:, :shared].sum(dim=0))
 
 
 def test_the_last_block_s_class_token_gives_the_image_embedding(backbone: Backbone, pixels: Tensor) -> None:

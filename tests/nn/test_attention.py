@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from recompose.nn.attention import CrossAttention, Interaction, QuickGELU
+from recompose.nn.attention import CrossAttention, Interaction
 from tests.tracks.czsl.methods.derivations import unsettle
 
 WIDTH, QUERIES, TOKENS = 6, 3, 4
@@ -93,10 +93,12 @@ def test_heads_that_cannot_share_the_width_are_an_error(heads: int) -> None:
         CrossAttention(WIDTH, heads, 0.0)
 
 
-def test_quick_gelu_is_x_times_a_steeper_sigmoid() -> None:
-    values = [-8.0, -1.0, -0.1, 0.0, 0.4, 3.0]
-    expected = [x / (1 + math.exp(-1.702 * x)) for x in values]
-    torch.testing.assert_close(QuickGELU()(torch.tensor(values)), torch.tensor(expected))
+def test_texts_that_all_images_share_need_not_be_repeated(texts: Tensor, tokens: Tensor) -> None:
+    torch.manual_seed(0)
+    interaction = Interaction(WIDTH, 2, 0.0).double()
+    unsettle(interaction, size=0.5)
+    repeated = texts[0].expand(len(tokens), -1, -1)
+    torch.testing.assert_close(interaction(texts[0], tokens), interaction(repeated, tokens))
 
 
 @pytest.mark.parametrize("heads", [1, 3])
@@ -117,9 +119,10 @@ def test_training_drops_projected_hidden_and_returned_elements(texts: Tensor, to
     projected, hidden, returned = (
         dropout(torch.ones(2, QUERIES, size, dtype=torch.float64), 0.5) for size in (WIDTH, 4 * WIDTH, WIDTH)
     )
-    norm, up, activation, _, down, _ = interaction.feed_forward
+    norm, up, _, _, down, _ = interaction.feed_forward
     between = texts + looped_attention(interaction.attention, texts, tokens) * projected
-    expected = between + down(activation(up(norm(between))) * hidden) * returned
+    wide = up(norm(between))
+    expected = between + down(wide * torch.sigmoid(1.702 * wide) * hidden) * returned
     torch.manual_seed(1)
     torch.testing.assert_close(interaction(texts, tokens), expected)
 

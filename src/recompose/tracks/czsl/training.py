@@ -95,7 +95,7 @@ class PairTraining(Training):
     def configure_optimizers(self) -> Any:
         """Adam with its coupled weight decay, at a rate that is constant, or halved every so many epochs."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        optimizer = torch.optim.Adam(trained, lr=self.lr, weight_decay=self.weight_decay)
+        optimizer = torch.optim.Adam(trained, lr=self.lr, weight_decay=self.weight_decay, fused=True)
         if self.halve_every is None:
             return optimizer
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]

@@ -105,7 +105,7 @@ def plain_block(block: Any, x: Tensor, other: Tensor | None = None) -> Tensor:
     """What [n, W] becomes, looking at itself or at another [m, W], dropout left out."""
     query = plain_norm(block.norm, x)
     x = x + plain_attention(block.attention, query, query if other is None else plain_norm(block.norm_other, other))
-    norm, up, _, _, down = block.feed_forward
+    norm, up, _, _, down, _ = block.feed_forward
     hidden = plain_linear(up, plain_norm(norm, x))
     return x + plain_linear(down, hidden / (1 + (-1.702 * hidden).exp()))
 

@@ -688,13 +688,13 @@ def test_texts_of_pairs_are_encoded_only_where_they_count(
     backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch, weights: list[float], count: int
 ) -> None:
     method, encoded = learning(backbone, loss_weights=weights), []
-    right = Backbone.encode_prompts
+    right = Backbone.encode_alike
 
-    def watch(self: Backbone, embeddings: Tensor, end: Tensor) -> Tensor:
-        encoded.append(len(embeddings))
-        return right(self, embeddings, end)
+    def watch(self: Backbone, prompts: Tensor, shared: int) -> Tensor:
+        encoded.append(len(prompts))
+        return right(self, prompts, shared)
 
-    monkeypatch.setattr(Backbone, "encode_prompts", watch)
+    monkeypatch.setattr(Backbone, "encode_alike", watch)
     loss_of(method, images)
     assert sum(encoded) == count
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import QuickGELU
+from recompose.nn.attention import FeedForward
 from recompose.nn.blocks import LOOKS, TEXTS, in_blocks
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
@@ -28,13 +28,7 @@ class AttentionBlock(nn.Module):
         self.attention = nn.MultiheadAttention(width, max(1, width // HEAD), batch_first=True)
         self.norm = nn.LayerNorm(width)
         self.norm_other = nn.LayerNorm(width) if cross else None
-        self.feed_forward = nn.Sequential(
-            nn.LayerNorm(width),
-            nn.Linear(width, 4 * width),
-            QuickGELU(),
-            nn.Dropout(dropout),
-            nn.Linear(4 * width, width),
-        )
+        self.feed_forward = FeedForward(width, dropout)
 
     def forward(self, x: Tensor, other: Tensor | None = None) -> Tensor:
         """Tokens [n, tokens, width] after attention to themselves, or to the other [n, tokens, width]."""

@@ -100,7 +100,7 @@ class MSCI(ThreePath):
 
         The second stage takes up where the first one ended.
         """
-        stage, final = texts.expand(len(tokens[0]), *texts.shape), texts
+        stage = final = texts
         for (name, interaction), features in zip(self.interactions.items(), tokens, strict=True):
             stage = interaction(stage, features)
             if name in self.shares:

@@ -63,7 +63,7 @@ class Troika(ThreePath):
         """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens
         [images, tokens, E].
         """
-        pulled = texts.expand(len(tokens[0]), *texts.shape)
+        pulled = texts
         for interaction in self.interactions:
             pulled = interaction(pulled, tokens[0])
         return texts + self.traction * pulled

@@ -38,9 +38,7 @@ class SlottedPrompt(nn.Module):
         return in_blocks(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
 
     def _encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
-        prompts = self(context, *words)
-        end = torch.full((len(prompts),), prompts.shape[1] - 1, device=prompts.device)
-        return backbone.encode_prompts(prompts, end)
+        return backbone.encode_alike(self(context, *words), len(self.start) + len(context))
 
     def forward(self, context: Tensor, *words: Tensor) -> Tensor:
         """Prompts [texts, tokens, D], from the start to the end of text."""

@@ -1,0 +1,48 @@
+"""Self-attention of the towers against the module that it replaces."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from recompose.backbones.attention import SelfAttention
+
+WIDTH, HEADS, LENGTH = 12, 3, 5
+
+
+@pytest.fixture
+def replaced() -> nn.MultiheadAttention:
+    torch.manual_seed(0)
+    attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+    nn.init.normal_(attention.in_proj_bias)
+    nn.init.normal_(attention.out_proj.bias)
+    return attention
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_outputs_and_gradients_are_those_of_the_replaced_module(replaced: nn.MultiheadAttention, causal: bool) -> None:
+    x = torch.randn(4, LENGTH, WIDTH, requires_grad=True)
+    mask = torch.full((LENGTH, LENGTH), -torch.inf).triu(1) if causal else None
+    expected, _ = replaced(x, x, x, need_weights=False, attn_mask=mask)
+    found, _ = SelfAttention(replaced)(x, x, x, need_weights=False, attn_mask=mask)
+    torch.testing.assert_close(found, expected)
+    wanted = [x, *replaced.parameters()]
+    pairs = zip(
+        torch.autograd.grad(found.square().sum(), wanted),
+        torch.autograd.grad(expected.square().sum(), wanted),
+        strict=True,
+    )
+    for of_ours, of_theirs in pairs:
+        torch.testing.assert_close(of_ours, of_theirs)
+
+
+def test_its_parameters_have_the_same_names(replaced: nn.MultiheadAttention) -> None:
+    ours: dict[str, Tensor] = SelfAttention(replaced).state_dict()
+    assert {name: tensor.shape for name, tensor in ours.items()} == {
+        name: tensor.shape for name, tensor in replaced.state_dict().items()
+    }
+
+
+def test_queries_can_be_fewer_than_keys(replaced: nn.MultiheadAttention) -> None:
+    attention, x = SelfAttention(replaced), torch.randn(4, LENGTH, WIDTH)
+    queries, keys, values = attention.project(x)
+    torch.testing.assert_close(attention.attend(queries[:, :, -2:], keys, values), attention(x)[0][:, -2:])
