@@ -1,16 +1,23 @@
-"""What methods cost: throughput on the demo's backbone, and memory at the papers' scale: ``make benchmarks``.
+"""What methods cost: throughput on the demo's backbone, a training step beside the released computation, and memory at
+the papers' scale: ``make benchmarks``.
 
-Weights are random: they do not matter for the time. Memory is that of a process of its own.
+Weights are random: they do not matter for the time. Memory is that of a process of its own. The released computation
+is the one that parity tests hold methods to, written from reading the released code.
 """
 
+import json
 import resource
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import open_clip
 import torch
 from torch import Tensor
 
@@ -22,6 +29,7 @@ from recompose.tracks.czsl.building import method_class, own_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
+from tests.tracks.czsl.methods import released
 
 ROOT = Path(__file__).parent.parent
 BATCH, BATCHES = 64, 4
@@ -30,6 +38,50 @@ MIT_STATES = (115, 245)  # all of their pairs: the open world
 PATCHES, WIDTH = 257, 768
 IMAGES = 2
 LIMIT = 4.0  # GiB
+SAME = 1e-5  # how far losses may be apart, as a share
+
+
+@dataclass(frozen=True)
+class Scale:
+    """At what size a training step is measured; text and image towers of a CLIP as the released ones are."""
+
+    described: str
+    clip: dict[str, Any]
+    names: tuple[int, int]  # states and objects
+    pairs: int
+    images: int
+    heads: int
+    steps: int  # of each, in turn, after a first one
+
+
+SCALES = {
+    "demo": Scale(
+        "the demo's widths, 64 images x 83 pairs",
+        {
+            "embed_dim": 64,
+            "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 4, "width": 128, "head_width": 32},
+            "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 128, "heads": 4, "layers": 3},
+        },
+        names=(STATES, OBJECTS),
+        pairs=TRAIN_PAIRS,
+        images=BATCH,
+        heads=2,
+        steps=25,
+    ),
+    "large": Scale(
+        "ViT-L/14's widths, towers of 4 blocks, 2 images x 200 pairs",
+        {
+            "embed_dim": 768,
+            "vision_cfg": {"image_size": 224, "patch_size": 14, "layers": 4, "width": 1024, "head_width": 64},
+            "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 768, "heads": 12, "layers": 4},
+        },
+        names=(20, 30),
+        pairs=200,
+        images=2,
+        heads=12,
+        steps=5,
+    ),
+}
 
 
 def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) -> PairMethod:
@@ -84,6 +136,47 @@ def _tensors(encoded: Any) -> list[Tensor]:
     return [tensor for part in parts for tensor in _tensors(part)]
 
 
+def step_ratio(name: str, scale: Scale) -> tuple[float, float, float]:
+    """Milliseconds of the released computation's training step and of ours, medians of steps in turn, and how far
+    their losses are apart; the same parameters, batch and optimizer, without dropout.
+    """
+    torch.manual_seed(0)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "as-released.json").write_text(json.dumps(scale.clip))
+        open_clip.add_model_config(folder)
+        backbone = build("as-released", "quick_gelu").eval()
+    dropout = dict.fromkeys(("attribute_dropout", "adapter_dropout", "disentangler_dropout"), 0.0)
+    method = made(name, backbone, *scale.names, heads=scale.heads, **dropout).train()
+    every = torch.cartesian_prod(*(torch.arange(count) for count in scale.names))
+    pairs, targets = every[torch.randperm(len(every))[: scale.pairs]], torch.arange(scale.images)
+    bytes_ = torch.randint(0, 256, (scale.images, 3, *backbone.image_size), dtype=torch.uint8)
+    vision, text = scale.clip["vision_cfg"], scale.clip["text_cfg"]
+    sizes = released.Sizes(scale.names[0], vision["width"] // vision["head_width"], text["heads"])
+    forward, layers = {"troika": (released.troika, "interactions"), "msci": (released.msci, "aggregated")}[name]
+    count = getattr(method, layers)
+    count = count if isinstance(count, int) else len(count)
+    tensors = released.tensors_of(method)
+    optimizer = torch.optim.Adam([p for p in method.parameters() if p.requires_grad], lr=0.0)
+
+    def theirs() -> Tensor:
+        logits = forward(tensors, bytes_, pairs, sizes, heads=scale.heads, layers=count, training=True)
+        return released.three_losses(logits, targets, pairs, [1.0, 1.0, 1.0])
+
+    def ours() -> Tensor:
+        return method.loss(bytes_, targets, pairs)
+
+    seconds: dict[Callable[[], Tensor], list[float]] = {theirs: [], ours: []}
+    for _ in range(1 + scale.steps):
+        for loss, taken in seconds.items():
+            start = time.perf_counter()
+            optimizer.zero_grad()
+            loss().backward()
+            optimizer.step()
+            taken.append(time.perf_counter() - start)
+    expected, found = (float(loss().detach()) for loss in seconds)
+    return (*(1000 * statistics.median(taken[1:]) for taken in seconds.values()), abs(found / expected - 1))
+
+
 def memory(name: str, world: str) -> None:
     """Look with the texts of all pairs of MIT-States at images, at the widths of ViT-L/14; prints GiB at the peak."""
     torch.manual_seed(0)
@@ -110,7 +203,7 @@ def in_child(*arguments: str) -> list[float]:
 
 
 def main() -> None:
-    """Measure everything and print two Markdown tables."""
+    """Measure everything and print three Markdown tables."""
     print(f"Measured with `make benchmarks` on {machine()}, one thread.\n")
     print("| method | training, images/s | of that in the towers | evaluation, images/s | of that in the image tower |")
     print("| --- | ---: | ---: | ---: | ---: |")
@@ -118,6 +211,14 @@ def main() -> None:
         if METHODS[name].needs_seed and METHODS[name].needs_backbone:
             training, testing, towers, tower = in_child("throughput", name)
             print(f"| {name} | {training:.0f} | {towers:.0%} | {testing:.0f} | {tower:.0%} |")
+    print("\n| a training step, in turn with the released computation | released | ours | ratio |")
+    print("| --- | ---: | ---: | ---: |")
+    for name in ("msci", "troika"):
+        for scale, size in SCALES.items():
+            theirs, ours, apart = in_child("step", name, scale)
+            if apart > SAME:
+                sys.exit(f"{name}: losses of ours and of the released computation differ by {apart:.1e} of them")
+            print(f"| {name}, {size.described} | {theirs:.0f} ms | {ours:.0f} ms | {theirs / ours:.2f} |")
     print("\n| 28,175 pairs at ViT-L/14 widths, texts that look at images: peak of the process | measured | bound |")
     print("| --- | ---: | ---: |")
     for name in ("msci", "troika"):
@@ -131,6 +232,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["throughput", name]:
             print(*throughput(name))
+        case ["step", name, scale]:
+            print(*step_ratio(name, SCALES[scale]))
         case ["memory", name, world]:
             memory(name, world)
         case _:
