@@ -9,7 +9,7 @@ from typing import Any
 
 from recompose.digest import sha256_file
 from recompose.files import write_json, write_text
-from recompose.papers.declaration import FOLDER, Paper
+from recompose.papers.declaration import FOLDER, PAPERS, Paper
 from recompose.params import json_schema, reference
 from recompose.report.formats import escape_markdown, measured_part
 from recompose.report.kinds import is_figure
@@ -46,6 +46,8 @@ def write_index(results: Results, papers: list[Paper], page: str) -> list[str]:
     the files.
     """
     reports = results.work.reports
+    for name in PAPERS:  # DVC wants the folder of a paper even where the profile leaves its track out
+        (reports / name).mkdir(parents=True, exist_ok=True)
     texts = {PAGE: page, **index_texts(results, papers)}
     for name, text in texts.items():
         write_text(reports / name, text)
