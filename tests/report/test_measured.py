@@ -1,6 +1,8 @@
 """Measured cells by kind, from evaluations and data sets that are made up, and the numbers that printed texts say."""
 
 import math
+from math import sqrt
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from recompose.errors import PlanError
-from recompose.papers.declaration import View, load_paper
+from recompose.papers.declaration import Variant, View, load_paper
 from recompose.report.cells import Cell
 from recompose.report.measured import measures, settings, statistics
 from recompose.report.tables import number_in
@@ -169,6 +171,36 @@ def test_without_evaluations_everything_is_not_run_and_what_is_not_planned_has_n
     assert {row for row, _ in found} == {"M"}
     assert {cell.text for cell in found.values()} == {"not run"}
     assert {cell.expected for cell in found.values()} == {(key("m", "d", 0),)}
+
+
+def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() -> None:
+    name = "test/closed/dense/auc"
+    measured = {
+        "csp": {"d": by_seed({name: 0.30}, {name: 0.34}, {name: 0.50})},
+        "csp-wide": {"d": by_seed({name: 0.33}, {name: 0.35})},
+        "csp-once": {"d": by_seed({name: 0.28})},
+        "coop": {"d": by_seed({name: 0.10})},
+    }
+    variants = {each: Variant(method="csp", datasets=["d"]) for each in ("csp-wide", "csp-once")}
+    views = {"moves": View(heading="", against="csp", columns={"AUC": name})}
+    paper = paper_of(kind="measures", measured={each: each for each in measured}, views=views)
+    paper = paper.model_copy(update={"variants": variants})
+    cells = by_cell(measures(Fake(measured), paper, "table-1"))  # type: ignore[arg-type]
+    assert {row for row, _, _ in cells} == {"csp-wide", "csp-once"}
+    wide, once = (cells[row, "d AUC", "moves"] for row in ("csp-wide", "csp-once"))
+    assert (wide.n, once.n) == (2, 1)
+    assert wide.value == pytest.approx((3 + 1) / 2)
+    half = 12.706 * stdev([3, 1]) / sqrt(2)  # Student's t of one degree of freedom
+    low, high = (float(part) for part in wide.text.split("(")[1].strip(")").split(" to "))
+    assert (low, high) == pytest.approx((2 - half, 2 + half), abs=0.06)
+    assert once.text == "-2.0"
+    assert set(wide.made_from) == {key(each, "d", seed) for each in ("csp", "csp-wide") for seed in (0, 1)}
+
+
+def test_a_view_is_against_a_row_of_its_table() -> None:
+    views = {"moves": View(heading="", against="coop", columns={})}
+    with pytest.raises(ValueError, match="against coop, which is no row"):
+        paper_of(kind="measures", measured={"csp": "csp"}, views=views)
 
 
 def test_each_view_has_its_own_columns() -> None:

@@ -4,11 +4,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from recompose.papers.declaration import Artifact, Paper
 from recompose.report.figures.draw import draw
 from recompose.report.figures.style import NumbersOnly, Sheet
+from recompose.report.figures.sweep import _comparable
 from tests.report.fakes import Fake, by_seed
 
 H = "test/closed/dense/harmonic_mean"
@@ -55,3 +57,10 @@ def test_the_numbers_beside_a_sweep_are_those_of_each_run(tmp_path: Path) -> Non
     lines = sweep(tmp_path / "figure", "0", "0.0001", sheet=NumbersOnly).numbers[0].splitlines()
     assert lines[0] == "dataset,x,seed,H"
     assert lines[1:] == ["d,0.0000,0,20.0000", "d,0.0000,1,30.0000", "d,0.0001,0,20.0000", "d,0.0001,1,30.0000"]
+
+
+def test_only_seeds_that_every_number_has_are_drawn() -> None:
+    points = pd.DataFrame({"x": [0, 0, 1, 2, 2], "seed": [0, 1, 1, 1, 2], "H": [1, 2, 3, 4, 5]})
+    assert _comparable(points)["H"].tolist() == [2, 3, 4]
+    apart = points[points["x"] < 1].assign(x=[0, 1])
+    assert _comparable(apart)["H"].tolist() == [1, 2]

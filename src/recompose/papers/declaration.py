@@ -51,6 +51,7 @@ class View(Section):
     heading: str
     columns: dict[str, str] = {}  # column -> measure
     of: str = ""  # where the names of measures begin, for kinds that know how they go on
+    against: str = ""  # the method whose values are taken off those of its variants, seed by seed
 
 
 class Headline(Section):
@@ -121,6 +122,9 @@ class Artifact(Section):
     def _columns_or_views(self) -> "Artifact":
         if self.columns and self.views:
             raise ValueError("an artifact has columns, or views that have them, not both")
+        lacking = {view.against for view in self.views.values()} - {"", *self.measured.values()}
+        if lacking:
+            raise ValueError(f"a view is against {', '.join(sorted(lacking))}, which is no row of the artifact")
         return self
 
     @property

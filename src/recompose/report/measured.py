@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isnan, nan
 from statistics import mean, stdev
 from typing import Any
 
 from recompose.errors import PlanError
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import Paper, View
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
+from recompose.report.inference import paired
 from recompose.report.results import Results
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Measure
@@ -63,6 +65,9 @@ def measures(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for row, method, benchmark, planned, complete in rows_of(results, paper, name):
         numbers = [results.measures(evaluation) for evaluation in complete]
         for view, section in artifact.all_views.items():
+            if section.against:
+                yield from _moves(results, paper, view, section, row, method, benchmark)
+                continue
             for column, measure in section.columns.items():
                 with_it = [(each, of[measure]) for each, of in zip(complete, numbers, strict=True) if measure in of]
                 if with_it or not complete:
@@ -70,6 +75,50 @@ def measures(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                     label = f"{benchmark} {column}"
                     cell = over_seeds(row, label, values, complete, planned, track.description_of(measure))
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure)
+
+
+def _moves(
+    results: Results, paper: Paper, view: str, section: View, row: str, variant: str, benchmark: str
+) -> Iterator[Cell]:
+    """What a variant moves: its measures less those of its method, in the seeds that both have, with the 95 % interval
+    of the mean where there are two or more.
+    """
+    declared, base = paper.variants.get(variant), section.against
+    if declared is None or declared.method != base:
+        return
+    planned = _in_pairs(*(results.planned(paper.track, name, benchmark) for name in (variant, base)))
+    complete = [pair for pair in planned if all(map(results.is_complete, pair))]
+    keys, expected = (tuple(each.key for pair in pairs for each in pair) for pairs in (complete, planned))
+    for column, measure in section.columns.items():
+        about = TRACKS[paper.track].description_of(measure)
+        own, others = (
+            [about.factor * results.measures(pair[side]).get(measure, nan) for pair in complete] for side in (0, 1)
+        )
+        moved, text = _difference(own, others, about.digits)
+        cell = Cell(
+            row, f"{benchmark} {column}", "measured", text, moved, n=len(own), made_from=keys, expected=expected
+        )
+        yield replace(cell, view=view, names=(variant, base), benchmark=benchmark, measure=measure)
+
+
+def _difference(own: list[float], others: list[float], digits: int) -> tuple[float | None, str]:
+    """The mean difference of pairs of values, and what is said of it."""
+    if not own:
+        return None, "not run"
+    moved = mean(one - other for one, other in zip(own, others, strict=True))
+    if isnan(moved):
+        return None, "not measured"
+    text = f"{moved:+.{digits}f}"
+    if len(own) > 1:
+        estimate = paired(own, others)
+        text += f" ({estimate.low:+.{digits}f} to {estimate.high:+.{digits}f})"
+    return moved, text
+
+
+def _in_pairs(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
+    """Of each seed that both have an evaluation of, these two."""
+    of_first, of_second = ({int(each.labels["seed"]): each for each in side} for side in (first, second))
+    return [(of_first[seed], of_second[seed]) for seed in sorted(of_first.keys() & of_second.keys())]
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, str, str, list[Recipe], list[Recipe]]]:

@@ -30,7 +30,7 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     for axis, dataset in zip(axes[0], datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
         colours = sns.color_palette("crest", of_dataset["epoch"].nunique())
-        look = {"common_norm": False, "warn_singular": False, "linewidth": 1.2}
+        look = {"common_norm": False, "warn_singular": False, "linewidth": 1.2, "clip": (0, 1)}
         sns.kdeplot(of_dataset, x="uncertainty", hue="epoch", palette=colours, ax=axis, **look)
         axis.set(title=f"{dataset}, n = {of_dataset['seed'].nunique()}", xlabel="uncertainty", ylabel="density")
         sns.despine(ax=axis)
