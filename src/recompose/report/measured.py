@@ -86,13 +86,13 @@ def _moves(
     declared, base = paper.variants.get(variant), section.against
     if declared is None or declared.method != base:
         return
-    planned = _in_pairs(*(results.planned(paper.track, name, benchmark) for name in (variant, base)))
-    complete = [pair for pair in planned if all(map(results.is_complete, pair))]
-    keys, expected = (tuple(each.key for pair in pairs for each in pair) for pairs in (complete, planned))
+    planned = _by_seed(*(results.planned(paper.track, name, benchmark) for name in (variant, base)))
+    complete = [both for both in planned if all(map(results.is_complete, both))]
+    keys, expected = (tuple(each.key for both in shared for each in both) for shared in (complete, planned))
     for column, measure in section.columns.items():
         about = TRACKS[paper.track].description_of(measure)
         own, others = (
-            [about.factor * results.measures(pair[side]).get(measure, nan) for pair in complete] for side in (0, 1)
+            [about.factor * results.measures(both[side]).get(measure, nan) for both in complete] for side in (0, 1)
         )
         moved, text = _difference(own, others, about.digits)
         cell = Cell(
@@ -102,7 +102,7 @@ def _moves(
 
 
 def _difference(own: list[float], others: list[float], digits: int) -> tuple[float | None, str]:
-    """The mean difference of pairs of values, and what is said of it."""
+    """The mean difference of values that belong together, and what is said of it."""
     if not own:
         return None, "not run"
     moved = mean(one - other for one, other in zip(own, others, strict=True))
@@ -115,7 +115,7 @@ def _difference(own: list[float], others: list[float], digits: int) -> tuple[flo
     return moved, text
 
 
-def _in_pairs(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
+def _by_seed(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
     """Of each seed that both have an evaluation of, these two."""
     of_first, of_second = ({int(each.labels["seed"]): each for each in side} for side in (first, second))
     return [(of_first[seed], of_second[seed]) for seed in sorted(of_first.keys() & of_second.keys())]
