@@ -220,7 +220,7 @@ class Toy:
             },
             claims={
                 name(claim): Claim(
-                    sentence=name("It is so"), artifact="table-1", measure=MEASURE, higher="csp", lower=[]
+                    sentence=name("It is so"), artifact="table-1", measure=MEASURE, higher="csp", lower=["clip"]
                 )
                 for claim in SAID
             },

@@ -6,7 +6,7 @@ rule table:
     input:
         lambda wildcards: engine.before_artifact(wildcards.table),
     output:
-        multiext("reports/{table}", ".csv", ".md", ".tex", ".lineage.json"),
+        kept("table", "csv", "md", "tex", "lineage.json"),
     wildcard_constraints:
         table="|".join(TABLES) or "none",
     log:
@@ -22,7 +22,7 @@ rule figure:
     input:
         lambda wildcards: engine.before_artifact(wildcards.figure),
     output:
-        multiext("reports/{figure}", ".svg", ".png", ".csv", ".lineage.json"),
+        kept("figure", "svg", "png", "csv", "lineage.json"),
     wildcard_constraints:
         figure="|".join(FIGURES) or "none",
     log:

@@ -9,6 +9,15 @@ TABLES, FIGURES = (
 )
 
 
+# Files below reports/ are in git and written whole: they are updated in place, so that a job that fails, or another call of
+# Snakemake beside this one, takes none of them away.
+
+
+def kept(wildcard, *endings):
+    """The files of the artifact that a rule's wildcard names."""
+    return [update(f"reports/{{{wildcard}}}.{ending}") for ending in endings]
+
+
 def shown(paper):
     """The files of a paper's artifacts; those that people look at go into Snakemake's report."""
     for name, artifact in paper.artifacts.items():
@@ -16,6 +25,6 @@ def shown(paper):
             ending, path = file.rpartition(".")[2], f"reports/{paper.name}/{file}"
             if ending == "svg" or (ending == "csv" and not is_figure(paper, name)):
                 labels = {"artifact": name, "as": CATEGORIES[ending], "about": artifact.caption}
-                yield report(path, caption="../report/artifact.rst", category=paper.name, labels=labels)
+                yield report(update(path), caption="../report/artifact.rst", category=paper.name, labels=labels)
             else:
-                yield path
+                yield update(path)

@@ -8,13 +8,13 @@ rule write_report:
     output:
         receipt=engine.report_receipt,
         page=report(
-            "reports/index.html",
+            update("reports/index.html"),
             caption="../report/page.rst",
             category="all papers",
             labels={"artifact": "site", "as": "page", "about": "Every table, figure and claim, and the runs behind each number."},
         ),
         metrics=report(
-            "reports/metrics.json",
+            update("reports/metrics.json"),
             caption="../report/metrics.rst",
             category="all papers",
             labels={"artifact": "metrics", "as": "data", "about": "Means over seeds on test images."},

@@ -131,7 +131,7 @@ def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp
     x = np.array([grid.mean(axis=0) / np.linalg.norm(grid.mean(axis=0)) for grid in grids])
     shown = [place for place, index in enumerate(stage.classes) if not data.validation[index]]
     signatures = data.signatures[stage.classes].astype(np.float64)
-    y = np.array([[1.0 if data.labels[row] == stage.classes[place] else -1.0 for place in shown] for row in stage.rows])
+    y = np.array([[1.0 if data.labels[row] == stage.classes[place] else 0.0 for place in shown] for row in stage.rows])
     s, features = signatures[shown], x[stage.rows]
     left = np.linalg.inv(features.T @ features + np.eye(features.shape[1]))
     solved = left @ features.T @ y @ s @ np.linalg.inv(s.T @ s + np.eye(s.shape[1]))
