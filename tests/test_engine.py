@@ -12,6 +12,7 @@ from recompose.engine import ALL, Engine, Job, Machine, said
 from recompose.errors import PlanError
 from recompose.files import write_json
 from recompose.papers.declaration import load_paper
+from recompose.params import GivenGrids
 from recompose.phases import PHASES
 from recompose.plan import Planner, Recipe, closure
 from recompose.report.kinds import artifact_files
@@ -130,7 +131,7 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
 def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
     work = workspace(tmp_path, "demo", "profiles.demo.trainer.accelerator=gpu")
     data, run = (next(recipe for recipe in work.plan.recipes if recipe.kind == kind) for kind in ("data", "runs"))
-    grids = Planner(work.params).given_grids(data, "maps.hdf5")
+    grids = Planner(work.params).given_grids(data, GivenGrids(file="maps.hdf5"))
     job = Engine(work, Machine(4))._job("runs", [replace(run, needs={"data": data, "grids": grids})])
     assert job.gpus == 1
 

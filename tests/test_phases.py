@@ -12,6 +12,7 @@ from recompose import cli, phases
 from recompose.digest import sha256_file
 from recompose.errors import DownloadError, FailedError
 from recompose.files import read_json
+from recompose.params import GivenGrids
 from recompose.phases import PHASES, Phase, make
 from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
@@ -252,6 +253,17 @@ def test_grids_that_somebody_has_are_read_without_images(
     work: Workspace, written: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
-    recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), "maps.hdf5")
+    recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
     PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
     assert written == [{"path": work.data / "archives/maps.hdf5", "images": 2}]
+
+
+def test_given_grids_of_another_digest_are_refused(work: Workspace, written: list[dict[str, Any]]) -> None:
+    path = work.data / "archives" / "maps.hdf5"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"maps")
+    given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
+    recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), given)
+    with pytest.raises(DataError, match=r"maps\.hdf5 is not the file that params\.yaml means"):
+        PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
+    assert not written

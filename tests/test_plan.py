@@ -13,7 +13,7 @@ from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, declared_variants, load_paper
-from recompose.params import parse_params
+from recompose.params import GivenGrids, parse_params
 from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, described_identity, recipe_of
 from recompose.tracks import FORMS, TRACKS
 
@@ -474,7 +474,8 @@ def test_other_weights_make_other_grids_and_another_mirror_does_not() -> None:
 
 def test_grids_that_somebody_has_need_no_backbone() -> None:
     planner = Planner(parse_params(TEXT, FORMS))
-    recipe, other = (planner.given_grids(LEAF, name) for name in ("maps.hdf5", "others.hdf5"))
-    assert (recipe.kind, recipe.name, recipe.document) == ("grids", "words from maps.hdf5", {"file": "maps.hdf5"})
+    recipe, other = (planner.given_grids(LEAF, GivenGrids(file=name)) for name in ("maps.hdf5", "others.hdf5"))
+    assert (recipe.kind, recipe.name) == ("grids", "words from maps.hdf5")
+    assert recipe.document == {"file": "maps.hdf5", "sha256": None}
     assert recipe.needs == {"data": LEAF}
     assert recipe.digest != other.digest

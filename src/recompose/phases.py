@@ -174,7 +174,10 @@ def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
     document, needs = recipe.document, recipe.needs
     if "backbone" not in needs:
         images = track_of(recipe).images(_verified(work, needs["data"]))
-        from_hdf5(work.data / "archives" / document["file"], folder, images=len(images))
+        path = work.data / "archives" / document["file"]
+        if document["sha256"] and path.exists() and sha256_file(path) != document["sha256"]:
+            raise DataError(f"{path} is not the file that params.yaml means: its sha256 is another one")
+        from_hdf5(path, folder, images=len(images))
         return
     backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
     write_grids(backbone, _image_files(work, recipe), folder, device, size=document["size"], layer=document["layer"])

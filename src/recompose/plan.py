@@ -14,7 +14,7 @@ from typing import Any
 
 from recompose.digest import digest, short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.params import Classifier, Params, Released
+from recompose.params import Classifier, GivenGrids, Params, Released
 
 GRIDS = "recompose.backbones.grids"
 ARCHITECTURES = ROOT / "backbones" / "architectures"
@@ -239,10 +239,11 @@ class Planner:
             {**data.labels, **backbone.labels},
         )
 
-    def given_grids(self, data: Recipe, file: str) -> Recipe:
+    def given_grids(self, data: Recipe, given: GivenGrids) -> Recipe:
         """The recipe of grids that somebody has made of the images of a data set, in an HDF5 file in data/archives."""
         needs, code = {"data": data}, fingerprint([GRIDS])
-        return Recipe("grids", f"{data.name} from {file}", {"file": file}, needs, code, data.track, data.labels)
+        document = given.model_dump()
+        return Recipe("grids", f"{data.name} from {given.file}", document, needs, code, data.track, data.labels)
 
 
 def _architecture(name: str) -> Any:

@@ -125,7 +125,8 @@ def write_grids(
 ) -> None:
     """Write the grids of these image files, or those that an interrupted process had not come to.
 
-    They are computed in 32 bits, each image by itself, and kept in 16.
+    They are computed in 32 bits (on GPUs, convolutions as torch has them by default, which may be TF32), each image by
+    itself, and kept in 16.
 
     Args:
         backbone: its folder.

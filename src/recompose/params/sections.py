@@ -135,3 +135,4 @@ class GivenGrids(Section):
         description="An HDF5 file in data/archives whose `feature_map` [images, channels, height, width] has the data "
         "set's images in their order."
     )
+    sha256: Digest | None = Field(default=None, description="Digest of the file; null: whatever stands there is taken.")

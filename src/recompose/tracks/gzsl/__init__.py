@@ -18,7 +18,7 @@ from recompose.tracks.planning import Runs
 from recompose.tracks.track import Measure, Track
 
 ACCURACY = Measure("%", 100, 1, better=1)
-UNCERTAINTY = Measure("", 1, 3, better=0)
+OF_UNCERTAINTY = Measure("", 1, 3, better=0)
 BIASES = ("own", "validated", "none")
 NUMBERS = {"U": "unseen", "S": "seen", "H": "harmonic_mean"}
 VIEWS = ("vgt", "agt", "fused")
@@ -27,8 +27,8 @@ MEASURES = {
     **{f"test/{bias}/{number}": ACCURACY for bias in BIASES for number in NUMBERS.values()},
     **dict.fromkeys(("test/accuracy", "test/curve/area"), ACCURACY),
     **{f"test/paths/{view}/{number}": ACCURACY for view in VIEWS for number in ("harmonic_mean", "accuracy")},
-    **{f"test/uncertainty/{view}/{group}": UNCERTAINTY for view in VIEWS for group in GROUPS},
-    **{f"val/uncertainty/fused/{epoch}": UNCERTAINTY for epoch in ("first", "last")},
+    **{f"test/uncertainty/{view}/{group}": OF_UNCERTAINTY for view in VIEWS for group in GROUPS},
+    **{f"val/uncertainty/fused/{epoch}": OF_UNCERTAINTY for epoch in ("first", "last")},
 }
 TRAINING = "recompose.tracks.gzsl.training"
 EVALUATION = "recompose.tracks.gzsl.evaluation"
@@ -160,6 +160,6 @@ class _Runs(Runs):
     def _grids(self, data: Recipe) -> Recipe:
         given = getattr(self.section.datasets[data.name], "grids", None)
         if given:
-            return self.planner.given_grids(data, given.file)
+            return self.planner.given_grids(data, given)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

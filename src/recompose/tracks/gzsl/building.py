@@ -17,14 +17,13 @@ from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMeth
 CHECKPOINT = "checkpoint.safetensors"
 BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # where the test chose: its epoch with the best accuracy
 SELECTION = "selection.json"
-UNCERTAINTY = "uncertainty.safetensors"
 COSTS = "costs.json"
 BLOCK = 128  # images of one pass
 SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
 @lru_cache(maxsize=4)
-def read_classes(folder: Path) -> ClassData:
+def class_data(folder: Path) -> ClassData:
     """A data set's index."""
     return ClassData.read(folder)
 

@@ -22,6 +22,12 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Selecting = Literal["validation", "test-as-released"]
 
 
+class SelectionOfBias(Section):
+    """What a closed form leaves to be chosen by looking at images that it was not solved with: the bias."""
+
+    selection: Literal["validation"] = Field(description="Seen classes that it was then solved without choose it.")
+
+
 class Selection(Section):
     """What of a training is chosen by looking at images that it does not learn from."""
 
@@ -78,7 +84,7 @@ class EszslSettings(MethodSettings):
         description="Of an image, 1 for its class and 0 for the others; or -1 for the others, as the paper has it."
     )
     normalise: bool = Field(description="Features are given unit length.")
-    training: Selection = Field(description="What is chosen; of a closed form the bias alone.")
+    training: SelectionOfBias = Field(description="What is chosen.")
 
 
 class BilinearSettings(TrainedSettings):
@@ -239,7 +245,7 @@ class Method:
 
 _IN = "recompose.tracks.gzsl.methods"
 METHODS = {
-    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings, needs_seed=False),
+    "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings),
     "ale": Method(f"{_IN}.bilinear:ALE", BilinearSettings),
     "devise": Method(f"{_IN}.bilinear:DEVISE", BilinearSettings),
     "sje": Method(f"{_IN}.bilinear:SJE", BilinearSettings),
@@ -252,9 +258,9 @@ METHODS = {
 class Images(Section):
     """Images of a drawn data set, per split; the same number of each class of a split."""
 
-    trainval: Annotated[int, Field(ge=150)] = Field(description="Of training, of seen classes.")
-    test_seen: Annotated[int, Field(ge=30)] = Field(description="Of the test on seen classes.")
-    test_unseen: Annotated[int, Field(ge=10)] = Field(description="Of the test on unseen classes.")
+    trainval: Annotated[int, Field(ge=150, multiple_of=30)] = Field(description="Of training, of seen classes.")
+    test_seen: Annotated[int, Field(ge=30, multiple_of=30)] = Field(description="Of the test on seen classes.")
+    test_unseen: Annotated[int, Field(ge=10, multiple_of=10)] = Field(description="Of the test on unseen classes.")
 
 
 class ShapesClasses(Section):

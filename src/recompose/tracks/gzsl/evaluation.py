@@ -16,20 +16,18 @@ from recompose.tracks.gzsl.building import (
     CHECKPOINT,
     COSTS,
     SELECTION,
-    UNCERTAINTY,
     blocks,
     build_method,
+    class_data,
     grids_of,
-    read_classes,
 )
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import final
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
-from recompose.tracks.gzsl.scores import Scores
+from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, Scores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
-EMBEDDINGS = "embeddings.safetensors"
 MAPPED = 12  # images whose attention is kept, of different classes
 
 
@@ -47,7 +45,7 @@ def evaluate(
         title: what progress is reported under.
     """
     torch.set_num_threads(document["threads"])
-    data, grids, run, device = read_classes(needs["data"]), grids_of(needs["grids"]), needs["run"], hardware.device
+    data, grids, run, device = class_data(needs["data"]), grids_of(needs["grids"]), needs["run"], hardware.device
     stage = final(data)
     method = build_method(document, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
     rows = data.test_rows
@@ -59,14 +57,12 @@ def evaluate(
         kept = embeddings(method, data, grids)
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
     by_accuracy = None
+    biases = {"own": document["settings"]["scoring"]["bias"], "none": 0.0}
     if (run / BEST_ACCURACY).exists():
         restore(method, run / BEST_ACCURACY)
         by_accuracy = predicted(method, grids, rows, title)["all"]
-    biases = {
-        "own": document["settings"]["scoring"]["bias"],
-        "validated": read_json(run / SELECTION)["chosen"]["bias"],
-        "none": 0.0,
-    }
+    else:
+        biases["validated"] = read_json(run / SELECTION)["chosen"]["bias"]
     Scores(
         parts.pop("all"),
         by_accuracy,

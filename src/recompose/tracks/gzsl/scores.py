@@ -9,6 +9,8 @@ from safetensors.numpy import load_file, save_file
 from recompose.files import read_json, write_atomically, write_json
 
 FILE, CALIBRATION = "scores.safetensors", "calibration.json"
+EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them for figures
+UNCERTAINTY = "uncertainty.safetensors"  # of a run whose method has one: [epochs, images]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,7 @@ from safetensors.numpy import load_file
 from recompose.plan import Recipe
 from recompose.report.results import Results
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.scores import CALIBRATION, FILE, Scores
-
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them for figures
-UNCERTAINTY = "uncertainty.safetensors"  # of a run of a method that has one
+from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, Scores
 
 
 def read_scores(results: Results, evaluation: Recipe) -> Scores:
@@ -24,10 +21,10 @@ def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarra
     return embeddings
 
 
-def read_uncertainty(results: Results, run: Recipe) -> dict[str, np.ndarray]:
-    """The ``uncertainty`` [epochs, images] of the images that chose an epoch, and their ``labels`` [images]."""
-    arrays: dict[str, np.ndarray] = load_file(results.file(run, UNCERTAINTY))
-    return arrays
+def read_uncertainty(results: Results, run: Recipe) -> np.ndarray:
+    """The uncertainty [epochs, images] of the images that chose an epoch."""
+    uncertainty: np.ndarray = load_file(results.file(run, UNCERTAINTY))["uncertainty"]
+    return uncertainty
 
 
 def read_classes(results: Results, data: Recipe) -> ClassData:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
 from safetensors.torch import save_file
@@ -22,11 +21,10 @@ from recompose.tracks.gzsl.building import (
     CHECKPOINT,
     COSTS,
     SELECTION,
-    UNCERTAINTY,
     blocks,
     build_method,
+    class_data,
     grids_of,
-    read_classes,
 )
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import Stage, as_released, final, selecting
@@ -34,10 +32,11 @@ from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod
 from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
+from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit, gathered
+from recompose.training.loop import Data, Training, fit
 from recompose.training.rows import Rows
 
 HARMONIC_MEAN, ACCURACY = "harmonic_mean", "accuracy"
@@ -75,7 +74,7 @@ class ClassTraining(Training):
         grids, targets = batch
         parts = self.method.loss(grids.float(), targets, self.current_epoch)
         for name, value in parts.items():
-            self.log(name, value.detach(), on_step=False, on_epoch=True, batch_size=len(grids), sync_dist=True)
+            self.log(name, value.detach(), on_step=False, on_epoch=True, batch_size=len(grids))
         return parts["loss"]
 
     def on_validation_epoch_start(self) -> None:
@@ -93,9 +92,8 @@ class ClassTraining(Training):
         self._predicted.append({name: tensor.cpu() for name, tensor in parts.items()})
 
     def on_validation_epoch_end(self) -> None:
-        """Measure over the images of all processes."""
-        parts = [part for of_process in gathered(self.trainer, self._predicted) for part in of_process]
-        joined = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        """Measure over all images."""
+        joined = {name: torch.cat([part[name] for part in self._predicted]) for name in self._predicted[0]}
         order = joined["positions"].argsort()
         scores = joined["scores"][order].numpy()
         bias = best_bias(scores, self._targets, self._seen) if self._bias is None else self._bias
@@ -104,7 +102,7 @@ class ClassTraining(Training):
         if "uncertainty" in joined:
             self.uncertainties.append(joined["uncertainty"][order])
         for name in (HARMONIC_MEAN, ACCURACY):
-            self.log(name, torch.tensor(self.epochs[-1][name]), sync_dist=True)
+            self.log(name, torch.tensor(self.epochs[-1][name]))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """What validation gave goes with what is trained."""
@@ -127,7 +125,10 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
 
     Where the test chooses, ``checkpoint-accuracy.safetensors`` is what training had reached at the best accuracy, and
     the other at the best harmonic mean. Of a method with uncertainties, ``uncertainty.safetensors`` has those of the
-    images that choose, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
+    images of validation, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
+
+    It trains on one device, however many there are: losses compare the images of a batch, so that parts of one would
+    give other numbers.
 
     Args:
         document: ``class``, ``settings`` (a method's own, its ``training``, and where the test chooses its
@@ -138,21 +139,25 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
         title: what progress is reported under.
 
     Returns:
-        Whether this is the process that goes on: of several devices' processes only one.
+        That this process goes on: there is one alone.
     """
     torch.set_num_threads(document["trainer"]["threads"])
     run = _Run(
         document,
-        read_classes(needs["data"]),
+        class_data(needs["data"]),
         grids_of(needs["grids"]),
         folder,
-        replace(hardware, precision=document["trainer"]["precision"]),
+        replace(hardware, precision=document["trainer"]["precision"], devices=1),
         title,
     )
     settings = document["settings"]["training"]
     if "epochs" not in settings:
-        return run.in_closed_form()
-    return run.chosen_by_test() if settings["selection"] == "test-as-released" else run.chosen_by_validation()
+        run.in_closed_form()
+    elif settings["selection"] == "validation":
+        run.chosen_by_validation()
+    else:
+        run.chosen_by_test()
+    return True
 
 
 class _Run:
@@ -172,7 +177,7 @@ class _Run:
         settings = document["settings"]
         self._training = {name: value for name, value in settings["training"].items() if name != "selection"}
 
-    def in_closed_form(self) -> bool:
+    def in_closed_form(self) -> None:
         """Solve without the classes of validation, which choose the bias; then with all images of training."""
         stage = selecting(self._data, self._document["seed"])
         solved = self._solved(stage)
@@ -189,7 +194,6 @@ class _Run:
         write_atomically(self._folder / CHECKPOINT, lambda path: save_file(state, path))
         write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": []})
         costs.write(self._folder / COSTS)
-        return True
 
     def _solved(self, stage: Stage) -> ESZSL:
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
@@ -201,36 +205,32 @@ class _Run:
     def _inputs(self, rows: np.ndarray) -> Tensor:
         return torch.from_numpy(self._grids[rows]).float()
 
-    def chosen_by_validation(self) -> bool:
+    def chosen_by_validation(self) -> None:
         """Choose the number of epochs without the test's classes, then train anew for as many."""
         if not (self._folder / SELECTION).exists():
             stage = selecting(self._data, self._document["seed"])
-            module, trainer = self._fit("selection", stage, self._training["epochs"], None)
-            if not trainer.is_global_zero:
-                return False
-            self._keep_validated(module, stage)
+            module, _ = self._fit("selection", stage, self._training["epochs"], None)
+            if module.uncertainties:
+                kept = {"uncertainty": torch.stack(module.uncertainties)}
+                write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(kept, path))
+            self._keep_epochs(module)
         epochs = read_json(self._folder / SELECTION)["chosen"]["epoch"]
-        stage = final(self._data)
-        module, trainer = self._fit("final", stage, epochs, None, costs=True)
-        if trainer.is_global_zero:
-            write_atomically(self._folder / CHECKPOINT, lambda path: save_file(module.trained_state(), path))
-        return trainer.is_global_zero
+        module, costs = self._fit("final", final(self._data), epochs, None)
+        write_atomically(self._folder / CHECKPOINT, lambda path: save_file(module.trained_state(), path))
+        costs.write(self._folder / COSTS)
 
-    def chosen_by_test(self) -> bool:
+    def chosen_by_test(self) -> None:
         """Train once, and keep what the test finds best, as released code does."""
-        stage = as_released(self._data)
         best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
         scratch = self._folder / SCRATCH / "test"
         scratch.mkdir(parents=True, exist_ok=True)
         callbacks = [BestEpoch(measure, scratch / file) for measure, file in best.items()]
         bias = self._document["settings"]["scoring"]["bias"]
-        module, trainer = self._fit("test", stage, self._training["epochs"], bias, callbacks, costs=True)
-        if not trainer.is_global_zero:
-            return False
+        module, costs = self._fit("test", as_released(self._data), self._training["epochs"], bias, callbacks)
         for file in best.values():  # copied: a process killed from here on finds it in scratch again
             write_atomically(self._folder / file, lambda path, file=file: shutil.copyfile(scratch / file, path))  # type: ignore[misc]
-        self._keep_validated(module, stage)
-        return True
+        self._keep_epochs(module)
+        costs.write(self._folder / COSTS)
 
     def _fit(
         self,
@@ -239,20 +239,19 @@ class _Run:
         epochs: int,
         bias: float | None,
         callbacks: Sequence[Callback] = (),
-        costs: bool = False,
-    ) -> tuple[ClassTraining, pl.Trainer]:
-        """Train on a stage's images for so many epochs."""
+    ) -> tuple[ClassTraining, RunCosts]:
+        """Train on a stage's images for so many epochs; gives what came of it and what it cost."""
         scratch = self._folder / SCRATCH / name
         scratch.mkdir(parents=True, exist_ok=True)
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         chooses = stage.targets(self._data, stage.chooses)
         rates = {rate: self._training[rate] for rate in ("optimizer", "lr", "weight_decay", "momentum")}
         module = ClassTraining(method, chooses, stage.seen, bias, rates)
-        spent = RunCosts(method, None, self._hardware.device)
+        costs = RunCosts(method, None, self._hardware.device)
         train_set = Rows(self._grids, stage.rows, stage.targets(self._data, stage.rows))
         val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))
         seed = self._document["seed"]
-        trainer = fit(
+        fit(
             module,
             Data(train_set, val_set if len(val_set) else None, batch_size=self._training["batch_size"], seed=seed),
             scratch,
@@ -260,18 +259,12 @@ class _Run:
             title=f"{self._title}, {name}",
             epochs=epochs,
             seed=seed,
-            callbacks=[*callbacks, spent.epochs],
+            callbacks=[*callbacks, costs.epochs],
         )
-        if costs and trainer.is_global_zero:
-            spent.write(self._folder / COSTS)
-        return module, trainer
+        return module, costs
 
-    def _keep_validated(self, module: ClassTraining, stage: Stage) -> None:
+    def _keep_epochs(self, module: ClassTraining) -> None:
         """Write what each epoch gave, and which is chosen: of equals the first."""
-        if module.uncertainties:
-            labels = torch.from_numpy(self._data.labels[stage.chooses])
-            kept = {"uncertainty": torch.stack(module.uncertainties), "labels": labels}
-            write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(kept, path))
         best = max(range(len(module.epochs)), key=lambda epoch: module.epochs[epoch][HARMONIC_MEAN])
         chosen = {"epoch": best + 1, **module.epochs[best]}
         write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": module.epochs})

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from PIL import Image
+from PIL import Image, ImageOps
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
@@ -71,7 +71,8 @@ def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
 def _draw(line: Any, of_image: pd.DataFrame) -> None:
     first = of_image.iloc[0]
     with Image.open(Path(first["root"]) / first["image"]) as picture:
-        pixels = np.asarray(picture.convert("RGB"))
+        seen = min(picture.size)  # the backbone saw the square in the middle
+        pixels = np.asarray(ImageOps.fit(picture.convert("RGB"), (seen, seen)))
     line[0].imshow(pixels, interpolation="nearest")
     hard = ", hard" if first["hard"] else ""
     line[0].set_title(f"{first['class']}{hard}\nu = {first['uncertainty']:.2f}", fontsize=5)

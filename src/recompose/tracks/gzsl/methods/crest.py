@@ -7,7 +7,6 @@ What the paper leaves open is as in its ancestors: TransZero++ at c045f73 (both 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
@@ -85,7 +84,8 @@ class CREST(CalibratedMethod):
         """f [B, A]."""
         if len(views) == 1:
             return next(iter(views.values()))
-        return torch.lerp(views["vgt"], views["agt"], self.agt_weight)
+        # no torch.lerp: with mixed precision the views may differ in type
+        return (1 - self.agt_weight) * views["vgt"] + self.agt_weight * views["agt"]
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
         """``loss`` (Eq. 17), and its parts: ``cross_entropy`` and ``calibration`` (Eq. 16), ``evidence`` (Eq. 15),

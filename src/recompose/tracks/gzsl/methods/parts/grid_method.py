@@ -54,4 +54,4 @@ class GridMethod(nn.Module):
 
     def attention(self, grids: Tensor) -> Tensor:
         """How much each attribute attends to each region [images, attributes, regions]: for figures."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no attention of attributes to regions to be shown")
