@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from recompose import cli, phases
 from recompose.digest import sha256_file
-from recompose.errors import DownloadError, FailedError
+from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import read_json
 from recompose.params import GivenGrids
 from recompose.phases import PHASES, Phase, make
@@ -157,7 +157,6 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from recompose.data.content import write_content
-    from recompose.errors import DataError
 
     data = next(each for each in work.plan.of("data") if each.track)
     root = work.data / "raw"
