@@ -86,9 +86,10 @@ def _moves(
     declared, base = paper.variants.get(variant), section.against
     if declared is None or declared.method != base:
         return
-    planned = _by_seed(*(results.planned(paper.track, name, benchmark) for name in (variant, base)))
-    complete = [both for both in planned if all(map(results.is_complete, both))]
-    keys, expected = (tuple(each.key for both in shared for each in both) for shared in (complete, planned))
+    planned = [results.planned(paper.track, name, benchmark) for name in (variant, base)]
+    there = [[each for each in of_name if results.is_complete(each)] for of_name in planned]
+    complete = _by_seed(*there)
+    keys, expected = (tuple(each.key for of_name in both for each in of_name) for both in (there, planned))
     for column, measure in section.columns.items():
         about = TRACKS[paper.track].description_of(measure)
         own, others = (
