@@ -2,10 +2,12 @@
 
 import base64
 import hashlib
+import io
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
+from PIL import Image
 
 from recompose.papers.declaration import Paper
 from recompose.report.findings import Audit
@@ -59,7 +61,13 @@ def notes(markdown: str) -> str:
 
 
 def picture(path: Path) -> str:
-    """A bitmap as an address that holds it; empty where there is none."""
+    """A bitmap as an address that holds it, in 256 colours, which takes a third of the bytes: the file beside the page
+    has them all. Empty where there is none.
+    """
     if not path.is_file():
         return ""
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    with Image.open(path) as image:
+        few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    file = io.BytesIO()
+    few.save(file, "png", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
