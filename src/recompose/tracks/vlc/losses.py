@@ -1,0 +1,362 @@
+"""The losses of FSC-CLIP and of NegCLIP: the contrast of images with captions, and that of a caption with its hard
+negatives, of one vector each (global) or of patches and tokens (local).
+
+A batch has B images with one caption each, and of up to K kinds a hard negative of each caption: ``valid`` [B, K] bool
+says which there are, and negatives are given without the missing ones, in the row order of ``valid``, all of the first
+caption first. (FSC-CLIP's code, 604015d, lists them kind by kind, which gives the same losses.) ``logit_scale`` is
+1 / tau, 100 in a pretrained CLIP, a number or a tensor of one that takes gradients. Features are of any length, since
+only cosines count; the released model normalises them before. Tokens are as the model projects them, since their
+lengths weigh patches. No loss is weighted by its lambda, and nothing is gathered across devices, which as released only
+the contrast of images with captions does.
+
+What a missing negative does is a choice, ``missing``: ``zero``, as released, it has a logit of 0 and stays in the
+denominator of the softmax, negligible at the cosines and the scale of a pretrained CLIP, though not at a scale near 1;
+``excluded``, as the paper says (Appendix A.1), it is in no sum.
+"""
+
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import log_softmax, normalize, pad
+
+Missing = Literal["zero", "excluded"]
+Weights = Literal["minmax", "sparse", "softmax"]
+
+
+def contrastive_loss(image_features: Tensor, text_features: Tensor, logit_scale: Tensor | float) -> Tensor:
+    """CLIP's loss (FSC-CLIP, Eqs. 1 and 2): the mean of the cross-entropies of a caption among the batch's captions
+    given its image, and of an image among the batch's images given its caption.
+
+    Args:
+        image_features: [B, E].
+        text_features: [B, E].
+        logit_scale: 1 / tau.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images, or the scale is not one number.
+
+    Example:
+        >>> contrastive_loss(torch.eye(2), torch.eye(2), logit_scale=1.0)
+        tensor(0.3133)
+    """
+    _check_pairs(image_features, text_features)
+    _check_scale(logit_scale)
+    logits = logit_scale * normalize(image_features, dim=1) @ normalize(text_features, dim=1).T
+    return (_cross_entropy_of_pairs(logits) + _cross_entropy_of_pairs(logits.T)) / 2
+
+
+def contrastive_loss_with_negatives(
+    image_features: Tensor,
+    text_features: Tensor,
+    negative_features: Tensor,
+    valid: Tensor,
+    logit_scale: Tensor | float,
+    *,
+    missing: Missing = "zero",
+) -> Tensor:
+    """NegCLIP's loss: CLIP's, where the negatives of all captions stand among the captions that an image is told from.
+    Captions are told from the same images as before.
+
+    NegCLIP's additional images are not part of it; FSC-CLIP's code (604015d), whose NegCLIP this is, has none.
+
+    Args:
+        image_features: [B, E].
+        text_features: [B, E].
+        negative_features: [valid.sum(), E].
+        valid: [B, K] bool.
+        logit_scale: 1 / tau.
+        missing: ``zero``, each missing negative is a caption with a logit of 0 for every image, as released; or
+            ``excluded``.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images, or the scale is not one number.
+
+    Example:
+        >>> negatives, valid = torch.tensor([[1.0, 0.0]]), torch.tensor([[True], [False]])
+        >>> contrastive_loss_with_negatives(torch.eye(2), torch.eye(2), negatives, valid, logit_scale=2.0)
+        tensor(0.3537)
+        >>> contrastive_loss_with_negatives(
+        ...     torch.eye(2), torch.eye(2), negatives, valid, logit_scale=2.0, missing="excluded"
+        ... )
+        tensor(0.3130)
+    """
+    _check_pairs(image_features, text_features)
+    _check_negatives(image_features, negative_features, valid)
+    _check_scale(logit_scale)
+    _check_choice("missing", missing, Missing)
+    images, texts, negatives = (normalize(one, dim=1) for one in (image_features, text_features, negative_features))
+    of_images = logit_scale * images @ torch.cat([texts, negatives]).T
+    if missing == "zero":
+        of_images = pad(of_images, (0, int((~valid).sum())))
+    of_texts = logit_scale * texts @ images.T
+    return (_cross_entropy_of_pairs(of_images) + _cross_entropy_of_pairs(of_texts)) / 2
+
+
+def hard_negative_loss(
+    image_features: Tensor,
+    text_features: Tensor,
+    negative_features: Tensor,
+    valid: Tensor,
+    logit_scale: Tensor | float,
+    gamma: float = 0.0,
+    beta: float = 0.0,
+    *,
+    missing: Missing = "zero",
+) -> Tensor:
+    """The global loss of hard negatives, L_neg^g (FSC-CLIP, Eqs. 3 and 4), under selective calibrated regularization
+    (Eqs. 9 and 10): how well an image's caption is told from its own hard negatives.
+
+    With p the softmax over a caption (0) and its K negatives of an image, n the caption and the negatives that there
+    are, and y_0 = 1 - beta + beta / n, y_k = beta / n of these negatives and 0 of missing ones, an image's loss is
+    -sum_k y_k (1 - p_k)^gamma log p_k. The factor takes gradients, too. The loss is the mean over images with a
+    negative. Where none has one it is 0, with gradients of 0; the released code (604015d) has NaN there and stops.
+    As printed, beta is shared by all 1 + K, missing or not.
+
+    Args:
+        image_features: [B, E].
+        text_features: [B, E].
+        negative_features: [valid.sum(), E].
+        valid: [B, K] bool.
+        logit_scale: 1 / tau.
+        gamma: the power of the focal factor; 0 for none.
+        beta: the mass of the labels that is smoothed; 0 for none.
+        missing: what a missing negative of an image with others does, see the module.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images, the scale is not one number, gamma is negative, or beta is
+            outside [0, 1].
+
+    Example:
+        >>> image, negatives, valid = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[True]])
+        >>> hard_negative_loss(image, image, negatives, valid, logit_scale=1.0)
+        tensor(0.3133)
+        >>> hard_negative_loss(image, image, negatives, valid, logit_scale=1.0, gamma=2.0)
+        tensor(0.0227)
+        >>> hard_negative_loss(image, image, negatives, torch.tensor([[True, False]]), logit_scale=1.0)
+        tensor(0.5514)
+    """
+    _check_pairs(image_features, text_features)
+    _check_negatives(image_features, negative_features, valid)
+    _check_scale(logit_scale)
+    images, texts, negatives = (normalize(one, dim=1) for one in (image_features, text_features, negative_features))
+    return _selective_cross_entropy(
+        logit_scale * (images * texts).sum(dim=1),
+        logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1),
+        valid,
+        gamma,
+        beta,
+        missing,
+    )
+
+
+def local_hard_negative_loss(
+    image_tokens: Tensor,
+    text_tokens: Tensor,
+    text_mask: Tensor,
+    negative_tokens: Tensor,
+    negative_mask: Tensor,
+    valid: Tensor,
+    logit_scale: Tensor | float,
+    gamma: float = 0.0,
+    beta: float = 0.0,
+    weights: Weights = "minmax",
+    *,
+    missing: Missing = "zero",
+) -> Tensor:
+    """The local loss of hard negatives, L_neg^l (FSC-CLIP, Eq. 5): ``hard_negative_loss`` with the logarithms of local
+    scores in place of scaled cosines.
+
+    As released (604015d), tokens are projected into the shared space and not normalised, patches are without the class
+    token, and masks leave out the start token and padding, and keep the end token.
+
+    Args:
+        image_tokens: [B, P, E], patches.
+        text_tokens: [B, T, E].
+        text_mask: [B, T] bool, the tokens that count.
+        negative_tokens: [valid.sum(), T, E].
+        negative_mask: [valid.sum(), T] bool.
+        valid: [B, K] bool.
+        logit_scale: 1 / tau, the one of the contrastive loss.
+        gamma: the power of the focal factor; 0 for none.
+        beta: the mass of the labels that is smoothed; 0 for none.
+        weights: how patches are weighted, see ``patch_weights``.
+        missing: what a missing negative of an image with others does, see the module.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images or no patches, a text has no token that counts, the scale is
+            not one number, gamma is negative, or beta is outside [0, 1].
+
+    Example:
+        >>> patches, negatives = torch.eye(2)[None], torch.tensor([[[1.0, -1.0]]])
+        >>> tokens, mask, valid = torch.tensor([[[1.0, 0.0]]]), torch.tensor([[True]]), torch.tensor([[True]])
+        >>> local_hard_negative_loss(patches, tokens, mask, negatives, mask, valid, logit_scale=1.0)
+        tensor(0.5574)
+    """
+    _check_tokens(image_tokens, text_tokens, text_mask)
+    _check_negatives(image_tokens, negative_tokens, valid)
+    scores = local_scores(image_tokens, text_tokens, text_mask, logit_scale, weights)
+    images = image_tokens[_images_of(valid)]
+    negative_scores = local_scores(images, negative_tokens, negative_mask, logit_scale, weights)
+    return _selective_cross_entropy(scores, negative_scores, valid, gamma, beta, missing)
+
+
+def local_scores(
+    image_tokens: Tensor,
+    text_tokens: Tensor,
+    text_mask: Tensor,
+    logit_scale: Tensor | float,
+    weights: Weights = "minmax",
+) -> Tensor:
+    """log S_l [N] of images with texts (FSC-CLIP, Eqs. 7 and 8): the logarithm of the sum over tokens of exp(cosine of
+    a token with the mean of patches that is weighted for it, times the scale).
+
+    It is a sum: a longer text has a higher score. Gradients go to tokens and patches, none through the weights.
+
+    Args:
+        image_tokens: [N, P, E].
+        text_tokens: [N, T, E], of each image's text.
+        text_mask: [N, T] bool, the tokens that count.
+        logit_scale: 1 / tau.
+        weights: how patches are weighted, see ``patch_weights``.
+
+    Raises:
+        ValueError: shapes do not fit, there are no patches, a text has no token that counts, or the scale is not one
+            number.
+
+    Example:
+        >>> patches, tokens = torch.eye(2)[None], torch.tensor([[[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]]])
+        >>> local_scores(patches, tokens, torch.tensor([[True, False, False]]), logit_scale=1.0)
+        tensor([1.])
+        >>> local_scores(patches, tokens, torch.tensor([[True, True, False]]), logit_scale=1.0)
+        tensor([1.6931])
+    """
+    _check_tokens(image_tokens, text_tokens, text_mask)
+    _check_scale(logit_scale)
+    used = text_mask.any(dim=0)  # most of CLIP's 77 positions are padding in every text
+    text_tokens, text_mask = text_tokens[:, used], text_mask[:, used]
+    aligned = patch_weights(image_tokens, text_tokens, weights) @ image_tokens
+    logits = logit_scale * (normalize(aligned, dim=2) * normalize(text_tokens, dim=2)).sum(dim=2)
+    return logits.masked_fill(~text_mask, -torch.inf).logsumexp(dim=1)
+
+
+def patch_weights(image_tokens: Tensor, text_tokens: Tensor, weights: Weights = "minmax") -> Tensor:
+    """The weights [N, T, P] of an image's patches for each token of a text, by the dot products of the token with the
+    patches as they are given, without a temperature. They sum to 1 and take no gradients.
+
+    Where a token's dot products are all the same, ``minmax`` and ``sparse`` weigh patches alike; Eq. 6 and the released
+    code (604015d) have 0 / 0 there.
+
+    Args:
+        image_tokens: [N, P, E].
+        text_tokens: [N, T, E], of each image's text.
+        weights: ``minmax``, from 0 for the lowest dot product to 1 for the highest, divided by their sum (FSC-CLIP,
+            Eqs. 6 and 7); ``sparse``, the same with those below 1 / P set to 0 before they are divided by their sum;
+            ``softmax`` (both Appendix B.1).
+
+    Raises:
+        ValueError: shapes do not fit, there are no patches, or the weights are of no such name.
+
+    Example:
+        >>> patches = torch.tensor([[[0.0], [1.0], [4.0]]])
+        >>> patch_weights(patches, torch.ones(1, 1, 1)), patch_weights(patches, torch.ones(1, 1, 1), "sparse")
+        (tensor([[[0.0000, 0.2000, 0.8000]]]), tensor([[[0., 0., 1.]]]))
+    """
+    _check_choice("weights", weights, Weights)
+    _check_patches(image_tokens, text_tokens)
+    similarities = torch.einsum("nte,npe->ntp", text_tokens.detach(), image_tokens.detach())
+    if weights == "softmax":
+        return similarities.softmax(dim=2)
+    lowest, highest = similarities.amin(dim=2, keepdim=True), similarities.amax(dim=2, keepdim=True)
+    spread = highest - lowest
+    shares = ((similarities - lowest) / spread).masked_fill(spread == 0, 1)
+    if weights == "sparse":
+        shares = shares.masked_fill(shares < 1 / shares.shape[2], 0)
+    return shares / shares.sum(dim=2, keepdim=True)
+
+
+def _selective_cross_entropy(
+    positives: Tensor, negatives: Tensor, valid: Tensor, gamma: float, beta: float, missing: Missing
+) -> Tensor:
+    """The loss that ``hard_negative_loss`` states.
+
+    Args:
+        positives: [B], logits of captions.
+        negatives: [valid.sum()], logits of their negatives.
+        valid: [B, K] bool.
+        gamma: the power of the focal factor.
+        beta: the mass of the labels that is smoothed.
+        missing: whether a missing negative has a logit of 0 or of minus infinity.
+
+    Raises:
+        ValueError: gamma is negative, or beta is outside [0, 1].
+    """
+    _check_choice("missing", missing, Missing)
+    if gamma < 0:
+        raise ValueError(f"gamma is {gamma}, and a power of the focal factor is 0 at least")
+    if not 0 <= beta <= 1:
+        raise ValueError(f"beta is {beta}, not a part of the labels' mass from 0 to 1")
+    absent = 0.0 if missing == "zero" else -torch.inf
+    others = positives.new_full(valid.shape, absent).masked_scatter(valid, negatives)
+    counted = pad(valid, (1, 0), value=True)
+    logs = log_softmax(torch.cat([positives[:, None], others], dim=1), dim=1).masked_fill(~counted, 0)
+    labels = counted * (beta / counted.sum(dim=1, keepdim=True, dtype=logs.dtype))
+    labels[:, 0] += 1 - beta
+    doubts = (-logs.expm1()).clamp_min(torch.finfo(logs.dtype).tiny)  # 1 - p; powers below 1 have no slope at 0
+    losses = -(labels * doubts**gamma * logs).sum(dim=1)
+    rows = valid.any(dim=1)
+    return losses[rows].sum() / rows.sum().clamp_min(1)
+
+
+def _cross_entropy_of_pairs(logits: Tensor) -> Tensor:
+    """The cross-entropy of logits [B, B or more] whose i-th row belongs to the i-th column."""
+    return nn.functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
+
+
+def _images_of(valid: Tensor) -> Tensor:
+    """The image [valid.sum()] of each negative."""
+    return valid.nonzero()[:, 0]
+
+
+def _check_pairs(images: Tensor, texts: Tensor) -> None:
+    if images.ndim != 2 or texts.shape != images.shape or not len(images):
+        shapes = f"{tuple(images.shape)} and {tuple(texts.shape)}"
+        raise ValueError(f"features of images and of texts are [B, E], of one image at least, not {shapes}")
+
+
+def _check_negatives(images: Tensor, negatives: Tensor, valid: Tensor) -> None:
+    """Make sure that negatives are as many as there should be, and as wide as images."""
+    if valid.dtype != torch.bool or valid.ndim != 2 or len(valid) != len(images) or not len(images):
+        shape = f"{valid.dtype} {tuple(valid.shape)}"
+        raise ValueError(f"valid is bool [B, K] of {len(images)} images, one at least, not {shape}")
+    count = int(valid.sum())
+    if negatives.ndim != images.ndim or negatives.shape[-1] != images.shape[-1] or len(negatives) != count:
+        expected = f"{count} of width {images.shape[-1]}, as many as valid has, with {images.ndim} dimensions"
+        raise ValueError(f"negatives are {expected}, not {tuple(negatives.shape)}")
+
+
+def _check_patches(images: Tensor, texts: Tensor) -> None:
+    if images.ndim != 3 or texts.ndim != 3 or images.shape[::2] != texts.shape[::2] or not images.shape[1]:
+        shapes = f"{tuple(images.shape)} and {tuple(texts.shape)}"
+        raise ValueError(
+            f"tokens of images are [N, P, E] and those of texts [N, T, E], of one patch at least, not {shapes}"
+        )
+
+
+def _check_tokens(images: Tensor, texts: Tensor, mask: Tensor) -> None:
+    _check_patches(images, texts)
+    if mask.dtype != torch.bool or mask.shape != texts.shape[:2]:
+        raise ValueError(f"a mask is bool [N, T] for {tuple(texts.shape)}, not {mask.dtype} {tuple(mask.shape)}")
+    empty = ~mask.any(dim=1)
+    if empty.any():
+        raise ValueError(f"text {int(empty.int().argmax())} is the first of {int(empty.sum())} without a token")
+
+
+def _check_scale(logit_scale: Tensor | float) -> None:
+    if isinstance(logit_scale, Tensor) and logit_scale.numel() != 1:
+        raise ValueError(f"the scale of logits is one number, not {tuple(logit_scale.shape)}")
+
+
+def _check_choice(name: str, choice: str, choices: Any) -> None:
+    if choice not in get_args(choices):
+        raise ValueError(f"{name} is {choice!r}, not one of {', '.join(get_args(choices))}")

@@ -1,0 +1,587 @@
+"""The contrast of images with captions and with hard negatives, global and local, against plain loops, and their
+gradients against finite differences of these loops.
+"""
+
+import doctest
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn.functional import cosine_similarity, cross_entropy
+
+from recompose.tracks.vlc import losses
+from recompose.tracks.vlc.losses import (
+    Missing,
+    Weights,
+    contrastive_loss,
+    contrastive_loss_with_negatives,
+    hard_negative_loss,
+    local_hard_negative_loss,
+    local_scores,
+    patch_weights,
+)
+from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
+
+VALID = [[True, True, False], [False, False, False], [False, True, True], [True, True, True]]
+valid_negatives = torch.tensor(VALID)
+MISSING: Sequence[Missing] = get_args(Missing)
+WEIGHTS: Sequence[Weights] = get_args(Weights)
+REGULARIZATIONS = [(0.0, 0.0), (2.0, 0.0), (0.0, 0.02), (2.0, 0.02), (0.5, 0.3), (1.0, 1.0)]  # gamma, beta
+SCALE = np.array([3.0])
+
+
+def normal(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def tensor(seed: int, *shape: int) -> Tensor:
+    return torch.tensor(normal(seed, *shape))
+
+
+def dot(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def cosine(a: list[float], b: list[float]) -> float:
+    return dot(a, b) / math.sqrt(dot(a, a) * dot(b, b))
+
+
+def softmax(row: list[float]) -> list[float]:
+    total = sum(math.exp(one) for one in row)
+    return [math.exp(one) / total for one in row]
+
+
+# the contrast of images with captions
+
+
+def contrast_by_loop(images: Rows, texts: Rows, others: Rows, zeros: int, scale: list[float]) -> float:
+    """Others are further captions of images, and so are as many as zeros that have a logit of 0."""
+    total = 0.0
+    for pair in range(len(images)):
+        captions = [scale[0] * cosine(images[pair], text) for text in [*texts, *others]] + zeros * [0.0]
+        pictures = [scale[0] * cosine(image, texts[pair]) for image in images]
+        total -= math.log(softmax(captions)[pair]) / 2 + math.log(softmax(pictures)[pair]) / 2
+    return total / len(images)
+
+
+def test_the_contrast_and_its_gradients_are_the_loop_s() -> None:
+    assert_value_and_gradients(
+        contrastive_loss,
+        lambda images, texts, scale: contrast_by_loop(images, texts, [], 0, scale),
+        [normal(0, 4, 3), normal(1, 4, 3), SCALE],
+    )
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_the_contrast_with_negatives_and_its_gradients_are_the_loop_s(missing: Missing) -> None:
+    zeros = sum(not there for row in VALID for there in row) if missing == "zero" else 0
+    assert_value_and_gradients(
+        lambda images, texts, negatives, scale: contrastive_loss_with_negatives(
+            images, texts, negatives, valid_negatives, scale, missing=missing
+        ),
+        lambda images, texts, negatives, scale: contrast_by_loop(images, texts, negatives, zeros, scale),
+        [normal(2, 4, 3), normal(3, 4, 3), normal(4, 7, 3), SCALE],
+    )
+
+
+@pytest.mark.parametrize("missing", MISSING)
+def test_the_contrast_without_kinds_of_negatives_is_clip_s(missing: Missing) -> None:
+    images, texts, none = tensor(5, 4, 3), tensor(6, 4, 3), torch.zeros(4, 0, dtype=torch.bool)
+    loss = contrastive_loss_with_negatives(images, texts, texts[:0], none, 3.0, missing=missing)
+    torch.testing.assert_close(loss, contrastive_loss(images, texts, 3.0))
+
+
+def test_a_lone_pair_without_negatives_has_nothing_to_be_told_from() -> None:
+    assert contrastive_loss(tensor(7, 1, 3), tensor(8, 1, 3), 100.0).item() == 0
+
+
+# the contrast of a caption with its hard negatives
+
+
+def selective_by_loop(
+    captions: list[float], negatives: list[float], valid: list[list[bool]], gamma: float, beta: float, missing: str
+) -> float:
+    """The loss of logits of captions and of their negatives."""
+    rows, ahead = [], list(negatives)
+    for caption, there in zip(captions, valid, strict=True):
+        logits = {0: caption}
+        for kind, is_there in enumerate(there, start=1):
+            if is_there:
+                logits[kind] = ahead.pop(0)
+            elif missing == "zero":
+                logits[kind] = 0.0
+        if not any(there):
+            continue
+        probabilities = dict(zip(logits, softmax(list(logits.values())), strict=True))
+        counted = [0] + [kind for kind, is_there in enumerate(there, start=1) if is_there]
+        loss = 0.0
+        for kind in counted:
+            label = beta / len(counted) + (1 - beta if kind == 0 else 0)
+            loss -= label * (1 - probabilities[kind]) ** gamma * math.log(probabilities[kind])
+        rows.append(loss)
+    assert not ahead
+    return sum(rows) / len(rows) if rows else 0.0
+
+
+def images_of(valid: list[list[bool]]) -> list[int]:
+    return [image for image, row in enumerate(valid) for there in row if there]
+
+
+def hard_negatives_by_loop(
+    images: Rows,
+    texts: Rows,
+    negatives: Rows,
+    scale: list[float],
+    valid: list[list[bool]],
+    gamma: float,
+    beta: float,
+    missing: str,
+) -> float:
+    captions = [scale[0] * cosine(image, text) for image, text in zip(images, texts, strict=True)]
+    others = [
+        scale[0] * cosine(images[image], negative) for image, negative in zip(images_of(valid), negatives, strict=True)
+    ]
+    return selective_by_loop(captions, others, valid, gamma, beta, missing)
+
+
+@pytest.mark.parametrize("missing", MISSING)
+@pytest.mark.parametrize(("gamma", "beta"), REGULARIZATIONS)
+def test_the_loss_of_hard_negatives_and_its_gradients_are_the_loop_s(
+    gamma: float, beta: float, missing: Missing
+) -> None:
+    assert_value_and_gradients(
+        lambda images, texts, negatives, scale: hard_negative_loss(
+            images, texts, negatives, valid_negatives, scale, gamma, beta, missing=missing
+        ),
+        lambda images, texts, negatives, scale: hard_negatives_by_loop(
+            images, texts, negatives, scale, VALID, gamma, beta, missing
+        ),
+        [normal(9, 4, 3), normal(10, 4, 3), normal(11, 7, 3), SCALE],
+    )
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.lists(st.booleans(), min_size=2, max_size=2), min_size=1, max_size=5),
+    st.floats(0, 3),
+    st.floats(0, 1),
+    st.floats(0.1, 10),
+    st.sampled_from(MISSING),
+)
+def test_the_loss_of_hard_negatives_is_the_loop_s_whatever_the_batch(
+    seed: int, valid: list[list[bool]], gamma: float, beta: float, scale: float, missing: Missing
+) -> None:
+    count = sum(sum(row) for row in valid)
+    images, texts = normal(seed, 2, len(valid), 3)
+    negatives = normal(seed + 1, count, 3)
+    features = [torch.tensor(one) for one in (images, texts, negatives)]
+    loss = hard_negative_loss(*features, torch.tensor(valid), scale, gamma, beta, missing=missing).item()
+    rows = [one.tolist() for one in (images, texts, negatives)]
+    assert loss == pytest.approx(hard_negatives_by_loop(*rows, [scale], valid, gamma, beta, missing), rel=1e-9)
+    lengths = np.random.default_rng(seed).uniform(0.5, 2, size=(len(valid), 1))
+    scaled = hard_negative_loss(
+        features[0] * torch.tensor(lengths), *features[1:], torch.tensor(valid), scale, gamma, beta, missing=missing
+    )
+    assert scaled.item() == pytest.approx(loss, rel=1e-9)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_without_regularization_it_is_the_cross_entropy_of_a_caption_among_its_negatives(seed: int, kinds: int) -> None:
+    images, texts = tensor(seed, 2, 5, 3)
+    negatives = tensor(seed + 1, 5, kinds, 3)
+    candidates = torch.cat([texts[:, None], negatives], dim=1)
+    logits = 4 * cosine_similarity(images[:, None], candidates, dim=2)
+    expected = cross_entropy(logits, torch.zeros(5, dtype=torch.int64))
+    valid = torch.ones(5, kinds, dtype=torch.bool)
+    for missing in MISSING:
+        loss = hard_negative_loss(images, texts, negatives.flatten(0, 1), valid, 4.0, missing=missing)
+        torch.testing.assert_close(loss, expected)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.permutations(range(3)), st.sampled_from(MISSING))
+def test_the_order_of_negatives_does_not_matter(seed: int, order: list[int], missing: Missing) -> None:
+    images, texts = tensor(seed, 2, 4, 3)
+    negatives = torch.zeros(4, 3, 3, dtype=torch.float64).masked_scatter(
+        valid_negatives[..., None], tensor(seed + 1, 7, 3)
+    )
+    ordered, valid = negatives[:, order], valid_negatives[:, order]
+    for function in (contrastive_loss_with_negatives, hard_negative_loss):
+        torch.testing.assert_close(
+            function(images, texts, ordered[valid], valid, 3.0, missing=missing),
+            function(images, texts, negatives[valid_negatives], valid_negatives, 3.0, missing=missing),
+        )
+
+
+def test_a_missing_negative_is_one_at_right_angles_or_none() -> None:
+    """Which is what a logit of 0 is, as long as labels are not smoothed: a negative with a cosine of 0."""
+    images, texts = tensor(12, 2, 2, 3)
+    negatives = tensor(13, 3, 3)
+    valid = torch.tensor([[True, True], [True, False]])
+    orthogonal = torch.linalg.cross(images[1], texts[1])
+    full = torch.cat([negatives, orthogonal[None]])
+    for gamma in (0.0, 2.0):
+        torch.testing.assert_close(
+            hard_negative_loss(images, texts, negatives, valid, 3.0, gamma),
+            hard_negative_loss(images, texts, full, torch.ones_like(valid), 3.0, gamma),
+        )
+    rows = [
+        hard_negative_loss(images[:1], texts[:1], negatives[:2], torch.tensor([[True, True]]), 3.0, 2.0, 0.1),
+        hard_negative_loss(images[1:], texts[1:], negatives[2:], torch.tensor([[True]]), 3.0, 2.0, 0.1),
+    ]
+    excluded = hard_negative_loss(images, texts, negatives, valid, 3.0, 2.0, 0.1, missing="excluded")
+    torch.testing.assert_close(excluded, sum(rows) / 2)
+
+
+def test_a_missing_negative_is_negligible_at_the_scale_of_a_pretrained_clip() -> None:
+    image = torch.tensor([[1.0, 0.0]])
+    texts = torch.tensor([[0.3, 1.0], [0.29, 1.0]])  # cosines of 0.29 and 0.28
+    given_images, valid = image, torch.tensor([[True, False]])
+    both = [
+        hard_negative_loss(given_images, texts[:1], texts[1:], valid, 100.0, missing=missing).item()
+        for missing in MISSING
+    ]
+    assert both[0] == pytest.approx(both[1], rel=1e-6) and both[0] > 0.1
+
+
+def test_rows_without_negatives_are_not_in_the_mean() -> None:
+    images, texts, negatives = tensor(14, 4, 3), tensor(15, 4, 3), tensor(16, 7, 3)
+    rest = [0, 2, 3]
+    torch.testing.assert_close(
+        hard_negative_loss(images, texts, negatives, valid_negatives, 3.0, 2.0, 0.02),
+        hard_negative_loss(images[rest], texts[rest], negatives, valid_negatives[rest], 3.0, 2.0, 0.02),
+    )
+
+
+@pytest.mark.parametrize("missing", MISSING)
+@pytest.mark.parametrize("kinds", [0, 2])
+def test_a_batch_without_negatives_has_a_loss_and_gradients_of_0(kinds: int, missing: Missing) -> None:
+    images, texts, scale = (
+        one.requires_grad_() for one in (tensor(17, 2, 4, 3), tensor(18, 2, 5, 3), torch.tensor(3.0))
+    )
+    valid = torch.zeros(2, kinds, dtype=torch.bool)
+    mask = torch.ones(2, 5, dtype=torch.bool)
+    total = hard_negative_loss(
+        images[:, 0], texts[:, 0], texts[:0, 0], valid, scale, 2.0, 0.02, missing=missing
+    ) + local_hard_negative_loss(images, texts, mask, texts[:0], mask[:0], valid, scale, 2.0, 0.02, missing=missing)
+    total.backward()
+    assert total.item() == 0
+    for one in (images, texts, scale):
+        assert one.grad is not None and (one.grad == 0).all()
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 4))
+def test_the_focal_factor_lowers_the_loss_and_smoothing_mixes_in_that_of_all_candidates(
+    seed: int, gamma: float
+) -> None:
+    images, texts = tensor(seed, 2, 4, 3)
+    negatives = tensor(seed + 1, 7, 3)
+
+    def loss(gamma: float, beta: float) -> float:
+        return hard_negative_loss(images, texts, negatives, valid_negatives, 3.0, gamma, beta).item()
+
+    assert 0 < loss(gamma, 0) < loss(0, 0)
+    assert loss(gamma, 0.3) == pytest.approx(0.7 * loss(gamma, 0) + 0.3 * loss(gamma, 1))
+
+
+@pytest.mark.parametrize("missing", MISSING)
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 2.0])
+def test_losses_and_gradients_are_finite_where_probabilities_are_0_and_1(gamma: float, missing: Missing) -> None:
+    images = torch.eye(4, requires_grad=True)
+    texts = torch.eye(4) * torch.tensor([1.0, 1.0, -1.0, 1.0])
+    negatives = torch.eye(4)[images_of(VALID)] * torch.tensor([-1.0, -1, 1, 1, -1, 1, -1])[:, None]
+    loss = hard_negative_loss(images, texts, negatives, valid_negatives, 100.0, gamma, 0.02, missing=missing)
+    loss.backward()
+    assert loss.isfinite() and loss > 0
+    assert images.grad is not None and images.grad.isfinite().all()
+
+
+# patches and tokens
+
+KINDS = [[True, True], [False, True], [False, False]]
+valid_texts = torch.tensor(KINDS)
+MASK = [[False, True, True, False, False], [False, True, True, True, True], [False, True, False, False, False]]
+NEGATIVE_MASK = [[False, True, True, True, False], [False, True, False, False, False], [False, False, True, True, True]]
+text_mask, negative_mask = torch.tensor(MASK), torch.tensor(NEGATIVE_MASK)
+Tokens = list[Rows]  # [texts or images, tokens or patches, width]
+
+
+def weights_by_loop(patches: Rows, token: list[float], weights: str) -> list[float]:
+    similarities = [dot(patch, token) for patch in patches]
+    if weights == "softmax":
+        return softmax(similarities)
+    low, high = min(similarities), max(similarities)
+    shares = [(one - low) / (high - low) for one in similarities]
+    if weights == "sparse":
+        shares = [share if share >= 1 / len(patches) else 0.0 for share in shares]
+    return [share / sum(shares) for share in shares]
+
+
+def all_weights_by_loop(images: Tokens, texts: Tokens, weights: str) -> list[Rows]:
+    return [
+        [weights_by_loop(patches, token, weights) for token in tokens]
+        for patches, tokens in zip(images, texts, strict=True)
+    ]
+
+
+def scores_by_loop(
+    images: Tokens, texts: Tokens, mask: list[list[bool]], scale: float, all_weights: list[Rows]
+) -> list[float]:
+    scores = []
+    for patches, tokens, counted, weights in zip(images, texts, mask, all_weights, strict=True):
+        total = 0.0
+        for token, counts, shares in zip(tokens, counted, weights, strict=True):
+            if counts:
+                aligned = [
+                    sum(share * patch[d] for share, patch in zip(shares, patches, strict=True))
+                    for d in range(len(token))
+                ]
+                total += math.exp(scale * cosine(aligned, token))
+        scores.append(math.log(total))
+    return scores
+
+
+@pytest.mark.parametrize("missing", MISSING)
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize(("gamma", "beta"), [(0.0, 0.0), (2.0, 0.02)])
+def test_the_local_loss_and_its_gradients_are_the_loop_s_with_weights_that_stay(
+    gamma: float, beta: float, weights: Weights, missing: Missing
+) -> None:
+    images, texts, negatives = normal(19, 3, 4, 3), normal(20, 3, 5, 3), normal(21, 3, 5, 3)
+    places = images_of(KINDS)
+    of_texts = all_weights_by_loop(images.tolist(), texts.tolist(), weights)
+    of_negatives = all_weights_by_loop(images[places].tolist(), negatives.tolist(), weights)
+
+    def loop(images: Tokens, texts: Tokens, negatives: Tokens, scale: list[float]) -> float:
+        captions = scores_by_loop(images, texts, MASK, scale[0], of_texts)
+        pictures = [images[place] for place in places]
+        others = scores_by_loop(pictures, negatives, NEGATIVE_MASK, scale[0], of_negatives)
+        return selective_by_loop(captions, others, KINDS, gamma, beta, missing)
+
+    assert_value_and_gradients(
+        lambda images, texts, negatives, scale: local_hard_negative_loss(
+            images,
+            texts,
+            text_mask,
+            negatives,
+            negative_mask,
+            valid_texts,
+            scale,
+            gamma,
+            beta,
+            weights,
+            missing=missing,
+        ),
+        loop,
+        [images, texts, negatives, SCALE],
+    )
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(1, 4), st.sampled_from(WEIGHTS))
+def test_weights_of_patches_and_scores_are_the_loops_whatever_the_sizes(
+    seed: int, patches: int, tokens: int, weights: Weights
+) -> None:
+    images, texts = normal(seed, 2, patches, 3), normal(seed + 1, 2, tokens, 3)
+    mask = np.random.default_rng(seed).random((2, tokens)) < 0.5
+    mask[:, 0] = True
+    expected = all_weights_by_loop(images.tolist(), texts.tolist(), weights)
+    np.testing.assert_allclose(patch_weights(torch.tensor(images), torch.tensor(texts), weights), expected, atol=1e-12)
+    scores = local_scores(torch.tensor(images), torch.tensor(texts), torch.tensor(mask), 2.0, weights)
+    by_loop = scores_by_loop(images.tolist(), texts.tolist(), mask.tolist(), 2.0, expected)
+    np.testing.assert_allclose(scores, by_loop, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_patches_that_a_token_does_not_tell_apart_weigh_alike(weights: Weights) -> None:
+    same = tensor(22, 1, 1, 3).expand(1, 4, 3)
+    np.testing.assert_allclose(patch_weights(same, tensor(23, 1, 2, 3), weights), np.full((1, 2, 4), 0.25))
+    for images, texts in [(same[:, :1], tensor(24, 1, 2, 3)), (tensor(25, 1, 4, 3), torch.zeros(1, 2, 3).double())]:
+        images = images.clone().requires_grad_()
+        score = local_scores(images, texts, torch.ones(1, 2, dtype=torch.bool), 3.0, weights)
+        score.backward()
+        assert score.isfinite().all() and images.grad is not None and images.grad.isfinite().all()
+
+
+def test_weights_take_no_gradients() -> None:
+    images, texts = tensor(26, 2, 4, 3).requires_grad_(), tensor(27, 2, 5, 3).requires_grad_()
+    for weights in WEIGHTS:
+        assert not patch_weights(images, texts, weights).requires_grad
+
+
+def test_sparse_weights_leave_out_patches_far_below_the_best() -> None:
+    patches, token = torch.tensor([[[0.0], [1.0], [2.0], [8.0]]]), torch.ones(1, 1, 1)
+    np.testing.assert_allclose(patch_weights(patches, token, "sparse"), [[[0, 0, 0.2, 0.8]]], rtol=1e-6)
+
+
+def local_loss(
+    images: Tensor, texts: Tensor, mask: Tensor, negatives: Tensor, others: Tensor, weights: Weights = "minmax"
+) -> Tensor:
+    return local_hard_negative_loss(images, texts, mask, negatives, others, valid_texts, 3.0, 2.0, 0.02, weights)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 3), st.sampled_from(WEIGHTS))
+def test_tokens_that_are_padding_change_nothing(seed: int, more: int, weights: Weights) -> None:
+    images, texts, negatives = tensor(seed, 3, 4, 3), tensor(seed + 1, 3, 5, 3), tensor(seed + 2, 3, 5, 3)
+    loss = local_loss(images, texts, text_mask, negatives, negative_mask, weights)
+    padded = []
+    for tokens, mask in ((texts, text_mask), (negatives, negative_mask)):
+        others = torch.where(mask[..., None], tokens, 100 * tensor(seed + 3, 3, 5, 3))
+        padded.append(torch.cat([others, tensor(seed + 4, 3, more, 3)], dim=1).requires_grad_())
+        padded.append(torch.cat([mask, torch.zeros(3, more, dtype=torch.bool)], dim=1))
+    with_padding = local_loss(images, padded[0], padded[1], padded[2], padded[3], weights)
+    assert with_padding.item() == pytest.approx(loss.item(), rel=1e-12)
+    with_padding.backward()
+    for tokens, mask in (padded[:2], padded[2:]):
+        assert tokens.grad is not None and (tokens.grad[~mask] == 0).all()
+    assert padded[2].grad is not None and (padded[2].grad[padded[3]] != 0).any()
+
+
+def test_the_order_of_patches_and_of_tokens_does_not_matter() -> None:
+    images, texts, negatives = tensor(28, 3, 4, 3), tensor(29, 3, 5, 3), tensor(30, 3, 5, 3)
+    patches, tokens = [2, 0, 3, 1], [4, 2, 0, 1, 3]
+    torch.testing.assert_close(
+        local_loss(images[:, patches], texts[:, tokens], text_mask[:, tokens], negatives, negative_mask),
+        local_loss(images, texts, text_mask, negatives, negative_mask),
+    )
+
+
+def test_negatives_need_not_be_as_long_as_captions() -> None:
+    images, texts, negatives = tensor(31, 3, 4, 3), tensor(32, 3, 5, 3), tensor(33, 3, 5, 3)
+    short, mask = texts[:, 1:4], text_mask[:, 1:4].clone()
+    torch.testing.assert_close(
+        local_loss(images, short, mask, negatives, negative_mask),
+        local_loss(images, texts, text_mask & torch.tensor([True, True, True, True, False]), negatives, negative_mask),
+    )
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_text_said_twice_scores_log_2_higher(weights: Weights) -> None:
+    images, texts = tensor(34, 2, 4, 3), tensor(35, 2, 5, 3)
+    mask = torch.ones(2, 5, dtype=torch.bool)
+    once = local_scores(images, texts, mask, 3.0, weights)
+    twice = local_scores(images, torch.cat([texts, texts], dim=1), torch.cat([mask, mask], dim=1), 3.0, weights)
+    torch.testing.assert_close(twice, once + math.log(2))
+
+
+def test_one_token_and_one_patch_are_global_features() -> None:
+    """A text of one token has a score that is its scaled cosine with the patch that all weight is on."""
+    images, texts, negatives = tensor(36, 4, 1, 3), tensor(37, 4, 1, 3), tensor(38, 7, 1, 3)
+    masks = [torch.ones(len(one), 1, dtype=torch.bool) for one in (texts, negatives)]
+    for missing in MISSING:
+        torch.testing.assert_close(
+            local_hard_negative_loss(
+                images, texts, masks[0], negatives, masks[1], valid_negatives, 3.0, 2.0, 0.02, missing=missing
+            ),
+            hard_negative_loss(
+                images[:, 0], texts[:, 0], negatives[:, 0], valid_negatives, 3.0, 2.0, 0.02, missing=missing
+            ),
+        )
+
+
+def test_losses_go_with_mixed_precision() -> None:
+    images, texts, negatives = (tensor(seed, 3, 4, 8).float().requires_grad_() for seed in (39, 40, 41))
+    masks = text_mask[:, :4], negative_mask[:, :4]
+
+    def total() -> Tensor:
+        pairs = contrastive_loss_with_negatives(images[:, 0], texts[:, 0], negatives[:, 0], valid_texts, 3.0)
+        return pairs + local_hard_negative_loss(
+            images, texts, masks[0], negatives, masks[1], valid_texts, torch.tensor(3.0), 2.0, 0.02
+        )
+
+    full = total()
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = total()
+    mixed.backward()
+    assert mixed.item() == pytest.approx(full.item(), rel=0.03)
+    assert images.grad is not None and images.grad.isfinite().all()
+
+
+# bad input
+
+FEATURES, TOKENS, ALL = torch.eye(2), torch.ones(2, 4, 3), torch.ones(2, 1, dtype=torch.bool)
+TOKEN_MASK = torch.ones(2, 4, dtype=torch.bool)
+LAST_EMPTY = torch.tensor([[True] * 4, [False] * 4])
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (lambda: contrastive_loss(FEATURES, FEATURES[:1], 1.0), r"are \[B, E\], .* not \(2, 2\) and \(1, 2\)"),
+    (lambda: contrastive_loss(FEATURES[:0], FEATURES[:0], 1.0), "of one image at least"),
+    (lambda: contrastive_loss(FEATURES[0], FEATURES[0], 1.0), r"not \(2,\) and \(2,\)"),
+    (lambda: contrastive_loss(FEATURES, FEATURES, torch.ones(2)), r"the scale of logits is one number, not \(2,\)"),
+    (
+        lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES[:1], ALL, 1.0),
+        r"negatives are 2 of width 2, as many as valid has, with 2 dimensions, not \(1, 2\)",
+    ),
+    (
+        lambda: contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES, ALL, 1.0, missing="-inf"),  # type: ignore[arg-type]
+        "missing is '-inf', not one of zero, excluded",
+    ),
+    (lambda: hard_negative_loss(FEATURES, FEATURES[:, :1], FEATURES, ALL, 1.0), r"not \(2, 2\) and \(2, 1\)"),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES[:, :1], ALL, 1.0), r"of width 2, .* not \(2, 1\)"),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES[None], ALL, 1.0), "with 2 dimensions"),
+    (
+        lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0),
+        r"valid is bool \[B, K\] of 2 images, one at least, not torch.int32 \(2, 1\)",
+    ),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:1], 1.0), r"not torch.bool \(1, 1\)"),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:, 0], 1.0), r"not torch.bool \(2,\)"),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, torch.ones(2)), "the scale of logits"),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, gamma=-1.0), "gamma is -1.0"),
+    (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, beta=1.5), "beta is 1.5, not .* from 0 to 1"),
+    (
+        lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, missing="one"),  # type: ignore[arg-type]
+        "missing is 'one'",
+    ),
+    (
+        lambda: local_hard_negative_loss(TOKENS, TOKENS, TOKEN_MASK, TOKENS[:1], TOKEN_MASK[:1], ALL, 1.0),
+        r"negatives are 2 of width 3, as many as valid has, with 3 dimensions, not \(1, 4, 3\)",
+    ),
+    (
+        lambda: local_hard_negative_loss(TOKENS, TOKENS, LAST_EMPTY, TOKENS, TOKEN_MASK, ALL, 1.0),
+        "text 1 is the first of 1 without a token",
+    ),
+    (
+        lambda: local_hard_negative_loss(TOKENS, TOKENS, TOKEN_MASK, TOKENS, LAST_EMPTY, ALL, 1.0),
+        "text 1 is the first of 1 without a token",
+    ),
+    (
+        lambda: local_hard_negative_loss(TOKENS, TOKENS, TOKEN_MASK, TOKENS, TOKEN_MASK, ALL, 1.0, beta=-0.1),
+        "beta is -0.1",
+    ),
+    (
+        lambda: local_hard_negative_loss(
+            TOKENS[:0], TOKENS[:0], TOKEN_MASK[:0], TOKENS[:0], TOKEN_MASK[:0], ALL[:0], 1.0
+        ),
+        "of 0 images, one at least",
+    ),
+    (lambda: local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0), r"not \(2, 4, 3\) and \(1, 4, 3\)"),
+    (lambda: local_scores(TOKENS, TOKENS[..., :2], TOKEN_MASK, 1.0), r"not \(2, 4, 3\) and \(2, 4, 2\)"),
+    (lambda: local_scores(TOKENS[:, :0], TOKENS, TOKEN_MASK, 1.0), "of one patch at least"),
+    (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0), r"a mask is bool \[N, T\] .* torch.int32 \(2, 4\)"),
+    (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK[:, :3], 1.0), r"for \(2, 4, 3\), not torch.bool \(2, 3\)"),
+    (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK, torch.ones(2)), "the scale of logits"),
+    (
+        lambda: patch_weights(TOKENS, TOKENS, "max"),  # type: ignore[arg-type]
+        "weights is 'max', not one of minmax, sparse, softmax",
+    ),
+]
+
+
+@pytest.mark.parametrize("place", range(len(WRONG)))
+def test_bad_input_is_named(place: int) -> None:
+    call, says = WRONG[place]
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_examples() -> None:
+    assert doctest.testmod(losses).failed == 0
