@@ -16,6 +16,9 @@ MODULES = [
     "recompose.tracks.gzsl.figures.attributes",
     "recompose.tracks.gzsl.losses",
     "recompose.tracks.gzsl.metrics",
+    "recompose.tracks.vlc.aggregation",
+    "recompose.tracks.vlc.losses",
+    "recompose.tracks.vlc.metrics",
     *(module.name for module in pkgutil.walk_packages(metrics.__path__, f"{metrics.__name__}.")),
 ]
 
