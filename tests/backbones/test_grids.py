@@ -19,6 +19,8 @@ from recompose.backbones.clip import build
 from recompose.errors import DataError
 from recompose.files import SCRATCH
 
+pytestmark = pytest.mark.slow
+
 CPU = torch.device("cpu")
 COUNT = 7
 

@@ -13,6 +13,8 @@ from recompose.tracks.gzsl.scores import Scores
 from tests.tracks.gzsl.test_training import ALE, AS_RELEASED, CPU, scores_of
 from tests.tracks.gzsl.tiny import class_data, document, grids_of, write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", params=["validation", "test-as-released"])
 def scored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:

@@ -18,6 +18,8 @@ from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.training.hardware import Hardware
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
 
+pytestmark = pytest.mark.slow
+
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 ALE = {**BILINEAR, "training": {**RATES, "epochs": 4, "selection": "validation"}}
 AS_RELEASED = {

@@ -11,6 +11,8 @@ from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMeth
 from recompose.tracks.gzsl.methods.transzero import TransZero
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS, DAZLE_SETTINGS, TRANSZERO, changed
 
+pytestmark = pytest.mark.slow
+
 BATCH = 4
 GROUNDING = {"hidden": 300, "feed_forward": 512, "dropout": 0.4}
 
