@@ -45,9 +45,9 @@ def _device() -> str:
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says; None outside a repository or without git."""
+    """What git says, without a lock that a kill would leave; None outside a repository or without git."""
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", "--no-optional-locks", *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()
