@@ -92,7 +92,7 @@ def publish(archives: Path, scratch: Path, adapter: str) -> None:
     else:
         places = folders
     files = [f"{IMAGES[adapter]}/{place}/{row}.jpg" for row, place in enumerate(places)]
-    world.index["image_files"] = cells(f"/BS/work//{file}" for file in files)
+    world.index["image_files"] = cells(f"/BS/xian//{file}" for file in files)
     world.write(scratch)
     splits = {
         f"xlsa17/data/{name}/{file}": (scratch / file).read_bytes() if name == adapter.upper() else b"another"

@@ -49,7 +49,7 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name in MODULES:
         root = roots[name] = tmp_path_factory.mktemp(name)
         arrays = index(name)
-        files = cells(f"/BS/xian/work/data/{file}" for file in arrays["image_files"])
+        files = cells(f"/BS/xian/data/{file}" for file in arrays["image_files"])
         savemat(root / "res101.mat", {"image_files": files, "labels": arrays["labels"][:, None] + 1.0})
         for file in ("att_splits.mat", "trainclasses1.txt", "valclasses1.txt"):
             (root / file).symlink_to(REAL / name / file)

@@ -11,7 +11,7 @@ from scipy.io import savemat
 
 from recompose.tracks.gzsl.data.xlsa17 import Counts
 
-ELSEWHERE = "/BS/xian/work/data//Birds/images"
+ELSEWHERE = "/BS/xian/data//Birds/images"
 COUNTS = Counts(
     images=10,
     attributes=3,
