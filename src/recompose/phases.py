@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,7 +17,7 @@ from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
 from recompose.params import Backbone, Classifier, Pretrained, Released
-from recompose.plan import Recipe
+from recompose.plan import CORPORA, Recipe
 from recompose.progress import say
 from recompose.store import ERROR
 from recompose.tracks import TRACKS
@@ -50,8 +51,7 @@ def raw_folder(work: Workspace, recipe: Recipe) -> Path:
 
 def _scenes(work: Workspace, recipe: Recipe) -> Path:
     """Draw the corpus that pretrains small backbones, where it is not there yet; gives its folder."""
-    from recompose.drawing.scenes import write_corpus
-
+    write_corpus = import_module(CORPORA[recipe.name]).write_corpus
     root = work.data / f"{recipe.name}-{recipe.folder}"
     root.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(root.with_name(f".{root.name}.lock")):
@@ -183,6 +183,17 @@ def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
     write_grids(backbone, _image_files(work, recipe), folder, device, size=document["size"], layer=document["layer"])
 
 
+def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:
+    """Decode the pictures of a data set once, as towers see them."""
+    from recompose.backbones.pixels import write_pixels
+
+    data = recipe.needs["data"]
+    root = _unchanged_raw(work, data)
+    pictures = track_of(recipe).pictures(work.store.folder(data))
+    say(f"{recipe.name}: decoding {len(pictures)} pictures", detail=True)
+    write_pixels(pictures, root, folder, recipe.document["size"])
+
+
 def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Carry out a run."""
     track_of(recipe).train(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
@@ -199,6 +210,7 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
         "backbones": Phase("The backbones, pretrained here or released", make_backbone, on_gpu=True),
         "features": Phase("The images of each data set, encoded once", cache_features, on_gpu=True),
         "grids": Phase("The images of each data set, encoded once as grids of regions", cache_grids, on_gpu=True),
+        "pixels": Phase("The images of each data set, decoded once as towers see them", cache_pixels),
         "runs": Phase("Every method trained, with every seed", train),
         "evaluations": Phase("Every run, and what needs no training, scored on its benchmarks", evaluate),
     }

@@ -17,6 +17,10 @@ from recompose.fingerprint import ROOT, fingerprint
 from recompose.params import Classifier, GivenGrids, Params, Released
 
 GRIDS = "recompose.backbones.grids"
+CORPORA = {  # what pretrains backbones here: name -> the module that draws it
+    "shapes-scenes": "recompose.drawing.scenes",
+    "shapes-sentences": "recompose.drawing.captions",
+}
 ARCHITECTURES = ROOT / "backbones" / "architectures"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -199,13 +203,8 @@ class Planner:
         if isinstance(section, Released):
             return Recipe("backbones", name, document | {"weights": section.weights.sha256}, labels=labels)
         corpus = {"scenes": section.scenes, "seed": section.seed}
-        scenes = Recipe(
-            "data",
-            "shapes-scenes",
-            corpus,
-            code=fingerprint(["recompose.drawing.scenes"]),
-            labels={"dataset": "shapes-scenes"},
-        )
+        code = fingerprint([CORPORA[section.corpus]])
+        scenes = Recipe("data", section.corpus, corpus, code=code, labels={"dataset": section.corpus})
         training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
         trainer = {"precision": self.params.chosen.trainer.precision, "threads": section.threads}
         code = fingerprint(["recompose.training.pretraining"])
@@ -238,6 +237,11 @@ class Planner:
             data.track,
             {**data.labels, **backbone.labels},
         )
+
+    def pixels(self, data: Recipe, size: int) -> Recipe:
+        """The recipe of the pictures of a data set as towers see them, squares of ``size`` pixels."""
+        needs, code = {"data": data}, fingerprint(["recompose.backbones.pixels"])
+        return Recipe("pixels", f"{data.name} at {size} pixels", {"size": size}, needs, code, data.track, data.labels)
 
     def given_grids(self, data: Recipe, given: GivenGrids) -> Recipe:
         """The recipe of grids that somebody has made of the images of a data set, in an HDF5 file in data/archives."""

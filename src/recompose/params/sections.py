@@ -103,6 +103,11 @@ class Clip(Section):
 class Pretrained(Clip):
     """A small CLIP that the workflow pretrains on drawn scenes."""
 
+    corpus: Literal["shapes-scenes", "shapes-sentences"] = Field(
+        default="shapes-scenes",
+        description="Drawn scenes to pretrain on: `shapes-scenes`, of one object mostly; `shapes-sentences`, of several in "
+        "relations.",
+    )
     seed: Seed = Field(description="Of the drawn scenes and of pretraining.")
     scenes: Count = Field(description="Drawn scenes to pretrain on.")
     epochs: Count = Field(description="Passes over the scenes.")

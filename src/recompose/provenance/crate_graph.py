@@ -61,6 +61,7 @@ ROLES = {
     "backbones": "backbone",
     "features": "features",
     "grids": "grids",
+    "pixels": "pixels",
     "runs": "run",
     "evaluations": "evaluation",
 }

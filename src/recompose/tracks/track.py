@@ -13,6 +13,7 @@ from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 
 if TYPE_CHECKING:
+    from recompose.data.pictures import Picture
     from recompose.papers.declaration import Variant
     from recompose.training.hardware import Hardware
 
@@ -112,6 +113,10 @@ class Track(ABC):
         """The paths of the images of an index, below the folder of raw files, in the order of features; of a track
         without features none.
         """
+        return []
+
+    def pictures(self, index: Path) -> "list[Picture]":
+        """The pictures of an index, in the order of pixels; of a track whose towers are not tuned on pixels none."""
         return []
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:

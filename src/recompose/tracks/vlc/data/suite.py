@@ -11,18 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from recompose.data.pictures import Box, Picture
 from recompose.files import read_json, write_json
 
 ABSENT = -1  # where an item has fewer candidates than others
-Box = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An image as a model is shown it: a file below the root of raw files, or a part of it."""
-
-    path: str
-    box: Box | None = None  # what it is cropped to; None: nothing is
 
 
 @dataclass(frozen=True)
@@ -52,7 +44,6 @@ class Classes:
     labels: np.ndarray  # [images] numbers of classes, or [images, classes] bool where an image may show several
     prompts: tuple[tuple[int, ...], ...]  # [classes], the numbers of each class's prompts
     names: tuple[str, ...]  # [classes]
-    centre_crop: bool = True  # False: the whole image is squeezed into the square
 
 
 @dataclass(frozen=True)
@@ -79,7 +70,7 @@ class Suite:
 
     def write(self, path: Path) -> None:
         """Write the index."""
-        images = [[picture.path, *(picture.box or ())] for picture in self.images]
+        images = [[picture.path, picture.box, picture.squeezed] for picture in self.images]
         tasks = {name: {"kind": type(task).__name__, **_plain(task)} for name, task in self.tasks.items()}
         write_json(path, {"name": self.name, "images": images, "texts": list(self.texts), "tasks": tasks})
 
@@ -87,7 +78,7 @@ class Suite:
     def read(cls, path: Path) -> "Suite":
         """Read an index."""
         document = read_json(path)
-        images = tuple(Picture(file, tuple(box) if box else None) for file, *box in document["images"])  # type: ignore[arg-type]
+        images = tuple(Picture(file, _frozen(box), squeezed) for file, box, squeezed in document["images"])
         tasks = {name: _task(**task) for name, task in document["tasks"].items()}
         return cls(document["name"], images, tuple(document["texts"]), tasks)
 
@@ -121,9 +112,9 @@ class Collector:
     pictures: dict[Picture, int] = field(default_factory=dict)
     captions: dict[str, int] = field(default_factory=dict)
 
-    def image(self, path: str, box: Box | None = None) -> int:
-        """The number of an image, or of a part of it."""
-        return self.pictures.setdefault(Picture(path, box), len(self.pictures))
+    def image(self, path: str, box: Box | None = None, *, squeezed: bool = False) -> int:
+        """The number of an image, or of a part of it; squeezed: into the square, in place of a centre crop."""
+        return self.pictures.setdefault(Picture(path, box, squeezed), len(self.pictures))
 
     def text(self, caption: str) -> int:
         """The number of a text."""

@@ -1,0 +1,57 @@
+"""Images as they are shown: files, or parts of them. Imported without torch."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from recompose.errors import DataError
+
+Box = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image as it is shown: a file below the root of raw files, or a part of it."""
+
+    path: str
+    box: Box | None = None  # what it is cropped to; None: nothing is
+    squeezed: bool = False  # into a square, in place of being cropped to its middle
+
+    def open(self, root: Path) -> Image.Image:
+        """The image, decoded.
+
+        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red.
+
+        Raises:
+            DataError: the file is no readable image, or the box is none of its parts.
+        """
+        file = root / self.path
+        try:
+            image = _from_array(file) if file.suffix == ".npy" else _from_file(file)
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise DataError(f"{file} is no readable image: {error}") from None
+        return image if self.box is None else image.crop(self._inside(image, file))
+
+    def _inside(self, image: Image.Image, file: Path) -> Box:
+        """The part of the box that lies in the image."""
+        assert self.box is not None
+        left, top, right, bottom = self.box
+        box = (max(0, left), max(0, top), min(image.width, right), min(image.height, bottom))
+        if box[0] >= box[2] or box[1] >= box[3]:
+            raise DataError(f"{file}: the box {self.box} is not in the image of {image.width} x {image.height} pixels")
+        return box
+
+
+def _from_file(file: Path) -> Image.Image:
+    with Image.open(file) as image:
+        image.load()
+        return image
+
+
+def _from_array(file: Path) -> Image.Image:
+    pixels = np.load(file, mmap_mode="r", allow_pickle=False)
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
+        raise ValueError(f"it holds {pixels.dtype} of shape {pixels.shape}, not [height, width, 3] bytes")
+    return Image.fromarray(np.ascontiguousarray(pixels[..., ::-1]))
