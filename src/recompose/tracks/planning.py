@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
@@ -11,26 +11,7 @@ from recompose.papers.declaration import Variant
 from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
-
-
-class Adapter(Protocol):
-    """What reads data sets of a form."""
-
-    @property
-    def module(self) -> str:
-        """The module that it stands in."""
-
-    @property
-    def drawn(self) -> bool:
-        """Whether a seed draws what it reads, so that each seed of a profile has a world of its own."""
-
-
-class Method(Protocol):
-    """What a plan has to know of a method."""
-
-    @property
-    def needs_seed(self) -> bool:
-        """Whether on the same data another seed gives other numbers."""
+from recompose.tracks.catalogue import Adapter, Method
 
 
 def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed: int) -> Recipe:

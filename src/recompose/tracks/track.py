@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from recompose.errors import PlanError
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
+from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.catalogue import Method
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -49,6 +51,9 @@ class Track(ABC):
     tables: ClassVar[Mapping[str, str]] = {}  # kind of table that it adds -> "module:function"
     figures: ClassVar[Mapping[str, str]] = {}  # kind of figure -> "module:function"
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
+    methods: ClassVar[Mapping[str, Method]] = {}
+    training: ClassVar[str]  # the module whose ``train`` carries out a run
+    evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
     measuring: ClassVar[tuple[str, ...]]  # the modules that decide what measures come to
 
     @abstractmethod
@@ -59,13 +64,15 @@ class Track(ABC):
             PlanError: the variants do not go with what the profile asks for.
         """
 
-    @abstractmethod
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         """The settings that params.yaml has for a method on a data set, as plain values."""
+        section = params.tracks[self.name]
+        assert isinstance(section, TrackSection)
+        return section.settings(method, dataset)
 
-    @abstractmethod
     def root(self, recipe: Recipe, data: Path) -> Path:
         """The folder, below ``data``, of a data set's raw files."""
+        return data / (f"{recipe.name}-{recipe.folder}" if self.is_drawn(recipe) else recipe.name)
 
     @abstractmethod
     def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
@@ -85,17 +92,18 @@ class Track(ABC):
             DataError: they are not the data set.
         """
 
-    @abstractmethod
     def train(
         self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> bool:
         """Carry out a run in its folder; whether this is the process that goes on, of those of several devices."""
+        goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
+        return goes_on
 
-    @abstractmethod
     def evaluate(
         self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> None:
         """Score a run, or a method that is not trained, in the folder of the evaluation."""
+        function(f"{self.evaluation}:evaluate")(document, needs, folder, hardware, title)
 
     @abstractmethod
     def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
@@ -121,11 +129,12 @@ class Track(ABC):
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
         """Whether another seed gives an evaluation's method other numbers on the same data."""
-        return True
+        path = evaluation.document.get("class")
+        return not any(method.class_path == path and not method.needs_seed for method in self.methods.values())
 
     def is_drawn(self, data: Recipe) -> bool:
         """Whether a data set is drawn here, in place of published."""
-        return False
+        return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         """How much there is in a data set, by what costs grow with; empty where that is not known yet."""

@@ -58,6 +58,8 @@ class CZSL(Track):
         "swapping": f"{FIGURES}.galleries:draw_swapping",
     }
     plots: ClassVar = {"curves.csv": f"{FIGURES}.curves:mean_curves"}
+    methods = METHODS
+    training, evaluation = TRAINING, EVALUATION
     measuring = ("recompose.tracks.czsl.measures",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
@@ -65,15 +67,8 @@ class CZSL(Track):
         assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
         return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
-    def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
-        section = params.tracks[self.name]
-        assert isinstance(section, Czsl)
-        return section.settings(method, dataset)
-
     def root(self, recipe: Recipe, data: Path) -> Path:
-        if recipe.name == WORDS:
-            return data / "archives"
-        return data / (recipe.name if "archives" in recipe.document else f"{recipe.name}-{recipe.folder}")
+        return data / "archives" if recipe.name == WORDS else super().root(recipe, data)
 
     def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
         section = params.tracks[self.name]
@@ -101,16 +96,6 @@ class CZSL(Track):
 
         return [sample.path for sample in PairData.read(index).samples]
 
-    def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.czsl.training import train
-
-        return train(document, needs, folder, hardware, title)
-
-    def evaluate(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.czsl.evaluation import evaluate
-
-        evaluate(document, needs, folder, hardware, title)
-
     def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.czsl.measures import read_measures
 
@@ -121,13 +106,6 @@ class CZSL(Track):
 
     def measure_names(self) -> Iterable[str]:
         return BY_NAME
-
-    def depends_on_seed(self, evaluation: Recipe) -> bool:
-        path = evaluation.document["class"]
-        return any(method.needs_seed for method in METHODS.values() if method.class_path == path)
-
-    def is_drawn(self, data: Recipe) -> bool:
-        return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):

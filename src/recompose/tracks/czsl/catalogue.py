@@ -1,11 +1,11 @@
 """The track's methods with their settings, and the forms of data sets that it reads, without importing either."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
+from recompose.tracks.catalogue import Adapter, Method
 
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -233,33 +233,18 @@ class DuplexSettings(ThreePathSettings):
     differentiable: bool = Field(description="The loss of prototypes reaches what refined them.")
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method's class, its settings, and what its numbers depend on."""
-
-    class_path: str  # module:class
-    settings: type[Section]
-    needs_backbone: bool  # no: it needs no torch either
-    needs_seed: bool  # no: on the same data another seed gives the same numbers, so it is run once
-
-    @property
-    def module(self) -> str:
-        """The module that its class stands in."""
-        return self.class_path.partition(":")[0]
-
-
 _IN = "recompose.tracks.czsl.methods"
 METHODS = {
-    "chance": Method(f"{_IN}.chance:Chance", ChanceSettings, needs_backbone=False, needs_seed=True),
-    "clip": Method(f"{_IN}.clip:CLIP", ClipSettings, needs_backbone=True, needs_seed=False),
-    "coop": Method(f"{_IN}.coop:CoOp", CoopSettings, needs_backbone=True, needs_seed=True),
-    "csp": Method(f"{_IN}.csp:CSP", CspSettings, needs_backbone=True, needs_seed=True),
-    "gipcol": Method(f"{_IN}.gipcol:GIPCOL", GipcolSettings, needs_backbone=True, needs_seed=True),
-    "dfsp": Method(f"{_IN}.dfsp:DFSP", DfspSettings, needs_backbone=True, needs_seed=True),
-    "c-s-o": Method(f"{_IN}.c_s_o:CSO", ThreePathSettings, needs_backbone=True, needs_seed=True),
-    "troika": Method(f"{_IN}.troika:Troika", TroikaSettings, needs_backbone=True, needs_seed=True),
-    "msci": Method(f"{_IN}.msci:MSCI", MsciSettings, needs_backbone=True, needs_seed=True),
-    "duplex": Method(f"{_IN}.duplex:Duplex", DuplexSettings, needs_backbone=True, needs_seed=True),
+    "chance": Method(f"{_IN}.chance:Chance", ChanceSettings, needs_backbone=False),
+    "clip": Method(f"{_IN}.clip:CLIP", ClipSettings, needs_seed=False),
+    "coop": Method(f"{_IN}.coop:CoOp", CoopSettings),
+    "csp": Method(f"{_IN}.csp:CSP", CspSettings),
+    "gipcol": Method(f"{_IN}.gipcol:GIPCOL", GipcolSettings),
+    "dfsp": Method(f"{_IN}.dfsp:DFSP", DfspSettings),
+    "c-s-o": Method(f"{_IN}.c_s_o:CSO", ThreePathSettings),
+    "troika": Method(f"{_IN}.troika:Troika", TroikaSettings),
+    "msci": Method(f"{_IN}.msci:MSCI", MsciSettings),
+    "duplex": Method(f"{_IN}.duplex:Duplex", DuplexSettings),
 }
 
 
@@ -292,15 +277,6 @@ class Downloaded(Section):
 
 
 DataSet = Annotated[ShapesPairs | Downloaded, Field(discriminator="adapter")]
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """The module that reads data sets of a form, and what params.yaml says of such a data set."""
-
-    module: str
-    settings: type[Section]
-    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
 
 
 ADAPTERS = {

@@ -53,20 +53,14 @@ class GZSL(Track):
         "seen-unseen": f"{FIGURES}.curves:draw_seen_unseen",
     }
     plots: ClassVar = {"seen-unseen.csv": f"{FIGURES}.curves:mean_curves"}
+    methods = METHODS
+    training, evaluation = TRAINING, EVALUATION
     measuring = ("recompose.tracks.gzsl.measures",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, GzslChoice) and isinstance(section, Gzsl)
         return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
-
-    def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
-        section = params.tracks[self.name]
-        assert isinstance(section, Gzsl)
-        return section.settings(method, dataset)
-
-    def root(self, recipe: Recipe, data: Path) -> Path:
-        return data / (recipe.name if "archives" in recipe.document else f"{recipe.name}-{recipe.folder}")
 
     def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.gzsl.data.acquire import bring
@@ -85,16 +79,6 @@ class GZSL(Track):
 
         return list(ClassData.read(index).paths)
 
-    def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.gzsl.training import train
-
-        return train(document, needs, folder, hardware, title)
-
-    def evaluate(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.gzsl.evaluation import evaluate
-
-        evaluate(document, needs, folder, hardware, title)
-
     def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.gzsl.measures import read_measures
 
@@ -105,13 +89,6 @@ class GZSL(Track):
 
     def measure_names(self) -> Iterable[str]:
         return MEASURES
-
-    def depends_on_seed(self, evaluation: Recipe) -> bool:
-        path = evaluation.document["class"]
-        return any(method.needs_seed for method in METHODS.values() if method.class_path == path)
-
-    def is_drawn(self, data: Recipe) -> bool:
-        return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):

@@ -1,6 +1,5 @@
 """The track's methods with their settings, and the forms of data sets that it reads, without importing either."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -17,6 +16,7 @@ from recompose.params.sections import (
     Share,
     Weight,
 )
+from recompose.tracks.catalogue import Adapter, Method
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Selecting = Literal["validation", "test-as-released"]
@@ -229,20 +229,6 @@ class CrestSettings(TrainedSettings):
     memory: Memory = Field(description="The bank of attribute patterns.")
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method's class, its settings, and what its numbers depend on."""
-
-    class_path: str  # module:class
-    settings: type[Section]
-    needs_seed: bool = True  # no: on the same data another seed gives the same numbers, so it is run once
-
-    @property
-    def module(self) -> str:
-        """The module that its class stands in."""
-        return self.class_path.partition(":")[0]
-
-
 _IN = "recompose.tracks.gzsl.methods"
 METHODS = {
     "eszsl": Method(f"{_IN}.eszsl:ESZSL", EszslSettings),
@@ -283,15 +269,6 @@ class Downloaded(Section):
 
 
 DataSet = Annotated[ShapesClasses | Downloaded, Field(discriminator="adapter")]
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """The module that reads data sets of a form, and what params.yaml says of such a data set."""
-
-    module: str
-    settings: type[Section]
-    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
 
 
 ADAPTERS = {

@@ -1,0 +1,31 @@
+"""What the catalogues of all tracks are made of: methods with their settings, and adapters of data sets; no class is
+imported.
+"""
+
+from dataclasses import dataclass
+
+from recompose.params.sections import Section
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method's class, its settings, and what its numbers depend on."""
+
+    class_path: str  # module:class
+    settings: type[Section]
+    needs_backbone: bool = True  # no: it needs no torch either
+    needs_seed: bool = True  # no: on the same data another seed gives the same numbers, so it is run once
+
+    @property
+    def module(self) -> str:
+        """The module that its class stands in."""
+        return self.class_path.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """The module that reads data sets of a form, and what params.yaml says of such a data set."""
+
+    module: str
+    settings: type[Section]
+    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
