@@ -37,7 +37,7 @@ class Variant(Section):
     method: str
     settings: dict[str, Any] = {}
     datasets: list[str]  # on which the paper shows it, and the drawn ones that stand for them
-    backbone: Literal["main", "other"] = "main"  # of the two that a profile names
+    backbone: Literal["main", "other", "other-pretraining"] = "main"  # of those that a profile names
     evaluates: str | None = (
         None  # the method or variant whose runs are scored with these settings, in place of runs of its own
     )

@@ -1,0 +1,179 @@
+"""The track's methods with their settings, and the forms of corpora and suites that it reads, without importing either."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
+from recompose.tracks.catalogue import Adapter, Method
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Steps = Annotated[int, Field(ge=0)]
+
+
+class Training(Section):
+    """How a method is trained; its last epoch is the one that is evaluated."""
+
+    lr: Positive = Field(description="Learning rate at its highest, from which a cosine falls to zero.")
+    weight_decay: Weight = Field(description="Weight decay of AdamW; gains, biases and the factor of cosines have none.")
+    warmup_steps: Steps = Field(description="Steps in which the learning rate rises.")
+    batch_size: Count = Field(description="Images that are contrasted with each other.")
+    chunk: Count | None = Field(
+        default=None,
+        description="Images that are encoded at once, for little memory: gradients are those of the whole batch; null: "
+        "all of it.",
+    )
+    epochs: Count = Field(description="Passes over the images.")
+    precision: Precision | None = Field(
+        default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
+    )
+
+
+class Lora(Section):
+    """Low-rank adaptation."""
+
+    rank: Count = Field(description="Of each change of a weight.")
+    alpha: Positive = Field(description="A change counts alpha / rank.")
+
+
+class Scoring(Section):
+    """How a trained method is evaluated; other values train nothing anew."""
+
+    alpha: Fraction = Field(
+        description="WiSE-FT: the share of the trained weights, the others are those before training; of LoRA the "
+        "factor of both parts of a change."
+    )
+
+
+class ClipSettings(Section):
+    """CLIP as it was pretrained."""
+
+    per_dataset: dict[Name, dict[str, Any]] = Field(default={}, description="Data set -> settings that differ there.")
+
+
+class TunedSettings(Section):
+    """A CLIP that is tuned on images and their captions."""
+
+    tuning: Literal["full", "lora"] = Field(description="All weights are tuned, or low-rank changes of them.")
+    lora: Lora = Field(description="The changes, where they are what is tuned.")
+    training: Training = Field(description="How it is trained.")
+    scoring: Scoring = Field(description="How it is evaluated.")
+    per_dataset: dict[Name, dict[str, Any]] = Field(
+        default={},
+        description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
+    )
+
+
+NegativeName = Literal["negclip", "replace", "bigram_shuffle"]
+
+
+class FscClipSettings(TunedSettings):
+    """FSC-CLIP: hard negatives, told globally and locally, with focus and smoothing."""
+
+    negatives: list[NegativeName] = Field(min_length=1, description="What is made of each caption, anew in each step.")
+    global_weight: Weight = Field(description="lambda_g, of the loss of hard negatives between embeddings.")
+    local_weight: Weight = Field(description="lambda_l, of the loss of hard negatives between patches and words.")
+    gamma: Weight = Field(description="Of the focal weight (Eq. 9); at 0 it is 1.")
+    beta: Share = Field(description="Share of the label that all captions have equally (Eq. 10).")
+    weights: Literal["minmax", "sparse", "softmax"] = Field(
+        description="How patches are weighted for a word: scaled from 0 to 1 (Eq. 6), the same without those below "
+        "1 / patches, or a softmax."
+    )
+
+
+class CeClipSettings(TunedSettings):
+    """CE-CLIP: hard negatives ranked below captions, by thresholds that grow, and contrasted with them."""
+
+    negatives: list[NegativeName] = Field(min_length=1, description="What is made of each caption, anew in each step.")
+    rank_weight: Weight = Field(description="Of the loss that ranks captions above their negatives.")
+    contrast_weight: Weight = Field(description="Of the loss that contrasts captions with their negatives.")
+    threshold: Positive = Field(description="The most by which a caption is to lead.")
+    intra_modal_target: Literal["first", "own"] = Field(
+        description="`first`: the column that each row of the contrast of captions takes for its own, as released; "
+        "`own`: its own."
+    )
+
+
+_IN = "recompose.tracks.vlc.methods"
+METHODS = {
+    "clip": Method(f"{_IN}.clip:CLIP", ClipSettings, needs_seed=False),
+    "clip-ft": Method(f"{_IN}.clip_ft:ClipFt", TunedSettings),
+    "negclip": Method(f"{_IN}.negclip:NegClip", TunedSettings),
+    "ce-clip": Method(f"{_IN}.ce_clip:CeClip", CeClipSettings),
+    "fsc-clip": Method(f"{_IN}.fsc_clip:FscClip", FscClipSettings),
+}
+UNTRAINED = "clip"
+
+
+class ShapesCaptions(Section):
+    """A drawn corpus of images and captions."""
+
+    adapter: Literal["shapes-captions"] = Field(description="What draws and reads it.")
+    seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
+    corpus: Literal["shapes-coco", "shapes-cc3m", "shapes-laion"] = Field(description="What it shows, and how.")
+    images: Count = Field(description="How many are drawn.")
+
+
+class ShapesSuites(Section):
+    """Drawn suites, all of held-out scenes."""
+
+    adapter: Literal["shapes-suites"] = Field(description="What draws and reads them.")
+    seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
+
+
+class Corpus(Section):
+    """A published corpus of images and captions."""
+
+    adapter: Literal["negclip-list", "caption-list"] = Field(description="What reads it: the form of its list.")
+    archives: list[Archive] = Field(description="Files that are downloaded and unpacked; the others are put there.")
+    model: Archive = Field(description="The spaCy model that tells words, their kinds and heads.")
+    lexicon: Archive = Field(description="WordNet's files.")
+
+
+class PublishedSuite(Section):
+    """A published suite; all lie below one folder, which they share images in."""
+
+    adapter: Literal[
+        "aro",
+        "crepe",
+        "eqben",
+        "imagecode",
+        "spec",
+        "sugarcrepe",
+        "svo_probes",
+        "valse",
+        "vl_checklist",
+        "whatsup",
+        "winoground",
+        "comvg",
+        "colorswap",
+        "clip_binding",
+        "elevater",
+        "coco",
+        "flickr30k",
+        "coco_counterfactuals",
+    ] = Field(description="What reads it: its form.")
+    archives: list[Archive] = Field(
+        default=[], description="Files that are downloaded and unpacked; the others are put there."
+    )
+
+
+DataSet = Annotated[ShapesCaptions | Corpus, Field(discriminator="adapter")]
+SuiteEntry = Annotated[ShapesSuites | PublishedSuite, Field(discriminator="adapter")]
+
+
+@dataclass(frozen=True)
+class CaptionAdapter(Adapter):
+    """The same, and what it reads."""
+
+    kind: Literal["corpus", "suites"] = "corpus"
+
+
+_DATA = "recompose.tracks.vlc.data"
+ADAPTERS: dict[str, CaptionAdapter] = {
+    "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, drawn=True),
+    "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, drawn=True, kind="suites"),
+    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus),
+    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus),
+}
