@@ -20,6 +20,7 @@ from recompose.tracks.vlc.data.suite import Box
 
 T = TypeVar("T")
 Key: TypeAlias = str | int  # the name of a field, or the place of an entry in a list
+VISUAL_GENOME, COCO, FLICKR30K = "images/vg", "images/coco", "images/flickr30k"  # shared by suites
 MEND = "mend the file, or put the published one in its place"
 
 _LONGEST_CELL = 2**24  # of CSV, in characters; the default, 2**17, is less than some suites' lists of captions
