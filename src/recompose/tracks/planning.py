@@ -135,12 +135,12 @@ class Runs(ABC):
         kind: str,
         name: str,
         variant: Variant,
+        data: Recipe,
         seed: int,
         document: dict[str, Any],
         needs: dict[str, Recipe],
         code: Mapping[str, str],
     ) -> Recipe:
         """A recipe of this track, with the labels by which people know it."""
-        data = needs["data"]
         labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
         return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track, labels)

@@ -147,7 +147,7 @@ class _Runs(Runs):
         if training:
             needs["run"] = self.run_of(name, variant, data, seed)
         code = fingerprint([entry.module, EVALUATION])
-        return self.recipe("evaluations", name, variant, seed, document, needs, code)
+        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
@@ -158,7 +158,7 @@ class _Runs(Runs):
         document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         needs = {"data": data, **self._towers(variant, data)}
         code = fingerprint([entry.module, TRAINING])
-        return self.recipe("runs", name, variant, seed, document, needs, code)
+        return self.recipe("runs", name, variant, data, seed, document, needs, code)
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(variant)))

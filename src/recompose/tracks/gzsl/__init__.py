@@ -121,7 +121,7 @@ class _Runs(Runs):
         }
         needs = {"data": data, "grids": self._grids(data), "run": self.run_of(name, variant, data, seed)}
         code = fingerprint([entry.module, EVALUATION])
-        return self.recipe("evaluations", name, variant, seed, document, needs, code)
+        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
@@ -132,7 +132,7 @@ class _Runs(Runs):
         trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
         document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         code = fingerprint([entry.module, TRAINING])
-        return self.recipe("runs", name, variant, seed, document, {"data": data, "grids": self._grids(data)}, code)
+        return self.recipe("runs", name, variant, data, seed, document, {"data": data, "grids": self._grids(data)}, code)
 
     def _grids(self, data: Recipe) -> Recipe:
         given = getattr(self.section.datasets[data.name], "grids", None)

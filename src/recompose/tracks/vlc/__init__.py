@@ -1,5 +1,140 @@
-"""Vision-language compositionality: images and captions that differ in how things are put together.
+"""Vision-language compositionality: images and captions that differ in how things are put together."""
 
-So far what needs no data: losses, metrics, and how scores of sub-tasks make those of suites. It is no track of the
-workflow yet.
-"""
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from recompose.data.pictures import Picture
+from recompose.fingerprint import fingerprint
+from recompose.papers.declaration import Variant
+from recompose.params import Params
+from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.planning import Runs, data_recipe
+from recompose.tracks.track import Measure, Track
+from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED
+from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
+from recompose.tracks.vlc.suites import SUBTASKS
+
+ACCURACY = Measure("%", 100, 1, better=1)
+OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
+RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
+CLASSIFYING = "test/elevater/"  # before the names of data sets of images and classes, of which there may be any
+MEASURES = [f"test/{name}" for tree in TREES for name in names(tree)] + [f"test/{x}" for x in (*OF_GROUPS, *RECALLS)]
+TRAINING = "recompose.tracks.vlc.training"
+EVALUATION = "recompose.tracks.vlc.evaluation"
+FIGURES = "recompose.tracks.vlc.figures"
+
+
+class VLC(Track):
+    """Images and captions, told from others that are put together otherwise."""
+
+    name = "vlc"
+    form = FORM
+    headline = "test/comp"
+    compared: ClassVar = {
+        "Comp": "test/comp",
+        "ZS": f"test/{ZS.name}",
+        "I2T Ret": f"test/{I2T_RET.name}",
+        "T2I Ret": f"test/{T2I_RET.name}",
+    }
+    methods = METHODS
+    training, evaluation = TRAINING, EVALUATION
+    measuring = ("recompose.tracks.vlc.measures",)
+
+    def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
+        choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
+        assert isinstance(choice, VlcChoice) and isinstance(section, Vlc)
+        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+
+    def root(self, recipe: Recipe, data: Path) -> Path:
+        shared = ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_drawn(recipe)
+        return data / self.name if shared else super().root(recipe, data)
+
+    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        from recompose.tracks.vlc.data.acquire import bring
+
+        section = params.tracks[self.name]
+        assert isinstance(section, Vlc)
+        known = section.suites if ADAPTERS[recipe.document["adapter"]].kind == "suites" else section.datasets
+        return bring(recipe, known[recipe.name], data, self.root(recipe, data))
+
+    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
+        from recompose.tracks.vlc.data.acquire import write_index
+
+        return write_index(recipe, root, folder)
+
+    def pictures(self, index: Path) -> list[Picture]:
+        from recompose.tracks.vlc.data.index import pictures
+
+        return pictures(index)
+
+    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.vlc.measures import read_measures
+
+        return read_measures(needs, evaluation)
+
+    def measure(self, name: str) -> Measure:
+        if name not in MEASURES and not name.startswith(CLASSIFYING):
+            raise KeyError(name)
+        return ACCURACY
+
+    def measure_names(self) -> Iterable[str]:
+        return MEASURES
+
+    def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
+        from recompose.tracks.vlc.data.index import size
+
+        return size(index)
+
+
+@dataclass(frozen=True)
+class _Runs(Runs):
+    """Makes the recipes of runs and evaluations."""
+
+    section: Vlc
+    choice: VlcChoice
+
+    def backbone_name(self, variant: Variant) -> str | None:
+        return self.choice.backbones()[variant.backbone]
+
+    def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        entry = METHODS[variant.method]
+        settings = self.settings(name, variant, data)
+        settings.pop("training", None)
+        document = {
+            "class": entry.class_path,
+            "settings": settings,
+            "threads": self.params.chosen.trainer.threads,
+            "keeps": ["embeddings"] if variant.keeps_embeddings else [],
+        }
+        needs = {"backbone": self._backbone(variant), **self._suites(seed)}
+        if variant.method != UNTRAINED:
+            needs["run"] = self.run_of(name, variant, data, seed)
+        code = fingerprint([entry.module, EVALUATION])
+        return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
+
+    def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
+        entry = METHODS[variant.method]
+        settings = self.settings(name, variant, data)
+        settings.pop("scoring")
+        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
+        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
+        document: dict[str, Any] = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
+        pixels = self.planner.pixels(data, self.choice.image_size)
+        needs = {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
+        code = fingerprint([entry.module, TRAINING])
+        return self.recipe("runs", name, variant, data, seed, document, needs, code)
+
+    def _backbone(self, variant: Variant) -> Recipe:
+        return self.planner.backbone(str(self.backbone_name(variant)))
+
+    def _suites(self, seed: int) -> dict[str, Recipe]:
+        """What everything is evaluated on, and its pictures; of drawn suites the world of this seed."""
+        needs = {}
+        for name in self.choice.suites:
+            section = self.section.suites[name]
+            suite = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
+            needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
+        return needs

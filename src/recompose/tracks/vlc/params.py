@@ -7,7 +7,7 @@ from pydantic import Field
 
 from recompose.params.mistakes import Place, Problem, unknown_name
 from recompose.params.schema import TrackForm
-from recompose.params.sections import Backbone, Clip, Distinct, Name
+from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.tracks.vlc.catalogue import METHODS, DataSet, SuiteEntry
 
@@ -30,6 +30,7 @@ class VlcChoice(TrackChoice):
 
     datasets: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The corpora to train on.")
     suites: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="What all models are evaluated on.")
+    image_size: Count = Field(description="Height and width of the images that the CLIPs take, in pixels.")
     backbone: str = Field(description="The CLIP that is tuned.")
     other_backbone: str | None = Field(description="One of another architecture, for the table of it; null: none.")
     other_pretraining: str | None = Field(
