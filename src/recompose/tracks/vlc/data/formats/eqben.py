@@ -1,12 +1,12 @@
-"""EqBen: two images that differ little, and their two captions.
+"""EqBen: two images that differ little, and their two captions (Wang et al., 2023).
 
-The annotation file has a line of each image with each caption, four to a group, in random order; what each is stands in
-its ``private_info``. Groups are put together from that as ``evaluate_eqben_locally.py`` of Wangt-CN/EqBen at ab6c79a
-does, and stand in the order of their numbers.
+The annotation with answers is a list of images with captions in random order, four to a group: the two images with each
+of the two captions. ``private_info`` says what each is: ``dataset``, ``name`` (c1i0 is caption 1 with image 0) and
+``sample_cnt``, the number of the group. Groups are put together from it as ``evaluate_eqben_locally.py`` of
+Wangt-CN/EqBen at ab6c79a does, and stand in the order of their numbers.
 
-Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8 in the order blue, green, red, as the released
-``process_img_npy`` takes them. Whoever opens an image whose name ends so has to load it without pickles, and to turn its
-channels round.
+Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, red, as the released examples take them
+(``process_img_npy``). Who opens them has to load them without pickles and to turn the order of channels round.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,10 @@ SETS = ("youcook2", "gebc", "ag", "kubric_loc", "kubric_cnt", "kubric_attr", "sd
 IMAGES = f"images/{NAME}"
 FILE = "ann_json_finegrained_random.json"
 PARTS = ("c0i0", "c1i0", "c0i1", "c1i1")  # of a group: a caption and an image
-LAYOUT = (
-    f"{NAME}/{FILE}, the annotation with answers that github.com/Wangt-CN/EqBen links to (Google Drive): "
-    f'[{{"image", "caption", "private_info": {{"dataset": "eqben" and one of {", ".join(SETS)}, '
-    f'"name": one of {", ".join(PARTS)}, "sample_cnt": number of the group}}}}, ...]; '
-    f"{IMAGES}/<image>, from the archive linked there (100 GB; of YouCook2 frames as .npy, uint8, blue-green-red)"
-)
+LAYOUT = f"""\
+{NAME}/{FILE}: the annotation with answers (private_info) that github.com/Wangt-CN/EqBen links to, Google Drive
+{IMAGES}/<image>: the archive of images linked there, 100 GB, whose folders are \
+{", ".join(f"eqben{name}" for name in SETS)} (of the light one, 23 GB, .png are .jpg: change that in the annotation)"""
 
 
 def read(root: Path) -> Suite:
@@ -56,7 +54,7 @@ def grouped(found: list[Item]) -> dict[str, list[Mapping[str, Item]]]:
         info = item.part("private_info", dict)
         name, part, number = info.text("dataset").removeprefix("eqben"), info.text("name"), info.whole("sample_cnt")
         if name not in groups or part not in PARTS:
-            raise info.fault(f"{info.text('dataset')!r}, {part!r} is no set and part that there is")
+            raise item.fault(f"there is no {part!r} of {info.text('dataset')!r}")
         group = groups[name].setdefault(number, {})
         if part in group:
             raise item.fault(f"{part} of group {number} is {group[part].name}, too")

@@ -1,45 +1,80 @@
-"""ImageCoDe: which of ten images, frames of a video or similar photographs, is described?
+"""ImageCoDe: which of ten images, frames of a video or similar photographs, is described (Krojer et al., 2022)?
 
-The validation set, as ``baselines/clip/zero_shot.py`` of McGill-NLP/imagecode at 609f076 reads it: an image's number is
-its place among the ``.jpg`` files of its folder, in the order of the numbers in their names, so that folders have to be
-there to be read. Descriptions are stripped of blanks around them. Photographs are those of Open Images; all else is
-video.
+The validation set, as ``baselines/clip/zero_shot.py`` of McGill-NLP/imagecode at 609f076 reads it: an object of
+folders, each an object of descriptions by the number of the image that they are of. That is its place among the
+folder's files, in the order of the numbers in their names (of frames, these have gaps), so that images have to be there
+to be read. Descriptions are stripped of blanks around them. Photographs are those of Open Images; all else is video.
 """
 
 import re
 from pathlib import Path
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.data.formats.reading import Item, read_items
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.data.formats.reading import Item, Key, Question, fault, filled, items, needed, read_document
+from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME = "imagecode"
 FILE = "valid_data.json"
 IMAGES = f"images/{NAME}"
 CANDIDATES = 10
-LAYOUT = (
-    f"{NAME}/{FILE}, from the folder data of github.com/McGill-NLP/imagecode: "
-    '{"<folder>": {"<place of an image, from 0>": "<description>", ...}, ...}, where folders with open-images in their '
-    f"names are static; {IMAGES}/<folder>/img<number>.jpg, {CANDIDATES} in each folder, from image-sets.zip of "
-    "zenodo.org/record/6518944"
-)
+LAYOUT = f"""\
+{NAME}/{FILE}: the folder data of github.com/McGill-NLP/imagecode
+{IMAGES}/<set>/img<number>.jpg, {CANDIDATES} of each set: image-sets.zip of zenodo.org/record/6518944"""
 
+_PLACES = [str(place) for place in range(CANDIDATES)]
 _STATIC = "open-images"
-_NUMBERED = re.compile(r"img([0-9]{1,9})\.jpg")
+_FILE_NAME = re.compile(r"img([0-9]{1,9})\.jpg")
 
 
 def read(root: Path) -> Suite:
     """Read the suite below a root of raw files.
 
     Raises:
-        DataError: a file is absent or not as published, or a folder has not ten images.
+        DataError: a file is absent or not as published, or there are not ten images of a set.
     """
     collector = Collector()
-    sets: dict[str, list[tuple[int, list[int], int]]] = {"video": [], "static": []}
-    for folder, item in _folders(root):
-        images = [collector.image(path) for path in _images(root, folder, item)]
+    questions: dict[str, list[Question]] = {"video": [], "static": []}
+    for name, item in read_sets(root / NAME / FILE):
+        images = [collector.image(f"{IMAGES}/{name}/{file}") for file in _image_files(root / IMAGES / name, item)]
         for place in item.fields:
-            true = Item(item.file, item.name, {"number of an image": place}).whole("number of an image", CANDIDATES)
             query = collector.text(item.text(place).strip())
-            sets["static" if _STATIC in folder else "video"].append((query, images, true))
-    return collector.suite(NAME, {f"{NAME}/{name}": collector.choices("t2i", found) for name, found in sets.items()})
+            questions["static" if _STATIC in name else "video"].append((query, images, _number(item, place)))
+    return collector.suite(
+        NAME, {f"{NAME}/{name}": collector.choices("t2i", asked) for name, asked in questions.items()}
+    )
+
+
+def read_sets(path: Path) -> list[tuple[str, Item]]:
+    """The sets of images of an annotation file: the name of each one's folder, and its descriptions.
+
+    Raises:
+        DataError: the file is absent or not as published, a folder lies outside, or a set has no description.
+    """
+    document = read_document(path, LAYOUT)
+    if not isinstance(document, dict):
+        raise fault(path, "expected an object of folders")
+    sets = list(zip(document, items(document, path), strict=True))
+    for name, item in sets:
+        if not is_inside(name) or "/" in name or name == ".":
+            raise item.fault(f"the images lie outside of {IMAGES}, where a folder of that name is to be")
+        filled(list(item.fields), path, item.name)
+    return sets
+
+
+def _image_files(folder: Path, item: Item) -> list[str]:
+    found = [file.name for file in folder.iterdir() if file.suffix == ".jpg"] if folder.is_dir() else []
+    unnumbered = [name for name in found if not _FILE_NAME.fullmatch(name)]
+    if unnumbered or len(found) != CANDIDATES:
+        wrong = f"a file {sorted(unnumbered)[0]}" if unnumbered else f"{len(found)} images instead of {CANDIDATES}"
+        raise needed(f"{folder} has {wrong}, for {item.name} of {item.file}", LAYOUT)
+    return sorted(found, key=_frame)
+
+
+def _frame(name: str) -> int:
+    return int(name.removeprefix("img").removesuffix(".jpg"))
+
+
+def _number(item: Item, place: Key) -> int:
+    if place not in _PLACES:
+        raise item.fault(f"{place!r} is not the number of an image, from 0 to {CANDIDATES - 1}")
+    return _PLACES.index(place)

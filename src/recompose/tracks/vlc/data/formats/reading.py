@@ -20,14 +20,15 @@ from recompose.tracks.vlc.data.suite import Box
 
 T = TypeVar("T")
 Key: TypeAlias = str | int  # the name of a field, or the place of an entry in a list
-VISUAL_GENOME, COCO, FLICKR30K = "images/vg", "images/coco", "images/flickr30k"  # shared by suites
+Question: TypeAlias = tuple[int, list[int], int]  # what is asked of, its candidates, the place of the right one
+VISUAL_GENOME, COCO, FLICKR30K = "images/vg", "images/coco", "images/flickr30k"  # folders that suites share
 MEND = "mend the file, or put the published one in its place"
 
 _LONGEST_CELL = 2**24  # of CSV, in characters; the default, 2**17, is less than some suites' lists of captions
 _KINDS: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """An item of an annotation file, or a part of one."""
 
@@ -151,6 +152,11 @@ def fault(file: Path, what: str) -> DataError:
     return DataError(f"{file}, {what}; {MEND}")
 
 
+def needed(lacking: str, layout: str) -> DataError:
+    """The error that says what is not there, and what the format needs where."""
+    return DataError(f"{lacking}; what has to be there: {'; '.join(layout.splitlines())}")
+
+
 def read_document(path: Path, layout: str) -> Any:
     """The content of a JSON file.
 
@@ -235,11 +241,11 @@ def read_rows(path: Path, layout: str, columns: Iterable[str]) -> list[Item]:
     return filled(found, path)
 
 
-def filled(found: Sequence[Item], path: Path, within: str = "") -> list[Item]:
-    """Items, of which there is at least one.
+def filled(found: Sequence[T], path: Path, within: str = "") -> list[T]:
+    """What a file, or a part of it, holds, which has to be something.
 
     Raises:
-        DataError: there is none.
+        DataError: it is nothing.
     """
     if not found:
         raise fault(path, f"{within + ', ' if within else ''}holds no items")
@@ -276,7 +282,7 @@ def _content(path: Path, layout: str) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        raise DataError(f"{path} is absent. What has to be there: {layout}") from None
+        raise needed(f"{path} is absent", layout) from None
     except UnicodeDecodeError as error:
         raise fault(path, f"byte {error.start + 1}: not UTF-8") from None
     except OSError as error:

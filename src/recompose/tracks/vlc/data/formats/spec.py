@@ -1,23 +1,22 @@
-"""SPEC: generated images that differ in one thing, and captions that tell them apart, asked both ways.
+"""SPEC: generated images that differ in one thing, and captions that tell them apart (Peng et al., 2024).
 
-Read as ``spec/dataset.py`` of wjpoom/SPEC at ad982a4 does: the candidates stand in the order of the file, and
-``label`` is the place of the right one.
+Read as ``spec/dataset.py`` of wjpoom/SPEC at ad982a4 does: items have a ``query``, candidates ``keys`` in the order of
+the file, and ``label``, the place of the right one. In ``image2text.json`` the query is an image, in
+``text2image.json`` the keys are.
 """
 
 from pathlib import Path
 
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
-from recompose.tracks.vlc.data.formats.reading import Item, read_items
+from recompose.tracks.vlc.data.formats.reading import Item, Question, read_items
 from recompose.tracks.vlc.data.suite import Collector, Suite, Task
 
 NAME = "spec"
 IMAGES = f"images/{NAME}"
-LAYOUT = (
-    f"{NAME}/<subset>/image2text.json and {NAME}/<subset>/text2image.json for the subsets {', '.join(SPEC_SUBSETS)}, "
-    'from data.zip of huggingface.co/datasets/wjpoom/SPEC: [{"query", "keys": [...], "label": place in keys}, ...], '
-    "query an image and keys captions, or the other way round; "
-    f"{IMAGES}/<subset>/<image>, from the same archive, where images lie beside the annotations"
-)
+LAYOUT = f"""\
+{NAME}/<subset>/image2text.json, {NAME}/<subset>/text2image.json, subsets {", ".join(SPEC_SUBSETS)}: data.zip of \
+huggingface.co/datasets/wjpoom/SPEC
+{IMAGES}/<subset>/...: the images there, which lie beside the annotations"""
 
 
 def read(root: Path) -> Suite:
@@ -29,19 +28,19 @@ def read(root: Path) -> Suite:
     collector = Collector()
     tasks: dict[str, Task] = {}
     for subset in SPEC_SUBSETS:
-        images = f"{IMAGES}/{subset}"
-
-        def of_image(item: Item, images: str = images) -> tuple[int, list[int], int]:
-            captions = [collector.text(caption) for caption in item.texts("keys")]
-            return collector.image(item.path("query", images)), captions, item.whole("label", len(captions))
-
-        def of_text(item: Item, images: str = images) -> tuple[int, list[int], int]:
-            keys = item.part("keys", list)
-            offered = [collector.image(keys.below(images, name)) for name in item.texts("keys")]
-            return collector.text(item.text("query")), offered, item.whole("label", len(offered))
-
-        asked = read_items(root / NAME / subset / "image2text.json", LAYOUT)
-        tasks[f"{NAME}/i2t/{subset}"] = collector.choices("i2t", [of_image(item) for item in asked])
-        asked = read_items(root / NAME / subset / "text2image.json", LAYOUT)
-        tasks[f"{NAME}/t2i/{subset}"] = collector.choices("t2i", [of_text(item) for item in asked])
+        folder, images = root / NAME / subset, f"{IMAGES}/{subset}"
+        of_images = [_of_image(item, images, collector) for item in read_items(folder / "image2text.json", LAYOUT)]
+        of_texts = [_of_text(item, images, collector) for item in read_items(folder / "text2image.json", LAYOUT)]
+        tasks[f"{NAME}/i2t/{subset}"] = collector.choices("i2t", of_images)
+        tasks[f"{NAME}/t2i/{subset}"] = collector.choices("t2i", of_texts)
     return collector.suite(NAME, tasks)
+
+
+def _of_image(item: Item, images: str, collector: Collector) -> Question:
+    captions = [collector.text(caption) for caption in item.texts("keys")]
+    return collector.image(item.path("query", images)), captions, item.whole("label", len(captions))
+
+
+def _of_text(item: Item, images: str, collector: Collector) -> Question:
+    offered = [collector.image(item.below(images, name)) for name in item.texts("keys")]
+    return collector.text(item.text("query")), offered, item.whole("label", len(offered))

@@ -1,23 +1,71 @@
-"""SVO-Probes: of two images, which shows what a sentence says? They differ in subject, verb or object.
+"""SVO-Probes: which of two images shows what a sentence says? (Hendricks and Nematzadeh, 2021)
 
-Of google-deepmind/svo_probes at 206219e, which publishes addresses of images, many of them dead by now: an item with
-an image that is not there is left out, and how many are is said. The released notebook asks of each image by itself
-whether it goes with the sentence; which of the two does is asked as in FSC-CLIP's evaluation.
+Of google-deepmind/svo_probes at 206219e. The images differ in subject, verb or object; a row of the file that says so
+of several of them, or of none, belongs to no set, as in the released notebook. That asks of each image by itself
+whether it goes with the sentence; which of the two does is asked by those who evaluate CLIP.
+
+The file has addresses of images, many of them dead by now. Items that lack an image are left out, and how many is said.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from recompose.errors import DataError
 from recompose.progress import say
-from recompose.tracks.vlc.data.formats.reading import Item, read_rows
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.data.formats.reading import Item, Question, needed, read_rows
+from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME = "svo_probes"
 SETS = ("subj_neg", "verb_neg", "obj_neg")
+FILE = "svo_probes.csv"
 IMAGES = f"images/{NAME}"
-COLUMNS = ("sentence", "pos_image_id", "neg_image_id", *SETS)
-LAYOUT = (
-    f"{NAME}/svo_probes.csv, from github.com/google-deepmind/svo_probes: columns {', '.join(COLUMNS)} (one of the last "
-    f"three True, the others False), and addresses of images, pos_url and neg_url, many of them dead; "
-    f"{IMAGES}/<image_id>.jpg, as many as there are: items that lack one are left out"
-)
+COLUMNS = ("sentence", "pos_image_id", "neg_image_id", *SETS)  # the last are True or False
+LAYOUT = f"""\
+{NAME}/{FILE}: github.com/google-deepmind/svo_probes
+{IMAGES}/<image_id>.jpg: what can still be downloaded from the addresses in that file, many of which are dead; items \
+that lack an image are left out"""
+
+
+def read(root: Path) -> Suite:
+    """Read the suite below a root of raw files.
+
+    Raises:
+        DataError: a file is absent or not as published, or a set has no item whose images are there.
+    """
+    folder, collector = root / IMAGES, Collector()
+    published = sets(read_rows(root / NAME / FILE, LAYOUT, COLUMNS))
+    there = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+    shown = {name: [row for row in rows if there.issuperset(_files(row))] for name, rows in published.items()}
+    for name, rows in shown.items():
+        if not rows:
+            raise needed(f"{folder} lacks an image of each of the {len(published[name])} items of {name}", LAYOUT)
+    told = ", ".join(f"{len(published[name]) - len(shown[name])} of {len(published[name])} {name}" for name in SETS)
+    say(f"{NAME}: left out for want of an image: {told}")
+    questions = {name: [_question(row, collector) for row in rows] for name, rows in shown.items()}
+    return collector.suite(
+        NAME, {f"{NAME}/{name}": collector.choices("t2i", asked) for name, asked in questions.items()}
+    )
+
+
+def sets(rows: Sequence[Item]) -> dict[str, list[Item]]:
+    """The rows of each set: those of which its column alone is true.
+
+    Raises:
+        DataError: one of the columns is neither True nor False.
+    """
+    marked = [(row, [name for name in SETS if _truth(row, name)]) for row in rows]
+    return {name: [row for row, marks in marked if marks == [name]] for name in SETS}
+
+
+def _truth(row: Item, column: str) -> bool:
+    value = row.text(column).strip().lower()
+    if value not in ("true", "false"):
+        raise row.fault(f"field {column!r} is neither True nor False")
+    return value == "true"
+
+
+def _files(row: Item) -> list[str]:
+    return [f"{row.whole(column)}.jpg" for column in ("pos_image_id", "neg_image_id")]
+
+
+def _question(row: Item, collector: Collector) -> Question:
+    return collector.text(row.text("sentence")), [collector.image(f"{IMAGES}/{file}") for file in _files(row)], 0

@@ -1,0 +1,26 @@
+"""Whether a suite that was read has as many items as are published of it."""
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.suites import ITEMS, SUBTASKS
+
+UNSETTLED = ("svo_probes",)  # suites of which everybody has as many items as images could be downloaded when they tried
+
+
+def check_counts(suite: Suite) -> None:
+    """Check the number of items of each sub-task that one is published of.
+
+    Raises:
+        DataError: a sub-task has more items or fewer, or is missing.
+    """
+    if suite.name in UNSETTLED:
+        return
+    found = {
+        name: len(task.asked) if isinstance(task, Choices) else len(task.images) for name, task in suite.tasks.items()
+    }
+    for name, published in ITEMS.items():
+        if SUBTASKS[name].suite == suite.name and found.get(name, 0) != published:
+            raise DataError(
+                f"{name}: {found.get(name, 0)} items instead of the {published} that are published; "
+                "put the published annotation files in place, and all images"
+            )
