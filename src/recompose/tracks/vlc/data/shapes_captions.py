@@ -1,0 +1,99 @@
+"""shapes-captions: drawn corpora of images and captions, written as NegCLIP's list of COCO's captions is.
+
+Three stand for COCO, CC3M and LAION-COCO. They differ in what pictures look like, in how often two things are shown,
+and in how much of that captions say. Beside the list are what a parser would tell of the captions, and a lexicon in
+WordNet's form, from which hard negatives are made.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from recompose.drawing.captions import NONE, Scene, Style, caption, captioned, document, holds, phrase
+from recompose.drawing.looks import Look
+from recompose.tracks.vlc.data import negclip_list
+from recompose.tracks.vlc.data.captions import Captions, write_docs
+
+ANNOTATED = Look(
+    palette={"red": (195, 60, 70), "blue": (60, 100, 190), "green": (80, 160, 65), "golden": (220, 160, 45)},
+    ground=(95, 215),
+    clutter=(3, 7),
+    grain=120,
+    turn=6,
+    tilt=1,
+    light=(106, 100, 90),
+)
+WEB = Look(
+    palette={"red": (215, 40, 75), "blue": (40, 120, 200), "green": (105, 170, 50), "golden": (205, 145, 70)},
+    ground=(50, 180),
+    clutter=(6, 11),
+    grain=90,
+    turn=9,
+    tilt=2,
+    light=(96, 102, 106),
+)
+CRAWL = Look(
+    palette={"red": (190, 45, 90), "blue": (65, 70, 180), "green": (45, 150, 95), "golden": (230, 175, 70)},
+    ground=(110, 230),
+    clutter=(2, 6),
+    grain=130,
+    turn=3,
+    tilt=3,
+    light=(100, 104, 112),
+    blur=1,
+)
+CORPORA = {
+    "shapes-coco": Style(ANNOTATED, {"one": 14, "many": 14, "placed": 8, "two": 44, "act": 20}),
+    "shapes-cc3m": Style(WEB, {"one": 40, "many": 12, "placed": 8, "two": 28, "act": 12}, related=65, complete=70),
+    "shapes-laion": Style(CRAWL, {"one": 26, "many": 14, "placed": 8, "two": 36, "act": 16}, related=80, opened=30),
+}
+COLUMNS = ("", "title", "filepath", "neg_caption", "neg_image")
+FOLDER, IMAGES = "train2014", "images"
+
+
+def exchanged(said: Scene) -> Iterator[Scene]:
+    """What is said with things, their states or their names exchanged, as NegCLIP exchanges words of a kind."""
+    if said.second and said.second.count != NONE:
+        first, second = said.first, said.second
+        yield Scene(second, first, said.relation)
+        yield Scene(replace(first, states=second.states), replace(second, states=first.states), said.relation)
+        yield Scene(replace(first, name=second.name), replace(second, name=first.name), said.relation)
+
+
+def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
+    """Draw a corpus into ``root``: images, the list of their captions, and what a parser would tell of these. The same
+    seed gives the same bytes.
+
+    Args:
+        root: its folder.
+        seed: another one gives other scenes.
+        corpus: of CORPORA.
+        images: how many, each with one caption.
+    """
+    import spacy
+
+    (root / IMAGES / FOLDER).mkdir(parents=True)
+    vocab, docs = spacy.blank("en").vocab, []
+    table = io.StringIO(newline="")
+    writer = csv.writer(table, delimiter="\t", lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for number in range(images):
+        picture, shown, said, wording = captioned(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
+        picture.save(root / IMAGES / FOLDER / f"{number:06d}.png", "png", compress_level=1)
+        docs.append(document(phrase(said, wording).words(), vocab))
+        negatives = [caption(other, wording) for other in exchanged(said) if not holds(other, shown)]
+        writer.writerow((number, docs[-1].text, f"coco/{FOLDER}/{number:06d}.png", negatives, []))
+    (root / negclip_list.LIST).write_text(table.getvalue(), encoding="utf-8")
+    write_docs(docs, root)
+
+
+def read(root: Path) -> Captions:
+    """Read and check a drawn corpus.
+
+    Raises:
+        DataError: its list is absent or broken, or an image is.
+    """
+    return negclip_list.read(root)
