@@ -1,0 +1,129 @@
+"""Acquire: raw data onto this disk, then its index in the common form.
+
+Drawn data is drawn into ``data/<name>-<digest>``. A published corpus is unpacked into ``data/<name>``, from archives in
+``data/archives`` that are downloaded where they are not there, with a spaCy model and WordNet's files beside its
+images. Published suites lie in one folder, in which they share images, and are put there by hand but for what archives
+params.yaml names. A folder that somebody put there already is taken as it is, and checked all the same.
+"""
+
+import importlib
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+from recompose.data.archives import extract
+from recompose.data.raw import bring_archive, unpack
+from recompose.errors import DataError
+from recompose.files import fresh_folder, write_atomically
+from recompose.params import Section
+from recompose.plan import Recipe
+from recompose.progress import say
+from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, PublishedSuite
+from recompose.tracks.vlc.data import analysis, wordnet
+from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
+from recompose.tracks.vlc.data.suite import Suite, files
+
+MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
+SUITE = "suite.json"  # the index of a published suite; those of drawn ones are called by their names
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+
+
+def _adapter(recipe: Recipe) -> ModuleType:
+    return importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
+
+
+def bring(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
+    """Bring raw files onto this disk where they are not there yet; gives their folder.
+
+    Raises:
+        DataError, DownloadError: what is there or what came is not the data.
+    """
+    adapter = _adapter(recipe)
+    if isinstance(section, Corpus):
+        _bring_corpus(adapter, section, data, root)
+    elif isinstance(section, PublishedSuite):
+        _bring_suite(adapter, recipe.name, section, data, root)
+    else:
+        _draw(adapter, recipe, root)
+    return root
+
+
+def _draw(adapter: ModuleType, recipe: Recipe, root: Path) -> None:
+    if not root.exists():
+        say(f"{root.name}: drawing")
+        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        adapter.draw(partial, **{name: value for name, value in recipe.document.items() if name != "adapter"})
+        partial.rename(root)
+
+
+def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
+    if not (root / adapter.MARK).exists():
+        archives = [archive for archive in section.archives if archive.file.endswith(_ARCHIVES)]
+        lists = [archive for archive in section.archives if archive not in archives]
+        if not section.archives:
+            raise DataError(f"{root / adapter.MARK} is absent. What has to be there: {adapter.LAYOUT}")
+        unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
+    if not (root / MODEL).exists():
+        analysis.unpack_model(bring_archive(section.model, data), root / MODEL)
+    if not (root / LEXICON).exists():
+        wordnet.unpack(bring_archive(section.lexicon, data), root / LEXICON)
+
+
+def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: Path, root: Path) -> None:
+    """Put what is downloaded of a suite in its place: archives are of its own images, other files its annotations."""
+    folder, images = root / adapter.NAME, root / "images" / adapter.NAME
+    for archive in section.archives:
+        place = folder / archive.file
+        if archive.file.endswith(_ARCHIVES):
+            if not images.exists():
+                extract(bring_archive(archive, data), images)
+        elif not place.exists():
+            path = bring_archive(archive, data)
+            write_atomically(place, lambda temporary, path=path: shutil.copyfile(path, temporary))
+    if not folder.is_dir():
+        raise DataError(f"{name}: {folder} is absent. What has to be there, below {root}: {adapter.LAYOUT}")
+
+
+def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    """Read and check raw files, and write their index into a folder; gives the files that it was read from.
+
+    Raises:
+        DataError: they are not the data.
+    """
+    adapter, entry = _adapter(recipe), ADAPTERS[recipe.document["adapter"]]
+    if entry.kind == "suites":
+        return _write_suites(adapter, entry.drawn, root, folder)
+    corpus: Captions = adapter.read(root)
+    say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
+    corpus.write(folder)
+    shutil.copytree(root / LEXICON, folder / LEXICON, dirs_exist_ok=True)
+    if entry.drawn:
+        shutil.copyfile(root / DOCS, folder / DOCS)
+        return [*_beside_images(root, corpus.paths), *corpus.paths]
+    wordnet.check(root / LEXICON)
+    write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
+    tools = [*_below(root / MODEL, root), *_below(root / LEXICON, root)]
+    return [*adapter.annotation_files(root), *tools, *corpus.paths]
+
+
+def _write_suites(adapter: ModuleType, drawn: bool, root: Path, folder: Path) -> list[str]:
+    if not drawn:
+        suite: Suite = adapter.read(root)
+        suite.write(folder / SUITE)
+        return [*_below(root / suite.name, root), *files([suite])]
+    suites: list[Suite] = list(adapter.read(root))
+    for suite in suites:
+        suite.write(folder / f"{suite.name}.json")
+    images = list(files(suites))
+    return [*_beside_images(root, images), *images]
+
+
+def _below(folder: Path, root: Path) -> list[str]:
+    """The files below a folder, by their paths below the root."""
+    return sorted(path.relative_to(root).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def _beside_images(root: Path, images: tuple[str, ...] | list[str]) -> list[str]:
+    """The files of a drawn world that are no images of it."""
+    shown = set(images)
+    return [path for path in _below(root, root) if path not in shown]

@@ -1,0 +1,157 @@
+"""Captions as spaCy sees them: words, their kinds, lemmas and heads, by the model that is published as a wheel.
+
+FSC-CLIP's negatives are made with ``en_core_web_sm`` (ytaek-oh/fsc-clip at 604015d, ``text_negatives_data.py``, of
+whatever release is at hand; its requirements ask for spaCy 3.7.4). Of 3.8.0 here, entities are not looked for: no
+negative asks for them, and nothing else depends on them.
+
+A wheel holds code and data; only the folder of data is unpacked, and no code of it runs. That folder's ``config.cfg``
+may name any function that is registered with spaCy to build the pipeline with, so what it names is compared with what
+English pipelines need before anything is built.
+"""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recompose.data.archives import extract
+from recompose.data.paths import find_file
+from recompose.errors import DataError
+from recompose.progress import SAY_EVERY, Pace
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+CONFIG = "config.cfg"
+BATCH = 256  # captions that the model sees at once
+NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer")  # kinds of words, heads and lemmas come from them
+NOT_NEEDED = ("ner", "senter", "entity_linker")
+LAYOUT = "the folder en_core_web_sm-3.8.0 of the wheel of that name of github.com/explosion/spacy-models"
+
+_FACTORIES = {"tok2vec", *NEEDED, "morphologizer", "senter", "ner"}
+_FUNCTIONS = {
+    ("@tokenizers", "spacy.Tokenizer.v1"),
+    ("@vectors", "spacy.Vectors.v1"),
+    *(("@scorers", f"spacy.{name}_scorer.v1") for name in sorted(_FACTORIES)),
+    *(
+        ("@architectures", f"spacy.{name}")
+        for name in (
+            "HashEmbedCNN.v2",
+            "MaxoutWindowEncoder.v2",
+            "MultiHashEmbed.v2",
+            "Tagger.v2",
+            "Tok2Vec.v2",
+            "Tok2VecListener.v1",
+            "TransitionBasedParser.v2",
+        )
+    ),
+}
+_HOOKS = ("before_creation", "after_creation", "after_pipeline_creation")
+_MOST_BYTES, _MOST_FILES = 2**30, 1000
+
+
+def unpack_model(wheel: Path, folder: Path) -> None:
+    """Unpack the data of a model's wheel into a new folder, all of it or nothing.
+
+    Raises:
+        DataError: the wheel is unsafe, holds no model or several, or one that names other code than it may.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        archive, unpacked = Path(scratch) / "wheel.zip", Path(scratch) / "unpacked"  # a wheel is a zip
+        shutil.copyfile(wheel, archive)
+        extract(archive, unpacked, max_bytes=_MOST_BYTES, max_files=_MOST_FILES)
+        data = find_file(unpacked, CONFIG).parent
+        check_config(data)
+        data.rename(folder)
+
+
+def check_config(folder: Path) -> None:
+    """Check that a model is an English pipeline of spaCy's own parts, and names no other function.
+
+    Raises:
+        DataError: its configuration cannot be read, or asks for something else.
+    """
+    from spacy.util import load_config
+
+    path = folder / CONFIG
+    if not path.is_file():
+        raise DataError(f"{path} is missing. What has to be there: {LAYOUT}")
+    try:
+        config: dict[str, Any] = load_config(path, interpolate=True)
+        nlp, components = config["nlp"], config["components"]
+        language, pipeline, hooks = nlp["lang"], list(nlp["pipeline"]), [nlp.get(hook) for hook in _HOOKS]
+        factories = {name: components[name].get("factory") for name in components}
+    except Exception as error:  # what a reader of nonsense complains of is not said anywhere
+        raise DataError(
+            f"{path} is no configuration of a pipeline ({_first_line(error)}). What has to be there: {LAYOUT}"
+        ) from None
+    if language != "en":
+        raise DataError(f"{path}: its language is {language!r}, not 'en'. What has to be there: {LAYOUT}")
+    if any(hook is not None for hook in hooks):
+        raise DataError(f"{path} wants code to run when the pipeline is made; it is not loaded")
+    for name, factory in factories.items():
+        if factory not in _FACTORIES or "source" in components[name]:
+            raise DataError(f"{path}: {name} is no part of an English pipeline of spaCy's own; it is not loaded")
+    for registry, function in [*_named(nlp), *_named(components)]:
+        if (registry, function) not in _FUNCTIONS:
+            raise DataError(f"{path} names {registry} {function!r}, which no English pipeline needs; it is not loaded")
+    made = {factories.get(name) for name in pipeline}
+    for factory in NEEDED:
+        if factory not in made:
+            raise DataError(f"{path}: the pipeline has no {factory}. What has to be there: {LAYOUT}")
+
+
+def _named(value: Any) -> Iterator[tuple[str, Any]]:
+    """The functions that a part of a configuration names: registry and name."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if key.startswith("@"):
+                yield key, entry
+            yield from _named(entry)
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from _named(entry)
+
+
+def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
+    """Captions as spaCy sees them, in their order; what there is to complain of is said before the first one.
+
+    Args:
+        captions: their texts.
+        model_folder: an unpacked model.
+
+    Raises:
+        DataError: the model is none that may be loaded, or a caption is no text that it takes.
+    """
+    import spacy
+
+    check_config(model_folder)
+    try:
+        model = spacy.load(model_folder, exclude=list(NOT_NEEDED))
+    except Exception as error:  # a damaged file makes spaCy fail in any way
+        raise DataError(
+            f"{model_folder} is no model that spaCy can load ({_first_line(error)}). What has to be there: {LAYOUT}"
+        ) from None
+    for number, caption in enumerate(captions, start=1):
+        if not isinstance(caption, str):
+            raise DataError(f"caption {number} is no text, but {caption!r:.50}; mend the list of captions")
+        if len(caption) > model.max_length:
+            raise DataError(f"caption {number} has {len(caption)} letters, more than spaCy takes; mend the list")
+    return _told(model.pipe(captions, batch_size=BATCH), len(captions))
+
+
+def _told(docs: "Iterator[Doc]", total: int) -> "Iterator[Doc]":
+    """The same, saying from time to time how far it is."""
+    pace, told = Pace("captions as spaCy sees them", "caption", total), time.monotonic()
+    for done, doc in enumerate(docs, start=1):
+        yield doc
+        if time.monotonic() - told > SAY_EVERY and done < total:
+            told = time.monotonic()
+            pace.at(done)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or repr(error)).strip().splitlines()[0]

@@ -1,0 +1,99 @@
+"""WordNet's files: the release, and which of them NLTK's reader opens.
+
+FSC-CLIP's code reads the package ``wordnet`` of NLTK's data (ytaek-oh/fsc-clip at 604015d, ``text_negatives_data.py``),
+which is Princeton's release 3.0, files and all, with its list of lexicographers' files (``lexnames``). It is published
+as ``wordnet.zip``; Princeton's own archive of release 3.0 has the same files in a folder ``dict``.
+"""
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from recompose.data.archives import extract
+from recompose.data.paths import find_file
+from recompose.errors import DataError
+
+VERSION = "3.0"
+PARTS = ("adj", "adv", "noun", "verb")
+FILES = (
+    "lexnames",
+    "cntlist.rev",
+    "index.sense",
+    *(f"{kind}.{part}" for kind in ("index", "data") for part in PARTS),
+    *(f"{part}.exc" for part in PARTS),
+)
+LAYOUT = (
+    f"{', '.join(FILES)} of WordNet {VERSION}: packages/corpora/wordnet.zip of github.com/nltk/nltk_data, "
+    "or the folder dict of wordnetcode.princeton.edu/3.0/WordNet-3.0.tar.gz"
+)
+_MOST_BYTES, _MOST_FILES = 2**28, 1000
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack WordNet's files into a new folder, all of them or nothing.
+
+    Raises:
+        DataError: the archive is unsafe, or does not hold this release.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        unpacked, partial = Path(scratch) / "unpacked", Path(scratch) / "files"
+        extract(archive, unpacked, max_bytes=_MOST_BYTES, max_files=_MOST_FILES)
+        source = find_file(unpacked, "data.noun").parent
+        partial.mkdir()
+        for name in FILES:
+            if (source / name).is_file():
+                shutil.move(source / name, partial / name)
+        check(partial, archive)
+        partial.rename(folder)
+
+
+def check(folder: Path, origin: Path | None = None) -> None:
+    """Check that a folder holds the files of this release, byte by byte where they refer to each other by place.
+
+    A copy whose ends of lines were changed on its way is found out by that.
+
+    Args:
+        folder: the files.
+        origin: what messages blame; the folder where it is not said.
+
+    Raises:
+        DataError: a file is missing or empty, of another release, or its lines are not where its index says.
+    """
+    origin = origin or folder
+    for name in FILES:
+        if not (folder / name).is_file() or not (folder / name).stat().st_size:
+            raise DataError(f"{origin}: {name} is missing or empty. What has to be there: {LAYOUT}")
+    for part in PARTS:
+        data = (folder / f"data.{part}").read_bytes()
+        release = re.search(rb"WordNet ([0-9.]+) Copyright", data[:4096])
+        if release is None or release[1].decode() != VERSION:
+            found = "names no release" if release is None else f"is of release {release[1].decode()}"
+            raise DataError(f"{origin}: data.{part} {found}, not {VERSION}. What has to be there: {LAYOUT}")
+        _check_places(origin, part, data, (folder / f"index.{part}").read_bytes())
+
+
+def _check_places(origin: Path, part: str, data: bytes, index: bytes) -> None:
+    """Check that synsets begin at the bytes that they and the index give as their names."""
+    places, place = set(), 0
+    for line in data.split(b"\n"):
+        if line[:8].isdigit():
+            if int(line[:8]) != place:
+                raise DataError(
+                    f"{origin}: data.{part}, byte {place}: a line that says it stands at byte {int(line[:8])}; "
+                    f"the file was changed. Put the published one in its place: {LAYOUT}"
+                )
+            places.add(line[:8])
+        place += len(line) + 1
+    if not places:
+        raise DataError(f"{origin}: data.{part} holds no synsets. What has to be there: {LAYOUT}")
+    for number, line in enumerate(index.split(b"\n"), start=1):
+        if line.strip() and not line.startswith(b" "):  # the licence is indented
+            fields = line.split()
+            named = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0
+            if not named or len(fields) < named + 6 or not places.issuperset(fields[-named:]):
+                raise DataError(
+                    f"{origin}: index.{part}, line {number}: not a word with its synsets in data.{part}. "
+                    f"Put the published files in their place: {LAYOUT}"
+                )
