@@ -30,9 +30,8 @@ def read(root: Path) -> Suite:
     """
     collector = Collector()
     questions = {name: [_question(row, collector) for row in _rows(root, name)] for name in SETS}
-    return collector.suite(
-        NAME, {f"{NAME}/{name}": collector.choices("i2t", asked) for name, asked in questions.items()}
-    )
+    tasks = {f"{NAME}/{name}": collector.choices("i2t", questions[name]) for name in SETS}
+    return collector.suite(NAME, tasks)
 
 
 def negatives(row: Item) -> list[str]:

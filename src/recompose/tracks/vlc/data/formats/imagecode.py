@@ -32,16 +32,15 @@ def read(root: Path) -> Suite:
     Raises:
         DataError: a file is absent or not as published, or there are not ten images of a set.
     """
-    collector = Collector()
+    path, collector = root / NAME / FILE, Collector()
     questions: dict[str, list[Question]] = {"video": [], "static": []}
-    for name, item in read_sets(root / NAME / FILE):
+    for name, item in read_sets(path):
         images = [collector.image(f"{IMAGES}/{name}/{file}") for file in _image_files(root / IMAGES / name, item)]
         for place in item.fields:
             query = collector.text(item.text(place).strip())
             questions["static" if _STATIC in name else "video"].append((query, images, _number(item, place)))
-    return collector.suite(
-        NAME, {f"{NAME}/{name}": collector.choices("t2i", asked) for name, asked in questions.items()}
-    )
+    tasks = {f"{NAME}/{name}": collector.choices("t2i", filled(questions[name], path, name)) for name in questions}
+    return collector.suite(NAME, tasks)
 
 
 def read_sets(path: Path) -> list[tuple[str, Item]]:

@@ -24,6 +24,7 @@ Question: TypeAlias = tuple[int, list[int], int]  # what is asked of, its candid
 VISUAL_GENOME, COCO, FLICKR30K = "images/vg", "images/coco", "images/flickr30k"  # folders that suites share
 MEND = "mend the file, or put the published one in its place"
 
+_EXACT = 2**53  # whole numbers below are floats without loss
 _LONGEST_CELL = 2**24  # of CSV, in characters; the default, 2**17, is less than some suites' lists of captions
 _KINDS: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
 
@@ -84,7 +85,7 @@ class Item:
             DataError: it is none, or not below the one that is said.
         """
         number = self.number(key)
-        if number != int(number) or number < 0 or (below is not None and number >= below):
+        if number != int(number) or not 0 <= number < (_EXACT if below is None else below):
             limit = "" if below is None else f" below {below}"
             raise self.fault(f"{_called(key)} is {number:g}, not a whole number from 0{limit}")
         return int(number)

@@ -27,9 +27,8 @@ def read(root: Path) -> Suite:
     collector = Collector()
     files = {name: read_items(root / NAME / f"{name}.json", LAYOUT) for name in SETS}
     questions = {name: [_question(item, collector) for item in items] for name, items in files.items()}
-    return collector.suite(
-        NAME, {f"{NAME}/{name}": collector.choices("i2t", asked) for name, asked in questions.items()}
-    )
+    tasks = {f"{NAME}/{name}": collector.choices("i2t", questions[name]) for name in SETS}
+    return collector.suite(NAME, tasks)
 
 
 def _question(item: Item, collector: Collector) -> Question:

@@ -41,9 +41,8 @@ def read(root: Path) -> Suite:
     told = ", ".join(f"{len(published[name]) - len(shown[name])} of {len(published[name])} {name}" for name in SETS)
     say(f"{NAME}: left out for want of an image: {told}")
     questions = {name: [_question(row, collector) for row in rows] for name, rows in shown.items()}
-    return collector.suite(
-        NAME, {f"{NAME}/{name}": collector.choices("t2i", asked) for name, asked in questions.items()}
-    )
+    tasks = {f"{NAME}/{name}": collector.choices("t2i", questions[name]) for name in SETS}
+    return collector.suite(NAME, tasks)
 
 
 def sets(rows: Sequence[Item]) -> dict[str, list[Item]]:
