@@ -1,11 +1,35 @@
 """CLIP-Binding: which of five pairs of colours and shapes an image of two objects shows (Lewis et al., 2024).
 
-The generalization split of the data set of two objects, the one that CLIP-CAE reports (its appendix L), as
-``ObjectDataset`` of marthaflinderslewis/clip-binding at bb6f55e reads it.
+The generalization split of the data set of two objects, the one that CLIP-CAE reports (appendix L), read as
+``ObjectDataset`` of marthaflinderslewis/clip-binding at bb6f55e does: the true caption stands first. A row is a caption
+that is true of an image, so an image stands in several.
 """
 
+from pathlib import Path
+
+from recompose.tracks.vlc.data.formats.reading import Item, read_rows
+from recompose.tracks.vlc.data.suite import Collector, Suite
+
 NAME = "clip_binding"
-LAYOUT = """\
-clip_binding/two_object/gen.csv: two_object/gen.csv of the archive that github.com/marthaflinderslewis/clip-binding
-links to (Google Drive)
-images/clip_binding/two_object/images/gen/...: two_object/images/gen of the archive"""
+IMAGES = f"images/{NAME}/two_object/images/gen"
+CAPTIONS = ("pos", "neg_0", "neg_1", "neg_2", "neg_3")
+LAYOUT = (
+    f"{NAME}/two_object/gen.csv, from the archive that github.com/marthaflinderslewis/clip-binding links to (Google "
+    f"Drive), with the columns file_name, {', '.join(CAPTIONS)}; {IMAGES}/<file_name> (two_object/images/gen there)"
+)
+
+
+def read(root: Path) -> Suite:
+    """Read the suite below a root of raw files.
+
+    Raises:
+        DataError: the file is absent or not as published.
+    """
+    collector = Collector()
+
+    def item(row: Item) -> tuple[int, list[int], int]:
+        captions = [collector.text(row.text(key)) for key in CAPTIONS]
+        return collector.image(row.path("file_name", IMAGES)), captions, 0
+
+    rows = read_rows(root / NAME / "two_object" / "gen.csv", LAYOUT, ("file_name", *CAPTIONS))
+    return collector.suite(NAME, {NAME: collector.choices("i2t", [item(row) for row in rows])})

@@ -1,7 +1,34 @@
-"""ColorSwap: two images and two captions whose colours are exchanged, to be matched (Burapacheep et al., 2024)."""
+"""ColorSwap: two images and two captions whose colours are exchanged, to be matched (Burapacheep et al., 2024).
+
+The 300 examples of its test split; image and caption of one number go together (Top34051/colorswap at 4f2c9e4).
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from recompose.tracks.vlc.data.formats.reading import distinct, read_items
+from recompose.tracks.vlc.data.suite import Collector, Groups, Suite
 
 NAME = "colorswap"
-LAYOUT = """\
-colorswap/test.json: data/test.json of the archive that github.com/Top34051/colorswap links to (Google Drive), also
-huggingface.co/datasets/stanfordnlp/colorswap, where an account is asked for
-images/colorswap/images/img_*.png: images.zip of the archive"""
+IMAGES = f"images/{NAME}"
+LAYOUT = (
+    f"{NAME}/test.json, from the archive that github.com/Top34051/colorswap links to (Google Drive): "
+    '[{"id", "caption_1", "caption_2", "image_1", "image_2"}, ...]; '
+    f"{IMAGES}/<image>, such as {IMAGES}/images/img_0_1.png (images.zip there); huggingface.co/datasets/stanfordnlp/"
+    "colorswap has the same, for those with an account"
+)
+
+
+def read(root: Path) -> Suite:
+    """Read the suite below a root of raw files.
+
+    Raises:
+        DataError: the file is absent or not as published.
+    """
+    collector = Collector()
+    found = read_items(root / NAME / "test.json", LAYOUT)
+    distinct(found, "id")
+    images = [[collector.image(one.path(f"image_{side}", IMAGES)) for side in (1, 2)] for one in found]
+    texts = [[collector.text(one.text(f"caption_{side}")) for side in (1, 2)] for one in found]
+    return collector.suite(NAME, {NAME: Groups(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))})

@@ -1,9 +1,34 @@
 """ComVG: which of two images of Visual Genome a sentence describes (Jiang et al., 2024).
 
-As ``ComVG/clip_baseline.py`` of eric-ai-lab/ComCLIP at 75ef16e reads it.
+Read as ``ComVG/clip_baseline.py`` of eric-ai-lab/ComCLIP at 75ef16e does: one accuracy over all rows, whether the
+subject, the verb or the object differs.
 """
 
+from pathlib import Path
+
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, Item, distinct, read_rows
+from recompose.tracks.vlc.data.suite import Collector, Suite
+
 NAME = "comvg"
-LAYOUT = """\
-comvg/ComVG.csv: datasets/ComVG.csv of github.com/eric-ai-lab/ComCLIP
-images/vg/<number>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, visualgenome.org"""
+COLUMNS = ("id", "sentence", "pos_image_id", "neg_image_id")
+LAYOUT = (
+    f"{NAME}/ComVG.csv, datasets/ComVG.csv of github.com/eric-ai-lab/ComCLIP, with the columns {', '.join(COLUMNS)}; "
+    f"{VISUAL_GENOME}/<image id>.jpg, all images in one folder (visualgenome.org)"
+)
+
+
+def read(root: Path) -> Suite:
+    """Read the suite below a root of raw files.
+
+    Raises:
+        DataError: the file is absent or not as published.
+    """
+    collector = Collector()
+    rows = read_rows(root / NAME / "ComVG.csv", LAYOUT, COLUMNS)
+    distinct(rows, "id")
+
+    def item(row: Item) -> tuple[int, list[int], int]:
+        images = [collector.image(f"{VISUAL_GENOME}/{row.whole(key)}.jpg") for key in ("pos_image_id", "neg_image_id")]
+        return collector.text(row.text("sentence")), images, 0
+
+    return collector.suite(NAME, {NAME: collector.choices("t2i", [item(row) for row in rows])})

@@ -1,0 +1,25 @@
+"""Flickr30k's retrieval: Karpathy's test split, 1,000 images and their 5,000 captions."""
+
+from pathlib import Path
+
+from recompose.tracks.vlc.data.formats.reading import FLICKR30K
+from recompose.tracks.vlc.data.formats.retrieval import FORMS, TestSplit
+from recompose.tracks.vlc.data.suite import Suite
+
+NAME = "flickr30k"
+FILE, OWN, FOLDER = "flickr30k_test.json", "dataset_flickr30k.json", "flickr30k-images"
+LAYOUT = (
+    f"{NAME}/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or {NAME}/{OWN} "
+    f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
+    f"{FLICKR30K}/{FOLDER}/<file>, such as 1007129816.jpg (to be asked for at shannon.cs.illinois.edu/DenotationGraph)"
+)
+SPLIT = TestSplit(NAME, FILE, OWN, FLICKR30K, FOLDER, LAYOUT)
+
+
+def read(root: Path) -> Suite:
+    """Read the suite below a root of raw files.
+
+    Raises:
+        DataError: the file is absent or not as published.
+    """
+    return SPLIT.read(root)
