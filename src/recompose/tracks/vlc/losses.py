@@ -1,5 +1,5 @@
-"""The losses of FSC-CLIP and of NegCLIP: the contrast of images with captions, and that of a caption with its hard
-negatives, of one vector each (global) or of patches and tokens (local).
+"""The losses of FSC-CLIP, of NegCLIP and of CE-CLIP: the contrast of images with captions, and that of a caption with
+its hard negatives, of one vector each (global) or of patches and tokens (local).
 
 A batch has B images with one caption each, and of up to K kinds a hard negative of each caption: ``valid`` [B, K] bool
 says which there are, and negatives are given without the missing ones, in the row order of ``valid``, all of the first
@@ -22,6 +22,7 @@ from torch.nn.functional import log_softmax, normalize, pad
 
 Missing = Literal["zero", "excluded"]
 Weights = Literal["minmax", "sparse", "softmax"]
+Target = Literal["first", "own"]
 
 
 def contrastive_loss(image_features: Tensor, text_features: Tensor, logit_scale: Tensor | float) -> Tensor:
@@ -275,6 +276,148 @@ def patch_weights(image_tokens: Tensor, text_tokens: Tensor, weights: Weights = 
     return shares / shares.sum(dim=2, keepdim=True)
 
 
+def intra_modal_loss(
+    image_features: Tensor,
+    text_features: Tensor,
+    negative_features: Tensor,
+    valid: Tensor,
+    logit_scale: Tensor | float,
+    target: Target = "first",
+) -> Tensor:
+    """CE-CLIP's contrast of captions with negatives, L_imc (Zhang et al., 2024): the mean over captions of the
+    cross-entropy of a target among logits with the negatives of all captions.
+
+    Args:
+        image_features: [B, E].
+        text_features: [B, E].
+        negative_features: [valid.sum(), E].
+        valid: [B, K] bool.
+        logit_scale: 1 / tau.
+        target: ``own``, the logit of a caption with its own image, which stands before those with negatives, as the
+            paper and an earlier version of the code (2d07821) say: captions move away from negatives. ``first``, as
+            released (ef87eb7), where no such logit is left and the labels still say the first column: every caption
+            is drawn to the first negative of the batch.
+
+    Returns:
+        0, with gradients of 0, where there is no negative.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images, the scale is not one number, or the target is of no such
+            name.
+
+    Example:
+        >>> negatives, valid = torch.tensor([[0.0, 1.0]]), torch.tensor([[True], [False]])
+        >>> intra_modal_loss(torch.eye(2), torch.eye(2), negatives, valid, logit_scale=1.0, target="own")
+        tensor(0.5032)
+        >>> intra_modal_loss(torch.eye(2), torch.eye(2), negatives, valid, logit_scale=1.0)
+        tensor(0.)
+    """
+    _check_pairs(image_features, text_features)
+    _check_negatives(image_features, negative_features, valid)
+    _check_scale(logit_scale)
+    _check_choice("target", target, Target)
+    images, texts, negatives = (normalize(one, dim=1) for one in (image_features, text_features, negative_features))
+    own = logit_scale * (images * texts).sum(dim=1, keepdim=True)
+    if target == "own" or not len(negatives):  # alone, it makes a loss of 0
+        logits = torch.cat([own, logit_scale * texts @ negatives.T], dim=1)
+    else:
+        logits = logit_scale * texts @ negatives.T
+    return -log_softmax(logits, dim=1)[:, 0].mean()
+
+
+def cross_modal_rank_loss(
+    image_features: Tensor,
+    text_features: Tensor,
+    negative_features: Tensor,
+    valid: Tensor,
+    logit_scale: Tensor | float,
+    thresholds: Tensor,
+) -> Tensor:
+    """CE-CLIP's ranking of an image's caption above its negatives, L_cmr (Zhang et al., 2024): how much the caption's
+    logit leads less than by a threshold of the negative's kind, as a mean over all B x K, where missing negatives
+    count 0 (as released, ef87eb7).
+
+    Args:
+        image_features: [B, E].
+        text_features: [B, E].
+        negative_features: [valid.sum(), E].
+        valid: [B, K] bool.
+        logit_scale: 1 / tau.
+        thresholds: [K], of kinds, in units of logits.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images, or the scale is not one number.
+
+    Example:
+        >>> negatives, valid = torch.tensor([[0.0, 1.0]]), torch.tensor([[True], [False]])
+        >>> cross_modal_rank_loss(torch.eye(2), torch.eye(2), negatives, valid, 10.0, torch.tensor([12.0]))
+        tensor(1.)
+    """
+    leads = _leads(image_features, text_features, negative_features, valid, logit_scale)
+    _check_thresholds(thresholds, valid)
+    lacking = (thresholds - leads).relu().masked_fill(~valid, 0)
+    return lacking.sum() / max(valid.numel(), 1)
+
+
+@torch.no_grad()
+def rank_thresholds(
+    image_features: Tensor,
+    text_features: Tensor,
+    negative_features: Tensor,
+    valid: Tensor,
+    logit_scale: Tensor | float,
+    before: Tensor,
+    highest: float,
+) -> Tensor:
+    """The thresholds [K] of CE-CLIP's next step (Zhang et al., 2024): how much the captions of this batch lead their
+    negatives of a kind on average, from 0 to ``highest``.
+
+    As released (ef87eb7), that is the mean logit of all captions, those without this kind included, minus that of the
+    negatives there are. Where a batch has none of a kind, the released code has 0 / 0; here its threshold stays.
+
+    Args:
+        image_features: [B, E].
+        text_features: [B, E].
+        negative_features: [valid.sum(), E].
+        valid: [B, K] bool.
+        logit_scale: 1 / tau.
+        before: [K], the thresholds of this step.
+        highest: that a threshold can be.
+
+    Raises:
+        ValueError: shapes do not fit, there are no images, or the scale is not one number.
+
+    Example:
+        >>> negatives, valid = torch.tensor([[0.6, 0.8]]), torch.tensor([[True], [False]])
+        >>> rank_thresholds(torch.eye(2), torch.eye(2), negatives, valid, 10.0, torch.zeros(1), 10.0)
+        tensor([4.])
+    """
+    _check_thresholds(before, valid)
+    positives, negatives = _logits_of_kinds(image_features, text_features, negative_features, valid, logit_scale)
+    counts = valid.sum(dim=0)
+    means = positives.mean() - negatives.sum(dim=0) / counts.clamp_min(1)
+    return means.clamp(0, highest).where(counts > 0, before.to(means))
+
+
+def _leads(images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float) -> Tensor:
+    """How much higher the logit of an image with its caption is than with its negatives [B, K]."""
+    positives, others = _logits_of_kinds(images, texts, negatives, valid, logit_scale)
+    return positives[:, None] - others
+
+
+def _logits_of_kinds(
+    images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float
+) -> tuple[Tensor, Tensor]:
+    """The logits of images with their captions [B], and with their negatives [B, K], 0 where there is none."""
+    _check_pairs(images, texts)
+    _check_negatives(images, negatives, valid)
+    _check_scale(logit_scale)
+    images, texts, negatives = (normalize(one, dim=1) for one in (images, texts, negatives))
+    positives = logit_scale * (images * texts).sum(dim=1)
+    others = logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1)
+    return positives, positives.new_zeros(valid.shape).masked_scatter(valid, others)
+
+
 def _selective_cross_entropy(
     positives: Tensor, negatives: Tensor, valid: Tensor, gamma: float, beta: float, missing: Missing
 ) -> Tensor:
@@ -350,6 +493,11 @@ def _check_tokens(images: Tensor, texts: Tensor, mask: Tensor) -> None:
     empty = ~mask.any(dim=1)
     if empty.any():
         raise ValueError(f"text {int(empty.int().argmax())} is the first of {int(empty.sum())} without a token")
+
+
+def _check_thresholds(thresholds: Tensor, valid: Tensor) -> None:
+    if thresholds.shape != valid.shape[1:]:
+        raise ValueError(f"thresholds are [K], of {valid.shape[1]} kinds, not {tuple(thresholds.shape)}")
 
 
 def _check_scale(logit_scale: Tensor | float) -> None:

@@ -1,0 +1,87 @@
+"""Low-rank adaptation of a whole CLIP (LoRA, Hu et al., 2022), as FSC-CLIP's code at 604015d applies it.
+
+Both towers' convolutions, linear layers and joint projections to queries, keys and values compute with
+W + alpha / rank * B A, and A and B are all that trains: projections into the joint space, embeddings, norms, biases and
+the factor of cosines stay as they are. B begins as zero, but that of a joint projection is drawn, so that a model with
+new changes is not quite the model before.
+
+The released convolution takes its change off its frozen weight whenever the model is set to train or to evaluate,
+whether it had been added or not, so that from the second epoch on the weight itself wanders. That is not done here.
+"""
+
+from collections.abc import Iterator
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+JOINT_PROJECTION = "in_proj_weight"
+
+
+class LowRankChange(nn.Module):
+    """What is added to a weight: alpha / rank * B A.
+
+    Args:
+        shape: of the weight: [out, in], or [out, in, k, k] of a convolution, where A is [rank * k, in * k] and B
+            [out * k, rank * k], and their product is read row by row as the weight is.
+        rank: of the change, times k of a convolution's.
+        alpha: the change counts alpha / rank.
+        drawn: whether B is drawn, too (both by Xavier); otherwise A is drawn as a linear layer's weight is, and B is 0.
+
+    Raises:
+        ValueError: a convolution's kernel is not square.
+
+    Example:
+        >>> change = LowRankChange((6, 5), 2, 1.0, drawn=False)
+        >>> change.A.shape, change.B.shape, change(torch.ones(6, 5)).unique()
+        (torch.Size([2, 5]), torch.Size([6, 2]), tensor([1.], grad_fn=<Unique2Backward0>))
+    """
+
+    def __init__(self, shape: tuple[int, ...], rank: int, alpha: float, *, drawn: bool) -> None:
+        super().__init__()
+        out, into, *kernel = shape
+        if len(set(kernel)) > 1:
+            raise ValueError(
+                f"a change of low rank is for square kernels, not for one of {' x '.join(map(str, kernel))}"
+            )
+        k = kernel[0] if kernel else 1
+        self.scaling = alpha / rank
+        self.A = nn.Parameter(torch.empty(rank * k, into * k))
+        self.B = nn.Parameter(torch.zeros(out * k, rank * k))
+        if drawn:
+            nn.init.xavier_uniform_(self.A)
+            nn.init.xavier_uniform_(self.B)
+        else:
+            nn.init.kaiming_uniform_(self.A, a=sqrt(5))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """The weight with its change."""
+        return weight + self.scaling * (self.B @ self.A).view(weight.shape)
+
+
+def attach(model: nn.Module, rank: int, alpha: float = 1.0) -> None:
+    """Freeze a CLIP, and let its weights be changed at low rank; the changes train, and go with its state."""
+    model.requires_grad_(False)
+    for layer, name in list(_changed(model)):
+        weight = getattr(layer, name)
+        change = LowRankChange(tuple(weight.shape), rank, alpha, drawn=name == JOINT_PROJECTION).to(weight)
+        parametrize.register_parametrization(layer, name, change, unsafe=True)
+
+
+@torch.no_grad()
+def merge(model: nn.Module) -> None:
+    """Make changes a part of the weights that they change, under whose names these stand again."""
+    for layer in list(model.modules()):
+        if parametrize.is_parametrized(layer):
+            for name in list(layer.parametrizations):  # type: ignore[arg-type]
+                parametrize.remove_parametrizations(layer, name, leave_parametrized=True)
+
+
+def _changed(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
+    """The layers whose weights are changed, and the names of these."""
+    for layer in model.modules():
+        if isinstance(layer, nn.Linear | nn.Conv2d):
+            yield layer, "weight"
+        elif isinstance(getattr(layer, JOINT_PROJECTION, None), nn.Parameter):
+            yield layer, JOINT_PROJECTION

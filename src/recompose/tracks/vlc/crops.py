@@ -1,0 +1,55 @@
+"""Random crops of images, as CLIPs are fine-tuned with.
+
+FSC-CLIP's code at 604015d cuts nine tenths or more out of an image as it is on disk, of a width to height between 3 / 4
+and 4 / 3, and resizes that to the square that the tower takes (torchvision's RandomResizedCrop, bicubic). Here it is cut
+out of the square as towers see it, which is made once, so that what a centre crop leaves out is never shown.
+"""
+
+from math import log
+
+import torch
+from torch import Tensor
+
+AREA = (0.9, 1.0)  # of what is cut out, as a share of the image
+RATIO = (3 / 4, 4 / 3)  # of its width to its height
+ATTEMPTS = 10  # at something that fits; then it is the whole image
+CUBIC = -0.5  # the coefficient of the released kernel, Pillow's
+
+
+@torch.no_grad()
+def random_crops(images: Tensor) -> Tensor:
+    """Images [images, 3, size, size], bytes, each cropped at random and resized to what it was, as numbers from 0 to
+    255.
+
+    Always in 32 bits: positions of pixels in 16 would be off by up to half a pixel.
+    """
+    top, left, height, width = random_boxes(len(images), images.shape[-1], images.device)
+    with torch.autocast(images.device.type, enabled=False):
+        rows, columns = (_resampling(*part, images.shape[-1]) for part in ((top, height), (left, width)))
+        resized = rows[:, None] @ images.float() @ columns[:, None].transpose(-1, -2)
+    return resized.clamp_(0, 255)
+
+
+def random_boxes(count: int, size: int, device: torch.device) -> Tensor:
+    """Top, left, height and width of crops of squares, [4, count] whole numbers, as torchvision draws them."""
+    area = size * size * torch.empty(ATTEMPTS, count, device=device).uniform_(*AREA)
+    ratio = torch.empty(ATTEMPTS, count, device=device).uniform_(log(RATIO[0]), log(RATIO[1])).exp()
+    sides = torch.stack([(area / ratio).sqrt(), (area * ratio).sqrt()]).round().long()
+    fits = ((sides > 0) & (sides <= size)).all(dim=0)
+    first = fits.int().argmax(dim=0)  # 0 where none fits
+    chosen = sides[:, first, torch.arange(count, device=device)].masked_fill(~fits.any(dim=0), size)
+    free = size - chosen + 1
+    corners = (torch.rand(2, count, device=device) * free).long().minimum(free - 1)
+    return torch.cat([corners, chosen])
+
+
+def _resampling(start: Tensor, length: Tensor, size: int) -> Tensor:
+    """The weights [count, size, size] of an image's rows in each row of its crop, resized to ``size`` rows."""
+    places = torch.arange(size, device=start.device) + 0.5
+    start, length = start[:, None, None], length[:, None, None]
+    distances = (places - (start + places[:, None] * length / size)).abs()
+    near = ((CUBIC + 2) * distances - (CUBIC + 3)) * distances**2 + 1
+    far = CUBIC * (((distances - 5) * distances + 8) * distances - 4)
+    weights = torch.where(distances < 1, near, torch.where(distances < 2, far, 0))
+    weights = weights * ((places > start) & (places < start + length))
+    return weights / weights.sum(dim=2, keepdim=True)

@@ -1,0 +1,103 @@
+"""FSC-CLIP (Oh et al., 2024): a caption is told from its hard negatives by patches and tokens as well as by embeddings,
+with more weight on those that are hard to tell, and labels that leave them some part. Checked against
+ytaek-oh/fsc-clip at 604015d.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone, end_of_text
+from recompose.tracks.vlc.losses import Weights, contrastive_loss, hard_negative_loss, local_hard_negative_loss
+from recompose.tracks.vlc.methods.parts.caption_method import (
+    AnyRepresentations,
+    CaptionMethod,
+    TokenRepresentations,
+    Tuning,
+)
+from recompose.tracks.vlc.methods.parts.gathering import gathered
+
+
+class FscClip(CaptionMethod):
+    """CLIP under L_clip + lambda_g L_neg^g + lambda_l L_neg^l (Eq. 11).
+
+    Args:
+        backbone: that is tuned.
+        tuning: ``full`` or ``lora``.
+        lora: ``rank`` and ``alpha``.
+        negatives: the kinds that are made of a caption.
+        global_weight: lambda_g; 0 for a model without this loss.
+        local_weight: lambda_l; 0 for a model without this loss, which needs no patches and tokens.
+        gamma: of the focal factor, in both (Eq. 9).
+        beta: the mass of labels that is smoothed, in both (Eq. 10).
+        weights: how patches are weighted for a token (Eq. 6).
+
+    Raises:
+        ValueError: the local loss is asked of an image tower without patches.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        *,
+        tuning: Tuning,
+        lora: Mapping[str, Any],
+        negatives: Sequence[str],
+        global_weight: float,
+        local_weight: float,
+        gamma: float,
+        beta: float,
+        weights: Weights,
+    ) -> None:
+        super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
+        if local_weight and not backbone.depth:
+            raise ValueError(
+                "the local loss of fsc-clip compares tokens with patches, and a convolutional image tower has none: set "
+                "local_weight to 0, or take a transformer"
+            )
+        self.global_weight, self.local_weight = global_weight, local_weight
+        self.gamma, self.beta, self.weights = gamma, beta, weights
+
+    def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
+        """Embeddings, and the patches and tokens of the same passes; see ``CaptionMethod.represent``."""
+        if not self.local_weight:
+            return super().represent(pixels, ids)
+        backbone, count = self.backbone, len(pixels)
+        (image_tokens,) = backbone.joint_tokens(pixels, [backbone.depth - 1])
+        tokens = backbone.project_text(backbone.prompt_tokens(backbone.embed_tokens(ids)))
+        texts = tokens[torch.arange(len(ids), device=ids.device), end_of_text(ids)]
+        mask = ids > 0
+        mask[:, 0] = False  # the start of text
+        return TokenRepresentations(
+            images=image_tokens[:, 0],
+            texts=texts[:count],
+            negatives=texts[count:],
+            patches=image_tokens[:, 1:],
+            tokens=tokens[:count],
+            mask=mask[:count],
+            negative_tokens=tokens[count:],
+            negative_mask=mask[count:],
+        )
+
+    def loss(self, batch: AnyRepresentations, valid: Tensor) -> Tensor:
+        """The contrast of all devices' images and captions, and the losses of this one's negatives."""
+        scale, regularization = self.logit_scale, (self.gamma, self.beta)
+        loss = contrastive_loss(gathered(batch.images), gathered(batch.texts), scale)
+        if self.global_weight:
+            told = hard_negative_loss(batch.images, batch.texts, batch.negatives, valid, scale, *regularization)
+            loss = loss + self.global_weight * told
+        if isinstance(batch, TokenRepresentations):
+            loss = loss + self.local_weight * local_hard_negative_loss(
+                batch.patches,
+                batch.tokens,
+                batch.mask,
+                batch.negative_tokens,
+                batch.negative_mask,
+                valid,
+                scale,
+                *regularization,
+                self.weights,
+            )
+        return loss

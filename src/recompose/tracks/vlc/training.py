@@ -1,0 +1,192 @@
+"""A run: a CLIP that is tuned on a corpus of images and captions, as FSC-CLIP's code at 604015d does; the last epoch is
+what is kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import cos, log, pi
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone, load_backbone
+from recompose.files import SCRATCH, write_atomically
+from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, tokenizer_of, trained_names
+from recompose.tracks.vlc.crops import random_crops
+from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod
+from recompose.tracks.vlc.methods.parts.chunks import represent
+from recompose.training.cost import RunCosts, at_paper_scale
+from recompose.training.hardware import Hardware
+from recompose.training.loop import Training, fit
+
+MAX_LOG_SCALE = log(100)  # the released models' limit on the factor of cosines
+BETAS, EPSILON = (0.9, 0.98), 1e-6
+WORKERS = 4  # processes that make batches beside a GPU, as released; on a CPU they would take what trains its cores
+
+
+class CaptionTraining(Training):
+    """A method trained on images, captions and negatives.
+
+    Args:
+        method: that is trained.
+        lr: the highest learning rate.
+        weight_decay: of weights that are no gains or biases.
+        warmup_steps: in which the learning rate rises.
+        steps: of the whole training.
+        chunk: images that are encoded at once; None: all of a batch.
+    """
+
+    def __init__(
+        self,
+        method: CaptionMethod,
+        *,
+        lr: float,
+        weight_decay: float,
+        warmup_steps: int,
+        steps: int,
+        chunk: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.method = method
+        self._lr, self._weight_decay = lr, weight_decay
+        self._warmup_steps, self._steps, self._chunk = warmup_steps, steps, chunk
+
+    def on_train_epoch_start(self) -> None:
+        """Begin with what the released code begins each epoch with."""
+        self.method.begin_epoch()
+
+    def training_step(self, batch: Batch, _: int) -> Tensor:
+        """The method's loss, in 32 bits whatever towers compute in: at a factor of 100, 16 bits tell cosines apart by
+        half a logit at worst. (The released code multiplies in the tower's 16 bits.)
+
+        Raises:
+            FloatingPointError: the loss is not a number.
+        """
+        pixels = self.method.backbone.from_bytes(random_crops(batch.pixels))
+        whole = represent(self.method, pixels, batch.ids, batch.valid, self._chunk)
+        with torch.autocast(self.device.type, enabled=False):
+            loss = self.method.loss(in_32_bits(whole), batch.valid)
+        if not loss.isfinite():
+            raise FloatingPointError(
+                f"the loss is {loss.item()} in epoch {self.current_epoch + 1}: lower lr, or take a precision with a "
+                "greater range, such as bf16-mixed or 32-true"
+            )
+        self.log("loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(pixels), sync_dist=True)
+        return loss
+
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """A step of the optimiser, after which the factor on cosines is held within its limits."""
+        super().optimizer_step(*args, **kwargs)
+        clamp_scale(self.method.backbone)
+
+    def configure_optimizers(self) -> Any:
+        """AdamW; see ``parameter_groups`` and ``rate``."""
+        groups = parameter_groups(self.method.backbone, self._weight_decay)
+        optimizer = torch.optim.AdamW(groups, lr=self._lr, betas=BETAS, eps=EPSILON, fused=True)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: rate(step, self._warmup_steps, self._steps)
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+def in_32_bits(representations: AnyRepresentations) -> AnyRepresentations:
+    """The same, where they are of 16 bits in 32."""
+    half = (torch.float16, torch.bfloat16)
+    return type(representations)(*(each.float() if each.dtype in half else each for each in representations))
+
+
+def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, Any]]:
+    """What of a backbone trains, first what does not decay: gains, biases, and all that is a vector or a number (as
+    released).
+    """
+    kept, decays = [], []
+    for name, parameter in backbone.named_parameters():
+        if parameter.requires_grad:
+            spared = parameter.ndim < 2 or any(part in name for part in ("bn", "ln", "bias", "logit_scale"))
+            (kept if spared else decays).append(parameter)
+    return [{"params": kept, "weight_decay": 0.0}, {"params": decays, "weight_decay": weight_decay}]
+
+
+def rate(step: int, warmup_steps: int, steps: int) -> float:
+    """The learning rate of a step, the first is 0, as a share of the highest: linear up to the last step of the warm-up,
+    then half a cosine that reaches 0 when training is over (as released).
+
+    Example:
+        >>> [rate(step, 2, 6) for step in (0, 1, 2, 4, 6)]
+        [0.5, 1.0, 1.0, 0.5, 0.0]
+    """
+    if step < warmup_steps:
+        return (step + 1) / warmup_steps
+    return (1 + cos(pi * (step - warmup_steps) / max(steps - warmup_steps, 1))) / 2
+
+
+@torch.no_grad()
+def clamp_scale(backbone: Backbone) -> None:
+    """Hold the factor on cosines between 1 and 100, where it trains."""
+    scale = backbone.model.logit_scale
+    if scale.requires_grad:
+        scale.clamp_(0, MAX_LOG_SCALE)
+
+
+def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+    """Train a method, and leave ``checkpoint.safetensors`` and ``costs.json`` in a folder.
+
+    Resumes from the last whole epoch in the folder's ``scratch``.
+
+    Args:
+        document: ``class``, ``settings`` (a method's own, and its ``training``), ``seed`` and ``trainer``.
+        needs: the verified folders ``data``, ``pixels`` and ``backbone``.
+        folder: where results are left.
+        hardware: where it trains; the document says in which precision.
+        title: what progress is reported under.
+
+    Returns:
+        Whether this is the process that goes on: of several devices' processes only one.
+
+    Raises:
+        DataError: what the folders hold does not go together.
+    """
+    trainer, settings, seed = document["trainer"], document["settings"]["training"], document["seed"]
+    torch.set_num_threads(trainer["threads"])
+    hardware = replace(hardware, precision=trainer["precision"])
+    (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
+    costs_at_scale = at_paper_scale(lambda backbone: build_method(document, backbone))
+    method = build_method(document, load_backbone(needs["backbone"]))
+    assert isinstance(method, CaptionMethod)
+    rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed)
+    workers = 0 if hardware.device.type == "cpu" else WORKERS
+    data = CaptionData(rows, batch_size=settings["batch_size"], seed=seed, workers=workers)
+    module = CaptionTraining(
+        method,
+        lr=settings["lr"],
+        weight_decay=settings["weight_decay"],
+        warmup_steps=settings["warmup_steps"],
+        steps=settings["epochs"] * data.steps,
+        chunk=settings.get("chunk"),
+    )
+    costs = RunCosts(method, costs_at_scale, hardware.device)
+    finished = fit(
+        module,
+        data,
+        folder / SCRATCH,
+        hardware,
+        title=title,
+        epochs=settings["epochs"],
+        seed=seed,
+        callbacks=[costs.epochs],
+    )
+    if not finished.is_global_zero:
+        return False
+    write_atomically(folder / CHECKPOINT, lambda path: save_file(trained_state(method.backbone), path))
+    costs.write(folder / COSTS)
+    return True
+
+
+def trained_state(backbone: Backbone) -> dict[str, Tensor]:
+    """What training changed of a backbone."""
+    names = trained_names(backbone)
+    return {name: tensor.contiguous() for name, tensor in backbone.state_dict().items() if name in names}
