@@ -176,7 +176,7 @@ def test_numbers_are_those_of_json_and_of_csv() -> None:
     for value in (-1, 7.5, "8", 8, 2**53):
         with pytest.raises(DataError, match="not a whole number from 0 below 8"):
             item(x=value).whole("x", 8)
-    with pytest.raises(DataError, match="is 9.0072e\\+15, not a whole number from 0; "):
+    with pytest.raises(DataError, match=r"is 9.0072e\+15, not a whole number from 0; "):
         item(x=str(2**53 + 1)).whole("x")
 
 

@@ -1,0 +1,86 @@
+"""ARO as published, in small."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import aro
+from recompose.tracks.vlc.data.suite import Choices
+from tests.tracks.vlc.data.formats.published import questions, write_json
+
+
+def cut(**more: Any) -> dict[str, Any]:
+    """An item of Visual Genome, with fields that nobody reads, as the published files have."""
+    return {
+        "image_id": "2353", "image_path": "2353.jpg", "bbox_x": 3, "bbox_y": 0, "bbox_w": 20, "bbox_h": 30,
+        "true_caption": "the dog is on the bed", "false_caption": "the bed is on the dog", **more,
+    }  # fmt: skip
+
+
+RELATIONS = [cut(relation_name="on"), cut(relation_name="to the left of", bbox_x=5), cut(relation_name="on")]
+ATTRIBUTIONS = [cut(attributes=["crouched", "open"])]
+ORDERS = [
+    {"image": "val2014/7.jpg", "caption_options": ["a dog on a bed", "a bed on a dog", "b", "c", "a dog on a bed"]}
+]
+FLICKR = [{"image": "flickr30k-images/7.jpg", "caption_options": ["1", "2", "3", "4", "5"]}]
+FILES = {
+    "visual_genome_relation": RELATIONS,
+    "visual_genome_attribution": ATTRIBUTIONS,
+    "coco_order": ORDERS,
+    "flickr30k_order": FLICKR,
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, items in FILES.items():
+        write_json(tmp_path / "aro" / f"{name}.json", items)
+    return tmp_path
+
+
+def groups(root: Path, name: str) -> tuple[str, ...] | None:
+    task = aro.read(root).tasks[name]
+    assert isinstance(task, Choices)
+    return task.groups
+
+
+def test_relations_are_asked_of_boxes_with_the_true_caption_last(root: Path) -> None:
+    captions = ["the bed is on the dog", "the dog is on the bed"]
+    first, second = (("images/vg/2353.jpg", (left, 0, left + 20, 30)) for left in (3, 5))
+    suite = aro.read(root)
+    assert questions(suite, "aro/vg_relation") == [(first, captions, 1), (second, captions, 1), (first, captions, 1)]
+    assert questions(suite, "aro/vg_attribution") == [(first, captions, 1)]
+    assert len(suite.images) == 4
+
+
+def test_groups_are_relations_and_pairs_of_attributes_in_their_order(root: Path) -> None:
+    assert groups(root, "aro/vg_relation") == ("on", "to the left of", "on")
+    assert groups(root, "aro/vg_attribution") == ("crouched_open",)
+    assert groups(root, "aro/coco_order") is None
+
+
+def test_the_true_order_stands_first_and_a_shuffled_one_may_equal_it(root: Path) -> None:
+    suite = aro.read(root)
+    assert questions(suite, "aro/coco_order") == [("images/coco/val2014/7.jpg", ORDERS[0]["caption_options"], 0)]
+    (flickr,) = questions(suite, "aro/flickr30k_order")
+    assert flickr == ("images/flickr30k/flickr30k-images/7.jpg", ["1", "2", "3", "4", "5"], 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "fault"),
+    [
+        ("visual_genome_relation", cut(), "there is no field 'relation_name'"),
+        ("visual_genome_relation", cut(relation_name="on", bbox_w=0), "the box at 3, 0 of 0 x 30 pixels is empty"),
+        ("visual_genome_relation", cut(relation_name="on", bbox_y=None), "field 'bbox_y' is not a number"),
+        ("visual_genome_relation", cut(relation_name="on", image_path="../../a.jpg"), "lies outside of its folder"),
+        ("visual_genome_attribution", cut(attributes=["open"]), "field 'attributes' has 1 entries, not 2"),
+        ("coco_order", {"image": "7.jpg", "caption_options": ["a", "b"]}, "has 2 entries, not 5"),
+        ("flickr30k_order", {"image": "7.jpg", "caption_options": [*"abcd", ""]}, "entry 5 is empty"),
+    ],
+)
+def test_a_broken_item_is_named(root: Path, name: str, item: dict[str, Any], fault: str) -> None:
+    path = write_json(root / "aro" / f"{name}.json", [*FILES[name], item])
+    with pytest.raises(DataError, match=f"{path}, item {len(FILES[name]) + 1}.*{fault}"):
+        aro.read(root)

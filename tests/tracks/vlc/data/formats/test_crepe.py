@@ -1,0 +1,84 @@
+"""CREPE's productivity as published, in small."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import crepe
+from recompose.tracks.vlc.data.suite import ABSENT, Choices
+from tests.tracks.vlc.data.formats.published import questions, write_csv
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    published = {"image_id": 23, "caption": "Table behind dog", "x": 1, "y": 2, "width": 30, "height": 40}
+    return {**published, "hard_negs": str(["Table behind cat", 'Table "behind", it\'s a dog']), **fields}
+
+
+def path(root: Path, name: str, complexity: int) -> Path:
+    return root / f"crepe/prod_hard_negatives/{name}/prod_vg_hard_negs_{name}_complexity_{complexity}.csv"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("atom", "swap", "negate"):
+        for complexity in range(4, 13):
+            rows = [row(caption=f"{name} of {complexity}"), row(image_id=complexity, hard_negs="['one']")]
+            write_csv(path(tmp_path, name, complexity), [*rows[0]], rows)
+    return tmp_path
+
+
+def test_files_of_all_complexities_are_one_sub_task(root: Path) -> None:
+    suite = crepe.read(root)
+    assert [*suite.tasks] == ["crepe/atom", "crepe/swap", "crepe/negate"]
+    found = questions(suite, "crepe/swap")
+    assert found[:2] == [
+        (
+            ("images/vg/23.jpg", (1, 2, 31, 42)),
+            ["swap of 4", "Table behind cat", 'Table "behind", it\'s a dog'],
+            0,
+        ),
+        (("images/vg/4.jpg", (1, 2, 31, 42)), ["Table behind dog", "one"], 0),
+    ]
+    assert [captions[0] for _, captions, _ in found[::2]] == [f"swap of {complexity}" for complexity in range(4, 13)]
+
+
+def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
+    task = crepe.read(root).tasks["crepe/atom"]
+    assert isinstance(task, Choices)
+    assert ((task.offered == ABSENT).sum(axis=1) == [0, 1] * 9).all()
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"hard_negs": "[]"}, "field 'hard_negs' has 0 entries"),
+        ({"hard_negs": "['a', '']"}, "entry 2 is empty"),
+        ({"hard_negs": "['a', 3]"}, "entry 2 is not a text"),
+        ({"hard_negs": "a"}, "is not a list as Python writes it"),
+        ({"hard_negs": "'a'"}, "is not a list as Python writes it"),
+        ({"hard_negs": "[open('a')]"}, "is not a list as Python writes it"),
+        ({"hard_negs": "[" * 9999}, "is not a list as Python writes it"),
+        ({"hard_negs": "['a\0']"}, "is not a list as Python writes it"),
+        ({"caption": " "}, "field 'caption' is empty"),
+        ({"image_id": "../23"}, "field 'image_id' is not a number"),
+        ({"image_id": -23}, "field 'image_id' is -23"),
+        ({"width": 0}, "pixels is empty"),
+        ({"height": ""}, "field 'height' is not a number"),
+    ],
+)
+def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], fault: str) -> None:
+    broken = row(**fields)
+    write_csv(path(root, "negate", 9), [*broken], [row(), broken])
+    with pytest.raises(DataError, match=f"negate_complexity_9.csv, row 2.*{fault}"):
+        crepe.read(root)
+
+
+def test_a_missing_column_and_a_missing_file_are_named(root: Path) -> None:
+    write_csv(path(root, "atom", 4), ["image_id"], [{"image_id": 1}])
+    with pytest.raises(DataError, match="line 1: there is no column 'caption'"):
+        crepe.read(root)
+    path(root, "atom", 4).unlink()
+    with pytest.raises(DataError, match=r"atom_complexity_4.csv is absent; what has to be there: .*RAIVNLab/CREPE"):
+        crepe.read(root)

@@ -1,0 +1,105 @@
+"""EqBen as published, in small."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import eqben
+from recompose.tracks.vlc.data.suite import Groups, Suite
+from recompose.tracks.vlc.suites import SUBTASKS
+from tests.tracks.vlc.data.formats.published import equal, write_json
+
+
+def group(name: str, number: int, images: tuple[str, str] = ("0.png", "1.png")) -> list[dict[str, Any]]:
+    return [
+        {
+            "image": f"eqben{name}/v{number}/{images[image]}",
+            "caption": f"caption {caption} of {name} {number}",
+            "private_info": {"dataset": f"eqben{name}", "name": f"c{caption}i{image}", "sample_cnt": number},
+        }
+        for image in (0, 1)
+        for caption in (0, 1)
+    ]
+
+
+def published() -> list[dict[str, Any]]:
+    names = [name for name in eqben.SETS if name != "youcook2"]
+    rows = [row for number, name in enumerate(names) for row in group(name, number)]
+    return rows + group("ag", 12) + group("ag", 9) + group("youcook2", 5, ("0.npy", "1.npy"))
+
+
+def write(root: Path, rows: list[dict[str, Any]]) -> Path:
+    return write_json(root / "eqben/ann_json_finegrained_random.json", rows)
+
+
+def pairs(suite: Suite, name: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    task = suite.tasks[name]
+    assert isinstance(task, Groups)
+    pictures = [tuple(suite.images[number].path for number in row) for row in task.images]
+    return [
+        (images, tuple(suite.texts[each] for each in row)) for images, row in zip(pictures, task.texts, strict=True)
+    ]
+
+
+def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    write(tmp_path, published())
+    suite = eqben.read(tmp_path)
+    assert {*suite.tasks} == {name for name, task in SUBTASKS.items() if task.suite == "eqben"}
+    assert pairs(suite, "eqben/ag") == [
+        (
+            (f"images/eqben/eqbenag/v{number}/0.png", f"images/eqben/eqbenag/v{number}/1.png"),
+            (f"caption 0 of ag {number}", f"caption 1 of ag {number}"),
+        )
+        for number in (1, 9, 12)
+    ]
+    assert pairs(suite, "eqben/youcook2")[0][0] == tuple(f"images/eqben/eqbenyoucook2/v5/{one}.npy" for one in (0, 1))
+
+
+def test_the_order_of_lines_says_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "one", published())
+    expected = eqben.read(tmp_path / "one")
+    for seed in range(5):
+        rows = published()
+        np.random.default_rng(seed).shuffle(rows)  # type: ignore[arg-type]
+        write(tmp_path / "other", rows)
+        assert equal(eqben.read(tmp_path / "other"), expected)
+
+
+def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
+    rows = published()
+    info = {**rows[place]["private_info"], **fields.pop("info", {})}
+    rows[place] = {**rows[place], "private_info": info, **fields}
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        (published()[1:], "item 1: its group lacks c0i0"),
+        (published() + published()[:1], "item 37: c0i0 of group 0 is item 1, too"),
+        (changed(2, info={"dataset": "eqbenfoo"}), "item 3: there is no 'c0i1' of 'eqbenfoo'"),
+        (changed(2, info={"name": "c0i2"}), "item 3: there is no 'c0i2' of 'eqbengebc'"),
+        (changed(2, info={"sample_cnt": "first"}), "item 3, field 'private_info': field 'sample_cnt' is not a number"),
+        (changed(2, caption=""), "item 3: field 'caption' is empty"),
+        (changed(2, caption="another"), "item 1: the four of its group are not two images with two captions each"),
+        (changed(2, image="another"), "item 1: the four of its group are not two images with two captions each"),
+        (changed(1, private_info=None), "item 2: field 'private_info' is not an object"),
+        (published()[4:], "holds no items of eqbengebc"),
+    ],
+)
+def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], fault: str) -> None:
+    path = write(tmp_path, rows)
+    with pytest.raises(DataError, match=f"{path}, {fault}"):
+        eqben.read(tmp_path)
+
+
+def test_images_lie_in_their_folder(tmp_path: Path) -> None:
+    rows = published()
+    for row in rows[:4]:
+        row["image"] = "../" + row["image"]
+    write(tmp_path, rows)
+    with pytest.raises(DataError, match=r"item 1: .*lies outside of its folder images/eqben"):
+        eqben.read(tmp_path)

@@ -1,0 +1,92 @@
+"""ImageCoDe as published, in small."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import imagecode
+from tests.tracks.vlc.data.formats.published import questions, touch, write_json
+
+VIDEO, STATIC = "MSR-VTT-video7-shot1_0", "open-images-7_f91d"
+FRAMES = (0, 3, 7, 10, 21, 33, 100, 101, 109, 200)  # as texts they sort otherwise
+DESCRIPTIONS = {
+    VIDEO: {"9": " A girl in blue. ", "2": "Two girls."},
+    STATIC: {"0": "A deer head"},
+    "YouCook2_x": {"5": "Two girls."},
+}
+
+
+def images(root: Path, name: str, frames: Sequence[int]) -> None:
+    touch(*(root / f"images/imagecode/{name}/img{frame}.jpg" for frame in frames))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_json(tmp_path / "imagecode/valid_data.json", DESCRIPTIONS)
+    images(tmp_path, VIDEO, FRAMES[::-1])
+    images(tmp_path, STATIC, range(10))
+    images(tmp_path, "YouCook2_x", range(0, 100, 10))
+    return tmp_path
+
+
+def paths(name: str, frames: Sequence[int]) -> list[str]:
+    return [f"images/imagecode/{name}/img{frame}.jpg" for frame in frames]
+
+
+def test_numbers_are_places_among_files_in_the_order_of_frames(root: Path) -> None:
+    suite = imagecode.read(root)
+    assert questions(suite, "imagecode/video") == [
+        ("A girl in blue.", paths(VIDEO, FRAMES), 9),
+        ("Two girls.", paths(VIDEO, FRAMES), 2),
+        ("Two girls.", paths("YouCook2_x", range(0, 100, 10)), 5),
+    ]
+    assert questions(suite, "imagecode/static") == [("A deer head", paths(STATIC, range(10)), 0)]
+    assert (len(suite.images), len(suite.texts)) == (30, 3)
+
+
+def test_other_files_are_no_images(root: Path) -> None:
+    touch(root / f"images/imagecode/{VIDEO}/.DS_Store", root / f"images/imagecode/{VIDEO}/list.txt")
+    assert questions(imagecode.read(root), "imagecode/video")[0][1] == paths(VIDEO, FRAMES)
+
+
+def test_ten_images_have_to_be_there(root: Path) -> None:
+    folder = root / "images/imagecode" / VIDEO
+    (folder / "img3.jpg").unlink()
+    with pytest.raises(DataError, match=f"{folder} has 9 images instead of 10, for item '{VIDEO}' of .*zenodo"):
+        imagecode.read(root)
+    touch(folder / "imgx.jpg")
+    with pytest.raises(DataError, match=f"{folder} has a file imgx.jpg"):
+        imagecode.read(root)
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    with pytest.raises(DataError, match=f"{folder} has 0 images instead of 10"):
+        imagecode.read(root)
+
+
+@pytest.mark.parametrize(
+    ("document", "fault"),
+    [
+        ([DESCRIPTIONS], "expected an object of folders"),
+        ({}, "holds no items"),
+        ({STATIC: DESCRIPTIONS[STATIC]}, "video, holds no items"),
+        ({VIDEO: {}}, f"item '{VIDEO}', holds no items"),
+        ({VIDEO: []}, f"item '{VIDEO}', holds no items"),
+        ({VIDEO: "a dog"}, f"item '{VIDEO}': neither an object nor a list"),
+        ({VIDEO: {"3": "  "}}, f"item '{VIDEO}': field '3' is empty"),
+        ({VIDEO: {"3": 3}}, f"item '{VIDEO}': field '3' is not a text"),
+        ({VIDEO: {"10": "a dog"}}, f"item '{VIDEO}': '10' is not the number of an image, from 0 to 9"),
+        ({VIDEO: {"03": "a dog"}}, f"item '{VIDEO}': '03' is not the number of an image, from 0 to 9"),
+        ({VIDEO: ["a dog"]}, f"item '{VIDEO}': 0 is not the number of an image, from 0 to 9"),
+        ({"../x": {"3": "a dog"}}, "item '../x': the images lie outside of images/imagecode"),
+        ({".": {"3": "a dog"}}, "item '.': the images lie outside of images/imagecode"),
+        ({"a/b": {"3": "a dog"}}, "item 'a/b': the images lie outside of images/imagecode"),
+    ],
+)
+def test_a_broken_file_is_named(root: Path, document: Any, fault: str) -> None:
+    path = write_json(root / "imagecode/valid_data.json", document)
+    with pytest.raises(DataError, match=f"{path}, {fault}"):
+        imagecode.read(root)

@@ -1,0 +1,87 @@
+"""SVO-Probes as published, in small."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import svo_probes
+from tests.tracks.vlc.data.formats.published import questions, touch, write_csv
+
+COLUMNS = (
+    "sentence", "pos_triplet", "neg_triplet", "pos_url", "neg_url", "pos_image_id", "neg_image_id",
+    "subj_neg", "verb_neg", "obj_neg",
+)  # fmt: skip
+
+
+def row(sentence: str, true: int, false: int, *differs: str) -> dict[str, Any]:
+    marks = {name: name.removesuffix("_neg") in differs for name in svo_probes.SETS}
+    triplets = {"pos_triplet": "girl,stand,grass", "neg_triplet": "dog,stand,grass"}
+    urls = {"pos_url": "http://a/b.jpg", "neg_url": "http://a/c,d.jpg"}
+    return {"sentence": sentence, **triplets, **urls, "pos_image_id": true, "neg_image_id": false, **marks}
+
+
+ROWS = [
+    row("A girl stands in grass.", 1, 2, "subj"),
+    row("A girl stands in grass.", 1, 3, "verb"),
+    row("A girl sits.", 3, 4, "verb"),
+    row("A girl eats.", 5, 1, "obj"),
+    row("A girl eats.", 5, 2, "verb", "obj"),  # no set's
+    row("A girl eats.", 5, 3),
+]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_csv(tmp_path / "svo_probes/svo_probes.csv", COLUMNS, ROWS)
+    touch(*(tmp_path / f"images/svo_probes/{number}.jpg" for number in range(1, 6)))
+    return tmp_path
+
+
+def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = svo_probes.read(root)
+    first, second, third, fourth, fifth = (f"images/svo_probes/{number}.jpg" for number in range(1, 6))
+    assert questions(suite, "svo_probes/subj_neg") == [("A girl stands in grass.", [first, second], 0)]
+    assert questions(suite, "svo_probes/verb_neg") == [
+        ("A girl stands in grass.", [first, third], 0),
+        ("A girl sits.", [third, fourth], 0),
+    ]
+    assert questions(suite, "svo_probes/obj_neg") == [("A girl eats.", [fifth, first], 0)]
+    assert "left out for want of an image: 0 of 1 subj_neg, 0 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
+
+
+def test_items_that_lack_an_image_are_left_out_and_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "images/svo_probes/4.jpg").unlink()
+    suite = svo_probes.read(root)
+    assert [sentence for sentence, _, _ in questions(suite, "svo_probes/verb_neg")] == ["A girl stands in grass."]
+    assert len(suite.images) == 4
+    assert "0 of 1 subj_neg, 1 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
+
+
+def test_a_set_without_images_is_none(root: Path) -> None:
+    (root / "images/svo_probes/5.jpg").unlink()
+    folder = root / "images/svo_probes"
+    with pytest.raises(DataError, match=f"{folder} lacks an image of each of the 1 items of obj_neg; .*many .* dead"):
+        svo_probes.read(root)
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    with pytest.raises(DataError, match=f"{folder} lacks an image of each of the 1 items of subj_neg"):
+        svo_probes.read(root)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"verb_neg": "maybe"}, "field 'verb_neg' is neither True nor False"),
+        ({"verb_neg": ""}, "field 'verb_neg' is empty"),
+        ({"pos_image_id": "../1"}, "field 'pos_image_id' is not a number"),
+        ({"neg_image_id": "1.5"}, "field 'neg_image_id' is 1.5"),
+        ({"sentence": ""}, "field 'sentence' is empty"),
+    ],
+)
+def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], fault: str) -> None:
+    path = write_csv(root / "svo_probes/svo_probes.csv", COLUMNS, [*ROWS[:4], {**ROWS[0], **fields}])
+    with pytest.raises(DataError, match=f"{path}, row 5: {fault}"):
+        svo_probes.read(root)

@@ -1,0 +1,53 @@
+"""Suites of the published sizes, and of others."""
+
+import numpy as np
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.counts import check_counts
+from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task
+from recompose.tracks.vlc.suites import SUBTASKS
+
+
+def task(query: str, items: int) -> Task:
+    pairs = np.zeros((items, 2), dtype=np.int64)
+    if query == "group":
+        return Groups(pairs, pairs)
+    return Choices("t2i" if query == "t2i" else "i2t", pairs[:, 0], pairs, pairs[:, 0])
+
+
+def published(name: str, **others: int) -> Suite:
+    """A suite of the published sizes, but for sub-tasks that are said otherwise."""
+    tasks = [subtask for subtask in SUBTASKS.values() if subtask.suite == name]
+    sizes = {one.name: others.get(one.name.split("/")[-1], one.items or 7) for one in tasks}
+    return Suite(name, (), (), {one.name: task(one.query, sizes[one.name]) for one in tasks})
+
+
+@pytest.mark.parametrize("name", sorted({subtask.suite for subtask in SUBTASKS.values()}))
+def test_published_sizes_are_right(name: str) -> None:
+    check_counts(published(name))
+
+
+@pytest.mark.parametrize(
+    ("suite", "fault"),
+    [
+        (published("sugarcrepe", swap_obj=244), "sugarcrepe/swap_obj: 244 items instead of the 245"),
+        (published("aro", coco_order=25_011), "aro/coco_order: 25011 items instead of the 25010"),
+        (published("eqben", sd=1), "eqben/sd: 1 items instead of the 1513"),
+        (published("winoground", winoground=401), "winoground: 401 items instead of the 400"),
+        (Suite("crepe", (), (), {}), "crepe/atom: 0 items instead of the 17698"),
+    ],
+)
+def test_other_sizes_are_named(suite: Suite, fault: str) -> None:
+    with pytest.raises(DataError, match=fault):
+        check_counts(suite)
+
+
+def test_nobody_knows_how_many_images_of_svo_probes_are_left() -> None:
+    for items in (1, 40_000):
+        check_counts(published("svo_probes", verb_neg=items))
+
+
+def test_a_suite_without_published_sizes_has_any() -> None:
+    check_counts(published("spec", count=3))
+    check_counts(published("clip_binding", clip_binding=3))
