@@ -127,6 +127,44 @@ def parameters(
 
 
 @app.command()
+def evaluate(
+    model: Annotated[str, typer.Option(help="An architecture, of open_clip or ours, such as ViT-B-32.")],
+    weights: Annotated[str, typer.Option(help="A file with its weights, or a tag of open_clip, such as openai.")],
+    suites: Annotated[str, typer.Option(help="Names of suites with commas between them; all: those that are there.")],
+    out: Annotated[Path, typer.Option(help="The folder that results go to; a killed evaluation goes on there.")],
+    data: Annotated[Path, typer.Option(help="The folder of the suites' raw files.")] = Path("data/vlc"),
+    batch_size: Annotated[int, typer.Option(min=1, help="Images or texts that are encoded at a time.")] = 256,
+    precision: Annotated[str, typer.Option(help="fp32, fp16, bf16; auto: fp16 on a GPU, fp32 elsewhere.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU where there is one.")] = "auto",
+    activation: Annotated[
+        str, typer.Option(help="gelu, quick_gelu; auto: what the weights are known to be trained with.")
+    ] = "auto",
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="Leave out, and count, what shows images that cannot be read.")
+    ] = False,
+) -> None:
+    """Evaluate any CLIP on suites of images and texts, outside of any paper: prints a table, and writes scores.csv,
+    results.json and the scores themselves.
+    """
+    from recompose.terminal.evaluate import show_evaluation
+    from recompose.tracks.track import function
+
+    request = function("recompose.tracks.vlc.harness:Request")(
+        model=model,
+        weights=weights,
+        suites=tuple(name.strip() for name in suites.split(",")),
+        data=data,
+        out=out,
+        batch_size=batch_size,
+        precision=precision,
+        device=device,
+        activation=activation,
+        skip_broken=skip_broken,
+    )
+    show_evaluation(Console(), function("recompose.tracks.vlc.harness:evaluate")(request))
+
+
+@app.command()
 def summary(
     began: Annotated[
         float | None, typer.Option(help="When the work began, in seconds since 1970.", hidden=True)

@@ -1,0 +1,140 @@
+"""A tiny world of images and suites of every kind, a random CLIP, and plain loops that score item by item."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from torch.nn.functional import normalize
+
+from recompose.backbones.clip import Backbone, build
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Picture, Pool, Suite
+
+WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
+
+
+def random_clip() -> Backbone:
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+def write_images(root: Path, count: int = 8) -> None:
+    """Images of several sizes, and one as an array of blue, green, red."""
+    rng = np.random.default_rng(0)
+    (root / "images").mkdir(parents=True)
+    for number in range(count):
+        pixels = rng.integers(0, 256, (30 + 5 * number, 50, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(root / "images" / f"{number}.png")
+    np.save(root / "images" / "frame.npy", rng.integers(0, 256, (40, 60, 3), dtype=np.uint8))
+
+
+def captions(count: int) -> tuple[str, ...]:
+    """Different captions of different lengths."""
+    rng = np.random.default_rng(1)
+    made = dict.fromkeys(" ".join(rng.choice(WORDS, rng.integers(1, 9))) for _ in range(4 * count))
+    return tuple(made)[:count]
+
+
+def tiny_suites() -> list[Suite]:
+    """Suites that share images and texts, with every kind of task."""
+    texts = captions(12)
+    files = tuple(Picture(f"images/{number}.png") for number in range(8))
+    numbers = np.arange
+    choices = Suite(
+        "sugarcrepe",
+        files,
+        texts,
+        {
+            "sugarcrepe/replace_obj": Choices(
+                "i2t", numbers(6), np.stack([numbers(6), numbers(6, 12)], axis=1), np.zeros(6, dtype=int)
+            ),
+            "sugarcrepe/swap_obj": Choices(
+                "i2t", numbers(4), np.array([[4, 0], [5, 1], [6, 6], [7, 3]]), np.ones(4, int)
+            ),
+        },
+    )
+    cropped = Suite(
+        "crepe",
+        (
+            Picture("images/0.png", (0, 0, 20, 20)),
+            Picture("images/0.png", (10, 5, 50, 30)),
+            Picture("images/frame.npy"),
+        ),
+        texts[:5],
+        {
+            "crepe/atom": Choices(
+                "i2t", numbers(3), np.array([[0, 1, 2], [1, 2, ABSENT], [3, 4, 0]]), np.array([0, 1, 2])
+            )
+        },
+    )
+    found = Suite(
+        "comvg",
+        files,
+        texts,
+        {"comvg": Choices("t2i", numbers(5), np.stack([numbers(5), numbers(3, 8)], axis=1), numbers(5) % 2)},
+    )
+    groups = Suite(
+        "winoground", files, texts, {"winoground": Groups(numbers(8).reshape(4, 2), numbers(8).reshape(4, 2))}
+    )
+    told = Suite(
+        "elevater",
+        files,
+        texts,
+        {
+            "elevater/mnist": Classes(numbers(8), numbers(8) % 3, ((0, 1), (2,), (3, 4, 5)), ("a", "b", "c")),
+            "elevater/kitti-distance": Classes(
+                numbers(8), numbers(8) % 2, ((6,), (7, 8)), ("a", "b"), centre_crop=False
+            ),
+        },
+    )
+    pool = Suite(
+        "coco",
+        files,
+        texts,
+        {"coco": Pool(numbers(4), numbers(12) % 9, np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]))},
+    )
+    return [choices, cropped, found, groups, told, pool]
+
+
+def open_plainly(root: Path, picture: Picture) -> Image.Image:
+    path = root / picture.path
+    if path.suffix == ".npy":
+        return Image.fromarray(np.load(path)[:, :, ::-1].copy())
+    image = Image.open(path)
+    return image.crop(picture.box) if picture.box else image
+
+
+@torch.no_grad()
+def plain_image(clip: Backbone, root: Path, picture: Picture, squeezed: bool = False) -> np.ndarray:
+    """An image's embedding, by itself, as open_clip computes it."""
+    image = open_plainly(root, picture)
+    pixels = clip.preprocess(image)
+    if squeezed:
+        image = image.convert("RGB").resize((32, 32), Image.Resampling.BICUBIC)
+        pixels = clip.preprocess(image)
+    return normalize(clip.model.encode_image(pixels[None]), dim=-1)[0].numpy()
+
+
+@torch.no_grad()
+def plain_text(clip: Backbone, text: str) -> np.ndarray:
+    """A text's embedding, by itself, with all its padding, as open_clip computes it."""
+    return normalize(clip.model.encode_text(clip.tokens([text])), dim=-1)[0].numpy()
+
+
+def write_sugarcrepe(root: Path, sets: Sequence[str], items: int = 5) -> None:
+    """Files of SugarCrepe's form, with their images."""
+    rng, texts = np.random.default_rng(2), captions(2 * items)
+    images = root / "images" / "coco" / "val2017"
+    images.mkdir(parents=True)
+    (root / "sugarcrepe").mkdir()
+    names = [f"{number:012d}.jpg" for number in range(3)]
+    for name in names:
+        Image.fromarray(rng.integers(0, 256, (40, 48, 3), dtype=np.uint8)).save(images / name)
+    document = {
+        str(item): {"filename": names[item % 3], "caption": texts[item], "negative_caption": texts[items + item]}
+        for item in range(items)
+    }
+    for name in sets:
+        (root / "sugarcrepe" / f"{name}.json").write_text(json.dumps(document))
