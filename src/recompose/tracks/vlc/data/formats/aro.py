@@ -5,11 +5,11 @@ Genome a box is cut out (``bbox_x``, ``bbox_y``, ``bbox_w``, ``bbox_h``); its ca
 ``true_caption``, and scores are means over groups: ``relation_name``, or the two ``attributes`` in their order.
 
 In the order tasks the true caption stands first, before four in which are shuffled: nouns, and adjectives; all words
-but these; the words of each three; and the threes. The shuffled captions are published nowhere. The released code draws
-them whenever it starts, from Karpathy's test captions, by the tags of spaCy's en_core_web_sm and the tokens of NLTK in
-whatever versions are installed, with the generators of NumPy and of Python seeded with 1, and cuts all five down to 30
-words in lower case without most punctuation. So they are read from a file of what it drew: a list of its
-``test_cases``, each with ``image`` and the five ``caption_options``.
+but these; the words of each three; and the threes. The authors publish no shuffled captions: their code draws them whenever
+it starts, from Karpathy's test captions, by the tags of spaCy's en_core_web_sm and the tokens of NLTK in whatever
+versions are installed, with the generators of NumPy and of Python seeded with 1, and cuts all five down to 30 words in
+lower case without most punctuation. So they are read from a file of what it drew: a list of its ``test_cases``, each
+with ``image`` and the five ``caption_options``.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,10 @@ ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # and the folders o
 LAYOUT = f"""\
 {NAME}/visual_genome_relation.json, {NAME}/visual_genome_attribution.json: dataset_zoo/aro_datasets.py of \
 github.com/mertyg/vision-language-models-are-bows fetches them from Google Drive
-{NAME}/coco_order.json, {NAME}/flickr30k_order.json: published nowhere; json.dump the test_cases of COCO_Order and of \
-Flickr30k_Order there, after seed_all(1): [{{"image": ..., "caption_options": [true, 4 shuffled]}}, ...]
+{NAME}/coco_order.json, {NAME}/flickr30k_order.json: not published by the authors; json.dump the test_cases of \
+COCO_Order and of Flickr30k_Order there, after seed_all(1) of misc: [{{"image": "val2014/..." or \
+"flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...] (somebody's draw, with images, is \
+huggingface.co/datasets/gowitheflow/ARO-COCO-order and ARO-Flickr-Order)
 {VISUAL_GENOME}/<number>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
 visualgenome.org
 {COCO}/val2014/*.jpg: val2014.zip of cocodataset.org
