@@ -17,7 +17,7 @@ LAYOUT = "a.json: here\nb.json: there"
 
 
 def item(**fields: Any) -> Item:
-    return Item(Path("folder/a.json"), "item 3", {**fields})
+    return Item(Path("folder/a.json"), "item 3", fields)
 
 
 def said(error: pytest.ExceptionInfo[DataError]) -> str:

@@ -5,11 +5,11 @@ Genome a box is cut out (``bbox_x``, ``bbox_y``, ``bbox_w``, ``bbox_h``); its ca
 ``true_caption``, and scores are means over groups: ``relation_name``, or the two ``attributes`` in their order.
 
 In the order tasks the true caption stands first, before four in which are shuffled: nouns, and adjectives; all words
-but these; the words of each three; and the threes. The authors publish no shuffled captions: their code draws them whenever
-it starts, from Karpathy's test captions, by the tags of spaCy's en_core_web_sm and the tokens of NLTK in whatever
-versions are installed, with the generators of NumPy and of Python seeded with 1, and cuts all five down to 30 words in
-lower case without most punctuation. So they are read from a file of what it drew: a list of its ``test_cases``, each
-with ``image`` and the five ``caption_options``.
+but these; the words of each three; and the threes. The authors publish no shuffled captions: their code draws them
+whenever it starts, from Karpathy's test captions, by the tags of spaCy's en_core_web_sm and the tokens of NLTK in
+whatever versions are installed, with the generators of NumPy and of Python seeded with 1, and cuts all five down to 30
+words in lower case without most punctuation. So they are read from a file of what it drew: a list of its
+``test_cases``, each with ``image`` and the five ``caption_options``.
 """
 
 from collections.abc import Sequence
