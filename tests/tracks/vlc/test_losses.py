@@ -18,13 +18,17 @@ from torch.nn.functional import cosine_similarity, cross_entropy
 from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.losses import (
     Missing,
+    Target,
     Weights,
     contrastive_loss,
     contrastive_loss_with_negatives,
+    cross_modal_rank_loss,
     hard_negative_loss,
+    intra_modal_loss,
     local_hard_negative_loss,
     local_scores,
     patch_weights,
+    rank_thresholds,
 )
 from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
 
@@ -507,6 +511,123 @@ def test_losses_go_with_mixed_precision() -> None:
     assert images.grad is not None and images.grad.isfinite().all()
 
 
+# CE-CLIP's contrast of captions with negatives, and ranks
+
+
+def matching(rows: Rows) -> dict[tuple[int, int], list[float]]:
+    """Negatives by caption and kind."""
+    left = iter(rows)
+    return {(i, k): next(left) for i, row in enumerate(VALID) for k, there in enumerate(row) if there}
+
+
+def intra_modal_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, target: Target) -> float:
+    (tau,) = scale[0]
+    total = 0.0
+    for image, text in zip(images, texts, strict=True):
+        logits = [tau * cosine(text, negative) for negative in negatives]
+        if target == "own":
+            logits.insert(0, tau * cosine(image, text))
+        total -= math.log(softmax(logits)[0])
+    return total / len(texts)
+
+
+@pytest.mark.parametrize("target", get_args(Target))
+def test_captions_are_contrasted_with_all_negatives(target: Target) -> None:
+    images, count = normal(1, 4, 3), int(valid_negatives.sum())
+
+    def loss(texts: Tensor, negatives: Tensor, scale: Tensor) -> Tensor:
+        return intra_modal_loss(torch.tensor(images), texts, negatives, valid_negatives, scale.squeeze(), target)
+
+    def loop(texts: Rows, negatives: Rows, scale: Rows) -> float:
+        return intra_modal_loop(images.tolist(), texts, negatives, scale, target)
+
+    assert_value_and_gradients(loss, loop, [normal(2, 4, 3), normal(3, count, 3), SCALE[None]])
+
+
+def test_images_take_part_where_a_caption_s_own_one_is_the_target() -> None:
+    texts, negatives = normal(2, 4, 3), normal(3, int(valid_negatives.sum()), 3)
+
+    def loss(images: Tensor) -> Tensor:
+        return intra_modal_loss(images, torch.tensor(texts), torch.tensor(negatives), valid_negatives, 3.0, "own")
+
+    def loop(images: Rows) -> float:
+        return intra_modal_loop(images, texts.tolist(), negatives.tolist(), [[3.0]], "own")
+
+    assert_value_and_gradients(loss, loop, [normal(1, 4, 3)])
+
+
+def test_as_released_captions_are_drawn_to_the_first_negative_and_else_away_from_all() -> None:
+    texts = torch.eye(3, dtype=torch.float64)
+
+    def likeness(target: Target) -> Tensor:
+        """Cosines [captions, negatives], and how they change in a step of training."""
+        negatives = (texts + 0.1).requires_grad_()
+        intra_modal_loss(texts, texts, negatives, torch.ones(3, 1, dtype=torch.bool), 1.0, target).backward()
+        assert negatives.grad is not None
+        before, after = negatives.detach(), negatives.detach() - 0.01 * negatives.grad
+        return torch.stack([cosine_similarity(texts[:, None], each, dim=2) for each in (before, after)])
+
+    before, after = likeness("first")
+    assert (after[1:, 0] > before[1:, 0]).all()
+    before, after = likeness("own")
+    assert after.sum() < before.sum()
+
+
+def rank_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, thresholds: list[float]) -> float:
+    (tau,) = scale[0]
+    total = 0.0
+    for (i, k), negative in matching(negatives).items():
+        lead = tau * cosine(images[i], texts[i]) - tau * cosine(images[i], negative)
+        total += max(0.0, thresholds[k] - lead)
+    return total / (len(VALID) * len(VALID[0]))
+
+
+@pytest.mark.parametrize("thresholds", [[0.0, 0.0, 0.0], [2.0, 0.5, 4.0]])
+def test_captions_are_ranked_above_their_negatives(thresholds: list[float]) -> None:
+    count = int(valid_negatives.sum())
+    assert_value_and_gradients(
+        lambda images, texts, negatives, scale: cross_modal_rank_loss(
+            images, texts, negatives, valid_negatives, scale.squeeze(), torch.tensor(thresholds).double()
+        ),
+        lambda images, texts, negatives, scale: rank_loop(images, texts, negatives, scale, thresholds),
+        [normal(4, 4, 3), normal(5, 4, 3), normal(6, count, 3), SCALE[None]],
+    )
+
+
+@pytest.mark.parametrize("highest", [0.5, 100.0])
+def test_thresholds_are_mean_leads_within_limits(highest: float) -> None:
+    images, texts, negatives = (normal(seed, rows, 3).tolist() for seed, rows in ((7, 4), (8, 4), (9, 7)))
+    positives = [5.0 * cosine(image, text) for image, text in zip(images, texts, strict=True)]
+    expected = []
+    for kind in range(3):
+        logits = [5.0 * cosine(images[i], one) for (i, k), one in matching(negatives).items() if k == kind]
+        expected.append(min(max(sum(positives) / 4 - sum(logits) / len(logits), 0.0), highest))
+    features = [torch.tensor(each, dtype=torch.float64) for each in (images, texts, negatives)]
+    before = torch.full((3,), 7.0, dtype=torch.float64)
+    found = rank_thresholds(*features, valid_negatives, 5.0, before, highest)
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64))
+
+
+def test_the_threshold_of_a_kind_without_negatives_stays() -> None:
+    one = torch.tensor([[True, False], [False, False]])
+    features = tensor(1, 2, 3), tensor(2, 2, 3), tensor(3, 1, 3)
+    before = torch.tensor([9.0, 7.0], dtype=torch.float64)
+    found = rank_thresholds(*features, one, 1.0, before, 10.0)
+    assert found[1] == 7.0
+    assert found[0] != 9.0
+
+
+def test_without_any_negative_ce_clip_s_losses_are_0() -> None:
+    none = torch.zeros(2, 3, dtype=torch.bool)
+    for target in get_args(Target):
+        images = tensor(1, 2, 3).requires_grad_()
+        loss = intra_modal_loss(images, tensor(2, 2, 3), tensor(3, 0, 3), none, 1.0, target)
+        loss = loss + cross_modal_rank_loss(images, tensor(2, 2, 3), tensor(3, 0, 3), none, 1.0, torch.ones(3))
+        loss.backward()
+        assert loss.item() == 0
+        assert images.grad is not None and not images.grad.any()
+
+
 # bad input
 
 FEATURES, TOKENS, ALL = torch.eye(2), torch.ones(2, 4, 3), torch.ones(2, 1, dtype=torch.bool)
@@ -569,6 +690,14 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0), r"a mask is bool \[N, T\] .* torch.int32 \(2, 4\)"),
     (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK[:, :3], 1.0), r"for \(2, 4, 3\), not torch.bool \(2, 3\)"),
     (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK, torch.ones(2)), "the scale of logits"),
+    (
+        lambda: intra_modal_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, "second"),  # type: ignore[arg-type]
+        "target is 'second', not one of first, own",
+    ),
+    (
+        lambda: cross_modal_rank_loss(FEATURES, FEATURES, FEATURES, ALL, 1.0, torch.ones(2)),
+        r"thresholds are \[K\], of 1 kinds, not \(2,\)",
+    ),
     (
         lambda: patch_weights(TOKENS, TOKENS, "max"),  # type: ignore[arg-type]
         "weights is 'max', not one of minmax, sparse, softmax",

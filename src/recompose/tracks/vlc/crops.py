@@ -1,8 +1,8 @@
 """Random crops of images, as CLIPs are fine-tuned with.
 
-FSC-CLIP's code at 604015d cuts nine tenths or more out of an image as it is on disk, of a width to height between 3 / 4
-and 4 / 3, and resizes that to the square that the tower takes (torchvision's RandomResizedCrop, bicubic). Here it is cut
-out of the square as towers see it, which is made once, so that what a centre crop leaves out is never shown.
+FSC-CLIP's code at 604015d cuts nine tenths or more out of an image as it is on disk, of a width to height between
+3 / 4 and 4 / 3, and resizes that to the square that the tower takes (torchvision's RandomResizedCrop, bicubic). Here it
+is cut out of the square as towers see it, which is made once, so that what a centre crop leaves out is never shown.
 """
 
 from math import log

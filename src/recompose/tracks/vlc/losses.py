@@ -322,7 +322,7 @@ def intra_modal_loss(
         logits = torch.cat([own, logit_scale * texts @ negatives.T], dim=1)
     else:
         logits = logit_scale * texts @ negatives.T
-    return -log_softmax(logits, dim=1)[:, 0].mean()
+    return nn.functional.cross_entropy(logits, torch.zeros(len(texts), dtype=torch.long, device=texts.device))
 
 
 def cross_modal_rank_loss(

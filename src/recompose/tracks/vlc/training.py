@@ -112,8 +112,8 @@ def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, 
 
 
 def rate(step: int, warmup_steps: int, steps: int) -> float:
-    """The learning rate of a step, the first is 0, as a share of the highest: linear up to the last step of the warm-up,
-    then half a cosine that reaches 0 when training is over (as released).
+    """The learning rate of a step, the first is 0, as a share of the highest: linear up to the last step of the
+    warm-up, then half a cosine that reaches 0 when training is over (as released).
 
     Example:
         >>> [rate(step, 2, 6) for step in (0, 1, 2, 4, 6)]

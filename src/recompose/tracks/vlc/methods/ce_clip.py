@@ -1,5 +1,5 @@
-"""CE-CLIP (Zhang et al., 2024): negatives are contrasted with captions, too, and ranked below them by thresholds that grow
-with what the model can tell apart. Checked against lezhang7/Enhance-FineGrained at ef87eb7.
+"""CE-CLIP (Zhang et al., 2024): negatives are contrasted with captions, too, and ranked below them by thresholds that
+grow with what the model can tell apart. Checked against lezhang7/Enhance-FineGrained at ef87eb7.
 
 The released negatives of a caption are four, written beforehand: nouns swapped, and an adjective, a noun and a verb
 replaced by a language model. Here they are of the kinds that settings name, made anew in each step. Where one could not

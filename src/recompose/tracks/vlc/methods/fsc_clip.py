@@ -54,8 +54,8 @@ class FscClip(CaptionMethod):
         super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
         if local_weight and not backbone.depth:
             raise ValueError(
-                "the local loss of fsc-clip compares tokens with patches, and a convolutional image tower has none: set "
-                "local_weight to 0, or take a transformer"
+                "the local loss of fsc-clip compares tokens with patches, and a convolutional image tower has none: "
+                "set local_weight to 0, or take a transformer"
             )
         self.global_weight, self.local_weight = global_weight, local_weight
         self.gamma, self.beta, self.weights = gamma, beta, weights

@@ -1,5 +1,5 @@
-"""NegCLIP (Yuksekgonul et al., 2023), as FSC-CLIP's code at 604015d has it as a baseline: negatives are made anew in each
-step, and there are no additional images that resemble those of the batch.
+"""NegCLIP (Yuksekgonul et al., 2023), as FSC-CLIP's code at 604015d has it as a baseline: negatives are made anew in
+each step, and there are no additional images that resemble those of the batch.
 """
 
 from collections.abc import Mapping

@@ -68,12 +68,12 @@ class CaptionMethod(nn.Module, ABC):
         """1 / tau."""
         return self.backbone.logit_scale
 
-    def begin_epoch(self) -> None:  # noqa: B027 - most methods remember nothing
+    def begin_epoch(self) -> None:
         """Forget what a loss remembers of an epoch."""
 
     def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
-        """What the loss is computed from: each image's and each text's part depends on nothing else, so that a batch can
-        be represented in parts.
+        """What the loss is computed from: each image's and each text's part depends on nothing else, so that a batch
+        can be represented in parts.
 
         Args:
             pixels: [n, 3, H, W].

@@ -1,0 +1,206 @@
+"""Low-rank changes of a whole CLIP against weights that were changed by hand, and against the released rules."""
+
+import json
+from copy import deepcopy
+from itertools import pairwise
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import conv2d
+
+from recompose.backbones.clip import Backbone, build, outline
+from recompose.nn.tower_lora import LowRankChange, attach, merge
+
+RANK, ALPHA = 4, 1.0
+VISION = {"image_size": 32, "patch_size": 16, "layers": 2, "width": 48, "head_width": 16}
+PLAIN = {  # a tower with CLIP's own patch embedding
+    "embed_dim": 32,
+    "vision_cfg": VISION,
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 64, "heads": 4, "layers": 2},
+}
+IDS = torch.tensor([[49406, 320, 736, 5211, 49407, 0], [49406, 2368, 49407, 0, 0, 0]])
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Backbone:
+    """With CLIP's own patch embedding, one convolution."""
+    (tmp_path / "plain-clip.json").write_text(json.dumps(PLAIN))
+    open_clip.add_model_config(tmp_path)
+    torch.manual_seed(0)
+    return build("plain-clip", "gelu").eval()
+
+
+@pytest.fixture
+def stem() -> Backbone:
+    """With a stem of several convolutions."""
+    torch.manual_seed(0)
+    return build("shapes-clip", "gelu").eval()
+
+
+def pixels(seed: int = 1) -> Tensor:
+    return torch.randn(3, 3, 32, 32, generator=torch.Generator().manual_seed(seed))
+
+
+def unsettle(model: nn.Module, seed: int = 5) -> None:
+    """Move changes away from where they begin."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator)
+
+
+def embeddings(backbone: Backbone) -> Tensor:
+    return torch.cat([backbone.encode_image(pixels()), backbone.encode_text(IDS)])
+
+
+def expected_shapes(model: Any) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Of each weight that the released code changes the shapes of its A and B, written out."""
+    shapes = {}
+    for tower, blocks in (("visual.transformer", model.visual.transformer), ("transformer", model.transformer)):
+        width = blocks.resblocks[0].ln_1.normalized_shape[0]
+        for number in range(len(blocks.resblocks)):
+            block = f"{tower}.resblocks.{number}"
+            shapes[f"{block}.attn.in_proj_weight"] = (RANK, width), (3 * width, RANK)
+            shapes[f"{block}.attn.out_proj.weight"] = (RANK, width), (width, RANK)
+            shapes[f"{block}.mlp.c_fc.weight"] = (RANK, width), (4 * width, RANK)
+            shapes[f"{block}.mlp.c_proj.weight"] = (RANK, 4 * width), (width, RANK)
+    return shapes
+
+
+def attached_shapes(backbone: Backbone) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    found: dict[str, dict[str, tuple[int, ...]]] = {}
+    for name, parameter in backbone.named_parameters():
+        if parameter.requires_grad:
+            layer, _, rest = name.removeprefix("model.").partition(".parametrizations.")
+            weight, number, part = rest.split(".")
+            assert number == "0"
+            found.setdefault(f"{layer}.{weight}", {})[part] = tuple(parameter.shape)
+    return {name: (parts["A"], parts["B"]) for name, parts in found.items()}
+
+
+def test_what_is_changed_and_at_which_rank_with_a_patch_embedding(plain: Backbone) -> None:
+    attach(plain, RANK, ALPHA)
+    patch = {"visual.conv1.weight": ((RANK * 16, 3 * 16), (48 * 16, RANK * 16))}
+    assert attached_shapes(plain) == expected_shapes(plain.model) | patch
+
+
+def test_what_is_changed_and_at_which_rank_with_a_stem(stem: Backbone) -> None:
+    attach(stem, RANK, ALPHA)
+    channels = [3, 48, 96, 192]
+    convolutions = {
+        f"visual.conv1.{3 * number}.weight": ((RANK * 3, into * 3), (out * 3, RANK * 3))
+        for number, (into, out) in enumerate(pairwise(channels))
+    }
+    convolutions["visual.conv1.9.weight"] = (RANK, 192), (128, RANK)
+    assert attached_shapes(stem) == expected_shapes(stem.model) | convolutions
+
+
+def test_how_many_parameters_vit_b_32_trains() -> None:
+    """Of 12 blocks, of which joint and last projections have A [4, w] and B [3 w, 4], [w, 4], and layers between them
+    A [4, w], B [4 w, 4] and A [4, 4 w], B [w, 4]: 4 (4 + 2 + 5 + 5) w. The patches' change: 128 x 96, 768 * 32 x 128.
+    """
+    backbone = outline("ViT-B-32", "quick_gelu")
+    attach(backbone, 4)
+    count = sum(parameter.numel() for parameter in backbone.parameters() if parameter.requires_grad)
+    assert count == 12 * 64 * (768 + 512) + 128 * 96 + 768 * 32 * 128
+
+
+def test_where_changes_begin() -> None:
+    torch.manual_seed(0)
+    linear, joint = LowRankChange((200, 300), 50, 1.0, drawn=False), LowRankChange((900, 300), 50, 1.0, drawn=True)
+    convolution = LowRankChange((40, 30, 5, 5), 8, 1.0, drawn=False)
+    assert not linear.B.any() and not convolution.B.any()
+    bounds = [
+        (linear.A, sqrt(1 / 300)),  # Kaiming's uniform with a slope of sqrt(5): 1 / sqrt(columns)
+        (convolution.A, sqrt(1 / (30 * 5))),
+        (joint.A, sqrt(6 / (300 + 50))),  # Xavier's uniform
+        (joint.B, sqrt(6 / (50 + 900))),
+    ]
+    for drawn, bound in bounds:
+        assert 0.99 * bound < drawn.abs().max() <= bound
+        assert drawn.std().item() == pytest.approx(bound / sqrt(3), rel=0.03)
+
+
+def test_a_change_is_a_product_entry_by_entry() -> None:
+    change = LowRankChange((6, 5), 2, 3.0, drawn=True)
+    weight = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
+    a, b = change.A.tolist(), change.B.tolist()
+    expected = [
+        [weight[i, j].item() + 3.0 / 2 * sum(b[i][r] * a[r][j] for r in range(2)) for j in range(5)] for i in range(6)
+    ]
+    torch.testing.assert_close(change(weight), torch.tensor(expected))
+
+
+def test_a_convolution_s_change_is_read_row_by_row() -> None:
+    change = LowRankChange((4, 3, 2, 2), 1, 1.0, drawn=True)
+    weight = torch.zeros(4, 3, 2, 2)
+    entries = [
+        sum(b * a for b, a in zip(row, column, strict=True))
+        for row in change.B.tolist()
+        for column in zip(*change.A.tolist(), strict=True)
+    ]
+    torch.testing.assert_close(change(weight).flatten(), torch.tensor(entries))
+    images = torch.randn(2, 3, 4, 4)
+    layer = nn.Conv2d(3, 4, 2, stride=2, bias=False)
+    with torch.no_grad():
+        layer.weight.zero_()
+    attach(layer_of := nn.Sequential(layer), 1, 1.0)
+    layer_of[0].parametrizations.weight[0].load_state_dict(change.state_dict())
+    torch.testing.assert_close(layer_of(images), conv2d(images, torch.tensor(entries).view(4, 3, 2, 2), stride=2))
+
+
+def test_a_kernel_that_is_not_square_is_refused() -> None:
+    with pytest.raises(ValueError, match="square kernels, not for one of 2 x 3"):
+        LowRankChange((4, 3, 2, 3), 1, 1.0, drawn=False)
+
+
+@pytest.mark.parametrize("kind", ["plain", "stem"])
+def test_a_model_with_changes_is_one_whose_weights_were_changed_by_hand(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    backbone: Backbone = request.getfixturevalue(kind)
+    by_hand = deepcopy(backbone)
+    attach(backbone, RANK, 2.0)
+    unsettle(backbone)
+    weights = dict(by_hand.named_parameters())
+    changed = dict(backbone.named_parameters())
+    for name in list(changed):
+        if name.endswith(".0.A"):
+            original = name.removesuffix(".0.A").replace(".parametrizations", "")
+            product = changed[name.removesuffix("A") + "B"].detach() @ changed[name].detach()
+            weights[original].data += 2.0 / RANK * product.reshape(weights[original].shape)
+    torch.testing.assert_close(embeddings(backbone), embeddings(by_hand), atol=1e-5, rtol=1e-4)
+    merge(backbone)
+    assert set(backbone.state_dict()) == set(by_hand.state_dict())
+    torch.testing.assert_close(embeddings(backbone), embeddings(by_hand), atol=1e-5, rtol=1e-4)
+
+
+def test_a_new_model_is_not_quite_the_one_before_but_for_joint_projections_it_is(plain: Backbone) -> None:
+    before = embeddings(plain).detach()
+    attach(plain, RANK, ALPHA)
+    assert not torch.allclose(embeddings(plain), before, atol=1e-4)
+    for name, parameter in plain.named_parameters():
+        if "in_proj_weight.0.B" in name:
+            parameter.data.zero_()
+    torch.testing.assert_close(embeddings(plain), before, atol=1e-6, rtol=1e-5)
+
+
+def test_only_changes_train_and_all_of_them_do(plain: Backbone) -> None:
+    attach(plain, RANK, ALPHA)
+    unsettle(plain)  # where B is 0, A has no gradient yet
+    (embeddings(plain).square().sum() * plain.logit_scale).backward()
+    for name, parameter in plain.named_parameters():
+        trains = name.endswith((".0.A", ".0.B"))
+        assert parameter.requires_grad == trains
+        assert (parameter.grad is not None and bool(parameter.grad.any())) == trains, name
+
+
+def test_merging_leaves_a_model_without_changes_as_it_is(plain: Backbone) -> None:
+    before = {name: tensor.clone() for name, tensor in plain.state_dict().items()}
+    merge(plain)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in plain.state_dict().items())
