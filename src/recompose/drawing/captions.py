@@ -188,12 +188,17 @@ def layout(scene: Scene, rng: Random) -> list[Spot]:
     ]
 
 
-def draw_scene(scene: Scene, rng: Random, look: Look = SCENES) -> Image.Image:
-    """The picture [SIZE x SIZE] of a scene; a scene of two things has a relation."""
+def draw_spots(spots: Sequence[Spot], rng: Random, look: Look = SCENES) -> Image.Image:
+    """The picture [SIZE x SIZE] of things at their places."""
     picture = ground(rng, look)
-    for spot in layout(scene, rng):
+    for spot in spots:
         draw_object(picture, spot.thing.name, spot.thing.states, spot.centre, spot.radius, rng, look)
     return finished(picture, look)
+
+
+def draw_scene(scene: Scene, rng: Random, look: Look = SCENES) -> Image.Image:
+    """The picture [SIZE x SIZE] of a scene; a scene of two things has a relation."""
+    return draw_spots(layout(scene, rng), rng, look)
 
 
 # ---- wording
@@ -237,7 +242,9 @@ class Node:
         words: list[Word] = []
         for node in self.before:
             words += node.words(start + len(words), own)
-        words.append(Word(self.text, self.tag, self.pos, self.lemma or self.text, own if head is None else head, self.dep))
+        words.append(
+            Word(self.text, self.tag, self.pos, self.lemma or self.text, own if head is None else head, self.dep)
+        )
         for node in self.after:
             words += node.words(start + len(words), own)
         return words

@@ -1,0 +1,260 @@
+"""What drawn suites are made of: held-out scenes as they are drawn, and what is true or false of them.
+
+A scene has counterfactuals, which differ from it in one thing: an object, an attribute, the relation, a number, or who
+stands where. Drawn they are another picture, said they are a false caption.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+from recompose.drawing.captions import (
+    ACTIONS,
+    DENIABLE,
+    NAMES,
+    NUMBERS,
+    PLACES,
+    PLAIN,
+    QUALITIES,
+    REVERSED,
+    SIZES,
+    Scene,
+    Spot,
+    Style,
+    Thing,
+    Wording,
+    caption,
+    choose_scene,
+    draw_spots,
+    holds,
+    layout,
+)
+from recompose.drawing.looks import Look
+from recompose.drawing.objects import CANVAS, COLOURS, SIZE
+from recompose.tracks.vlc.data.shapes_captions import ANNOTATED
+from recompose.tracks.vlc.data.suite import Box
+
+TRIES = 200
+ALIKE = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in kind}  # what may stand for an attribute
+HELD_OUT = Style(ANNOTATED, {"one": 20, "many": 15, "placed": 10, "two": 35, "act": 20}, flat=True)
+
+Change: TypeAlias = Callable[[Scene, Random], Scene]
+
+
+# ---- counterfactuals
+
+
+def _changed(scene: Scene, which: int, thing: Thing) -> Scene:
+    return replace(scene, second=thing) if which else replace(scene, first=thing)
+
+
+def _chosen(scene: Scene, rng: Random) -> tuple[int, Thing]:
+    which = rng.randrange(len(scene.things))
+    return which, scene.things[which]
+
+
+def _renamed(scene: Scene, thing: Thing, rng: Random) -> Thing:
+    taken = [there.name for there in scene.things]
+    return replace(thing, name=rng.choice([name for name in NAMES if name not in taken]))
+
+
+def other_object(scene: Scene, rng: Random) -> Scene:
+    """One of the things is another object."""
+    which, thing = _chosen(scene, rng)
+    return _changed(scene, which, _renamed(scene, thing, rng))
+
+
+def other_subject(scene: Scene, rng: Random) -> Scene:
+    """The first thing is another object."""
+    return _changed(scene, 0, _renamed(scene, scene.first, rng))
+
+
+def other_target(scene: Scene, rng: Random) -> Scene:
+    """The second thing is another object."""
+    return _changed(scene, 1, _renamed(scene, _both(scene)[1], rng))
+
+
+def other_state(scene: Scene, rng: Random) -> Scene:
+    """A thing has another attribute of the same kind; things that have none stay as they are."""
+    which, thing = _chosen(scene, rng)
+    if not thing.states:
+        return scene
+    state = rng.choice(thing.states)
+    other = rng.choice([like for like in ALIKE[state] if like != state])
+    return _changed(scene, which, replace(thing, states=tuple(other if one == state else one for one in thing.states)))
+
+
+def other_relation(scene: Scene, rng: Random) -> Scene:
+    """Another relation of the same kind, or another place."""
+    kinds: Sequence[Sequence[str]] = (tuple(REVERSED), ACTIONS, tuple(PLACES))
+    alike = next(kind for kind in kinds if scene.relation in kind)
+    return replace(scene, relation=rng.choice([other for other in alike if other != scene.relation]))
+
+
+def other_number(scene: Scene, rng: Random) -> Scene:
+    """Another number of the first thing."""
+    count = rng.choice([number for number in (1, *NUMBERS) if number != scene.first.count])
+    return replace(scene, first=replace(scene.first, count=count))
+
+
+def other_size(scene: Scene, rng: Random) -> Scene:
+    """Big things are small, and small ones big."""
+    sizes = dict(zip(SIZES, reversed(SIZES), strict=True))
+    which, thing = _chosen(scene, rng)
+    return _changed(scene, which, replace(thing, size=sizes.get(thing.size, "")))
+
+
+def _both(scene: Scene) -> tuple[Thing, Thing]:
+    if scene.second is None:
+        raise ValueError(f"there are no two things in {scene}")
+    return scene.first, scene.second
+
+
+def swapped_things(scene: Scene, rng: Random) -> Scene:
+    """The two things stand for each other, with their attributes."""
+    first, second = _both(scene)
+    return Scene(second, first, scene.relation)
+
+
+def swapped_states(scene: Scene, rng: Random) -> Scene:
+    """The two things have each other's attributes."""
+    first, second = _both(scene)
+    return Scene(replace(first, states=second.states), replace(second, states=first.states), scene.relation)
+
+
+def swapped_names(scene: Scene, rng: Random) -> Scene:
+    """The two things are each other, without their attributes."""
+    first, second = _both(scene)
+    return Scene(replace(first, name=second.name), replace(second, name=first.name), scene.relation)
+
+
+def added_object(scene: Scene, rng: Random) -> Scene:
+    """There is another thing, too."""
+    name = rng.choice([name for name in DENIABLE if name != scene.first.name])
+    return replace(scene, second=Thing(name), relation="")
+
+
+def added_state(scene: Scene, rng: Random) -> Scene:
+    """A thing has an attribute that it was not said to have."""
+    which, thing = _chosen(scene, rng)
+    if len(thing.states) > 1:
+        return scene
+    kinds = [kind for kind in QUALITIES.values() if ("red" in kind) != bool(thing.colour) or not thing.states]
+    state = rng.choice(list(rng.choice(kinds)))
+    states = (*thing.states, state) if state in COLOURS else (state, *thing.states)
+    return _changed(scene, which, replace(thing, states=states))
+
+
+def false_of(shown: Scene, said: Scene, change: Change, rng: Random) -> Scene:
+    """What is said with a change that makes it false.
+
+    Raises:
+        ValueError: no change of this kind does.
+    """
+    for _ in range(TRIES):
+        other = change(said, rng)
+        if not holds(other, shown):
+            return other
+    raise ValueError(f"{change.__name__} makes nothing false of {shown} that says {said}")
+
+
+def apart(scene: Scene, change: Change, rng: Random) -> Scene:
+    """A counterfactual of a scene: what is true of one is false of the other.
+
+    Raises:
+        ValueError: no change of this kind makes one.
+    """
+    for _ in range(TRIES):
+        other = change(scene, rng)
+        if not holds(other, scene) and not holds(scene, other):
+            return other
+    raise ValueError(f"{change.__name__} makes no counterfactual of {scene}")
+
+
+# ---- scenes and pictures
+
+
+def coloured(scene: Scene, rng: Random, colours: Sequence[str] = ()) -> Scene:
+    """The scene with a colour for each thing, two different ones for two.
+
+    Args:
+        scene: its things' own colours are lost.
+        rng: which colours.
+        colours: they, where they are given.
+    """
+    chosen = colours or rng.sample(sorted(COLOURS), 2)
+    first, *rest = (
+        replace(thing, states=((thing.painted, colour) if thing.painted else (colour,)))
+        for thing, colour in zip(scene.things, chosen, strict=False)
+    )
+    return replace(scene, first=first, second=rest[0] if rest else None)
+
+
+def held_out(kind: str, rng: Random) -> Scene:
+    """A scene of a kind in which all things have colours."""
+    return coloured(choose_scene(HELD_OUT, rng, kind), rng)
+
+
+def mentioned(scene: Scene, rng: Random) -> Scene:
+    """What a caption says of a scene: without every other of the attributes beside colours."""
+
+    def part(thing: Thing) -> Thing:
+        return thing if rng.randrange(2) else replace(thing, states=(thing.colour,))
+
+    return replace(scene, first=part(scene.first), second=part(scene.second) if scene.second else None)
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A picture that was drawn."""
+
+    path: str  # below the root of raw files
+    scene: Scene
+    spots: tuple[Spot, ...]
+
+    @property
+    def name(self) -> str:
+        """Its file's name."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def box(self) -> Box:
+        """Left, top, width and height of what holds all of its things, in pixels."""
+        half = CANVAS // SIZE
+        left, top = (max(0, min(spot.centre[axis] - spot.radius for spot in self.spots) // half - 1) for axis in (0, 1))
+        right, bottom = (
+            min(SIZE, max(spot.centre[axis] + spot.radius for spot in self.spots) // half + 2) for axis in (0, 1)
+        )
+        return left, top, right - left, bottom - top
+
+
+@dataclass
+class World:
+    """The pictures and captions of a seed."""
+
+    root: Path
+    seed: int
+    shown: dict[str, Scene] = field(default_factory=dict)  # path of a picture -> what it shows
+    said: dict[str, Scene] = field(default_factory=dict)  # caption -> what it says
+
+    def rng(self, name: str) -> Random:
+        """Random numbers for something with this name."""
+        return Random(f"suites/{self.seed}/{name}")
+
+    def photo(self, path: str, scene: Scene, look: Look = ANNOTATED) -> Photo:
+        """Draw a scene into a file: as PNG whatever its name ends in, which readers of pictures do not mind."""
+        rng = self.rng(path)
+        spots = tuple(layout(scene, rng))
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draw_spots(spots, rng, look).save(file, "png", compress_level=1)
+        self.shown[path] = scene
+        return Photo(path, scene, spots)
+
+    def text(self, said: Scene, wording: Wording = PLAIN) -> str:
+        """The caption that says something."""
+        text = caption(said, wording)
+        self.said[text] = said
+        return text
