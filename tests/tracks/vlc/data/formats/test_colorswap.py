@@ -1,0 +1,43 @@
+"""ColorSwap's file, written by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import colorswap
+from recompose.tracks.vlc.data.suite import Groups
+from tests.tracks.vlc.data.formats.published import write_json
+
+
+def entry(number: int, **fields: Any) -> dict[str, Any]:
+    captions = {"caption_1": f"a red cube and {number} blue balls", "caption_2": f"a blue cube and {number} red balls"}
+    images = {f"image_{side}": f"images/img_{number}_{side}.png" for side in (1, 2)}
+    return {"id": number, **captions, **images, "image_source": "midjourney", **fields}
+
+
+def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
+    write_json(tmp_path / "colorswap/test.json", [entry(9), entry(11)])
+    suite = colorswap.read(tmp_path)
+    task = suite.tasks["colorswap"]
+    assert isinstance(task, Groups)
+    assert [image.path for image in suite.images] == [
+        f"images/colorswap/images/img_{number}_{side}.png" for number in (9, 11) for side in (1, 2)
+    ]
+    assert task.images.tolist() == task.texts.tolist() == [[0, 1], [2, 3]]
+    assert suite.texts[2:] == ("a red cube and 11 blue balls", "a blue cube and 11 red balls")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (entry(9), r"test\.json, item 2: field 'id' '9' is that of item 1, too"),
+        (entry(4, image_2="/img.png"), "item 2: the image '/img.png' lies outside"),
+        ({"id": 4, "caption_1": "a", "caption_2": "b"}, "item 2: there is no field 'image_1'"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+    write_json(tmp_path / "colorswap/test.json", [entry(9), wrong])
+    with pytest.raises(DataError, match=message):
+        colorswap.read(tmp_path)

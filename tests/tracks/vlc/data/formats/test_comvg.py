@@ -1,0 +1,44 @@
+"""ComVG's file, written by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import comvg
+from tests.tracks.vlc.data.formats.published import questions
+
+HEADER = "id,sentence,pos_triplet,neg_triplet,pos_image_id,neg_image_id,neg_value,sentence_id"
+ROWS = (
+    """1,a man is sitting at a table,"man,sit,table","('dog', 'sit', 'table')",2358258,2357994,subject,215""",
+    """2,a man is sitting at a table,"man,sit,table","('dog', 'sit', 'table')",2358258,2400993,subject,215""",
+)
+
+
+def written(root: Path, *lines: str) -> Path:
+    (root / "comvg").mkdir()
+    (root / "comvg/ComVG.csv").write_text("\r\n".join(lines))
+    return root
+
+
+def test_a_sentence_and_two_images(tmp_path: Path) -> None:
+    suite = comvg.read(written(tmp_path, HEADER, *ROWS))
+    assert questions(suite, "comvg") == [
+        ("a man is sitting at a table", [f"images/vg/{number}.jpg" for number in (2358258, other)], 0)
+        for other in (2357994, 2400993)
+    ]
+    assert len(suite.texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((HEADER, ROWS[0], ROWS[0]), r"ComVG\.csv, row 2: field 'id' '1' is that of row 1, too"),
+        ((HEADER, ROWS[0].replace("2357994", "../7")), "row 1: field 'neg_image_id' is not a number"),
+        ((HEADER.replace("pos_image_id", "image"), *ROWS), "line 1: there is no column 'pos_image_id'"),
+        ((HEADER,), "holds no items"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        comvg.read(written(tmp_path, *lines))

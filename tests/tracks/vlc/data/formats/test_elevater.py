@@ -1,0 +1,198 @@
+"""ELEVATER's files, written by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import elevater
+from recompose.tracks.vlc.data.suite import Classes, Suite
+from tests.tracks.vlc.data.formats.published import equal, write_json
+
+PROMPTS: dict[str, dict[str, Any]] = {
+    "class_map": {
+        "caltech-101": ["wild cat", ["anchor", "hook"], "bass"],
+        "voc-2007-classification": ["cat", "dog"],
+        "kitti-distance": ["a car", "no car"],
+    },
+    "template_map": {
+        "caltech-101": ["a photo of a {}.", "{}"],
+        "voc-2007-classification": ["a {}"],
+        "kitti-distance": ["a photo i took of {}."],
+    },
+}
+PYTHON = """
+'''Prompts.'''
+caltech101_classes = ['wild cat', ['anchor', 'hook'], 'bass']
+caltech101_templates = ['a photo of a {}.', '{}']
+voc_classes = ["cat", "dog"]
+class_map = {
+    'caltech-101': caltech101_classes,
+    'voc-2007-classification': voc_classes,
+    'kitti-distance': kitti_classes,
+}
+template_map = {'caltech-101': caltech101_templates, 'voc-2007-classification': voc_t, 'kitti-distance': kitti_t}
+"""
+
+
+def entry(name: str, index: str = "test.txt", kind: str = "multiclass", **fields: Any) -> dict[str, Any]:
+    test = {"index_path": index, "files_for_local_usage": ["test.zip"], "num_images": 3}
+    return {
+        "name": name,
+        "type": f"classification_{kind}",
+        "root_folder": f"classification/{name}",
+        "test": test,
+        **fields,
+    }
+
+
+REGISTRY = [
+    entry("caltech-101"),
+    entry("voc-2007-classification", "test_ic.txt", "multilabel"),
+    entry("kitti-distance", "test_meta.json", format="coco"),
+    entry("unheard-of"),
+]
+COCO = {
+    "images": [
+        {"id": 9, "file_name": "a/9.png", "zip_file": "test_images.zip"},
+        {"id": 2, "file_name": "loose.png"},
+    ],
+    "annotations": [{"image_id": 2, "category_id": 7}, {"image_id": 9, "category_id": 4}],
+    "categories": [{"id": 7, "name": "no car"}, {"id": 4, "name": "a car"}],
+}
+
+
+def written(root: Path, lines: str = "", many: str = "", coco: Any = None, prompts: Any = PROMPTS) -> Path:
+    write_json(root / "elevater/elevater_prompts.json", prompts)
+    write_json(root / "elevater/vision_datasets.json", REGISTRY)
+    folder = root / "elevater/classification"
+    for name, text in {"caltech-101/test.txt": lines, "voc-2007-classification/test_ic.txt": many}.items():
+        if text:
+            (folder / name).parent.mkdir(parents=True)
+            (folder / name).write_text(text)
+    if coco is not None:
+        write_json(folder / "kitti-distance/test_meta.json", coco)
+    return root
+
+
+def shown(suite: Suite, name: str) -> tuple[Classes, list[str], list[list[str]]]:
+    """A set, the paths of its images and the prompts of its classes."""
+    task = suite.tasks[name]
+    assert isinstance(task, Classes)
+    prompts = [[suite.texts[number] for number in numbers] for numbers in task.prompts]
+    return task, [suite.images[number].path for number in task.images], prompts
+
+
+def test_an_index_of_lines(tmp_path: Path) -> None:
+    """A name may hold blanks; of several names of a class the first is taken."""
+    suite = elevater.read(written(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n"))
+    assert list(suite.tasks) == ["elevater/caltech101"]
+    task, paths, prompts = shown(suite, "elevater/caltech101")
+    folder = "images/elevater/classification/caltech-101"
+    assert paths == [f"{folder}/test/0/1.jpg", f"{folder}/test/a b/2.jpg", f"{folder}/loose.jpg"]
+    assert task.labels.tolist() == [2, 0, 1]
+    assert task.names == ("wild cat", "anchor", "bass")
+    assert prompts == [[f"a photo of a {name}.", name] for name in task.names]
+    assert not any(image.squeezed for image in suite.images)
+
+
+def test_images_of_several_classes(tmp_path: Path) -> None:
+    suite = elevater.read(written(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
+    task, _, prompts = shown(suite, "elevater/voc2007classification")
+    assert task.labels.dtype == bool
+    assert np.array_equal(task.labels, [[True, True], [False, True]])
+    assert prompts == [["a cat"], ["a dog"]]
+
+
+def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
+    """Images stand in the order of their ids, and a label is the place of its category among the ids of categories.
+
+    Of this set the whole image is shown.
+    """
+    suite = elevater.read(written(tmp_path, coco=COCO))
+    task, paths, _ = shown(suite, "elevater/kitti-distance")
+    folder = "images/elevater/classification/kitti-distance"
+    assert paths == [f"{folder}/loose.png", f"{folder}/test_images/a/9.png"]
+    assert task.labels.tolist() == [1, 0]
+    assert all(image.squeezed for image in suite.images)
+
+
+def test_sets_keep_the_order_of_the_benchmark(tmp_path: Path) -> None:
+    suite = elevater.read(written(tmp_path, "1.jpg 0", "1.jpg 0", COCO))
+    assert list(suite.tasks) == [
+        f"elevater/{name}" for name in ("caltech101", "kitti-distance", "voc2007classification")
+    ]
+
+
+def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_path: Path) -> None:
+    rest = "kitti_classes = ['a car', 'no car']\nkitti_t = ['a photo i took of {}.']\nvoc_t = ['a {}']\n"
+    ours = elevater.read(written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
+    root = written(tmp_path / "python", "1.jpg 0", "1.jpg 0", COCO)
+    (root / "elevater/elevater_prompts.json").unlink()
+    (root / "elevater/prompts.py").write_text(rest + PYTHON)
+    assert equal(elevater.read(root), ours)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [PYTHON, "class_map = {", "class_map = __import__('os').getcwd()", "a = b = []", "class_map = {**x}", "\0"],
+)
+def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None:
+    root = written(tmp_path, "1.jpg 0")
+    (root / "elevater/elevater_prompts.json").unlink()
+    (root / "elevater/prompts.py").write_text(source)
+    with pytest.raises(DataError, match=r"prompts\.py, "):
+        elevater.read(root)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"lines": "1.jpg 3"}, r"test\.txt, line 1: entry 1 is 3, not a whole number from 0 below 3"),
+        ({"lines": "1.jpg 0,1"}, "line 1: 2 labels, where an image has one"),
+        ({"lines": "1.jpg"}, "line 1: entry 1 is not a number"),
+        ({"lines": "test.zip@../../1.jpg 0"}, "line 1: the image 'test/../../1.jpg' lies outside"),
+        ({"lines": "\n"}, "holds no items"),
+        ({"coco": {**COCO, "categories": COCO["categories"][:1]}}, "1 categories, where prompts are of 2 classes"),
+        (
+            {"coco": {**COCO, "annotations": [{"image_id": 2, "category_id": 5}]}},
+            "there is no image 2 or no category 5",
+        ),
+        ({"coco": {**COCO, "annotations": COCO["annotations"][:1]}}, "item 1: 0 labels, where an image has one"),
+        ({"coco": {**COCO, "annotations": COCO["annotations"] * 2}}, "2 labels, where an image has one"),
+        ({"coco": {**COCO, "images": COCO["images"] * 2}}, "field 'id' '9' is that of images, item 1, too"),
+        ({"coco": {"images": []}}, r"test_meta\.json, images, holds no items"),
+        ({"coco": []}, "field 'content' is not an object"),
+        ({}, "the index of a set that .* names; what has to be there"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as error:
+        elevater.read(written(tmp_path, **files))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "value", "message"),
+    [
+        ("class_map", [], "there are no classes"),
+        ("class_map", ["cat", ""], "field 'caltech-101': entry 2 is empty"),
+        ("class_map", ["cat", []], "entry 2' has 0 entries|has 0 entries"),
+        ("template_map", ["a photo"], "caltech-101: 'a photo' has not one {} for the class"),
+        ("template_map", ["{0.__class__}"], "has not one {} for the class"),
+        ("template_map", ["{} and {}"], "has not one {} for the class"),
+    ],
+)
+def test_what_is_wrong_with_prompts_is_said(tmp_path: Path, table: str, value: list[Any], message: str) -> None:
+    prompts = {**PROMPTS, table: {**PROMPTS[table], "caltech-101": value}}
+    with pytest.raises(DataError, match=message):
+        elevater.read(written(tmp_path, "1.jpg 0", prompts=prompts))
+
+
+def test_an_index_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
+    root = written(tmp_path, "1.jpg 0")
+    write_json(root / "elevater/vision_datasets.json", [entry("caltech-101", "../../../secret.txt")])
+    with pytest.raises(DataError, match=r"item 1: the index '.*secret\.txt' lies outside"):
+        elevater.read(root)

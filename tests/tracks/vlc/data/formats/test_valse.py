@@ -1,0 +1,79 @@
+"""VALSE's files, written by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import valse
+from tests.tracks.vlc.data.formats.published import questions, write_json
+
+
+def entry(votes: int = 3, image: str = "000000291619.jpg", dataset: str = "coco2017", **fields: Any) -> dict[str, Any]:
+    captions = {"caption": "one field", "foil": "many fields"}
+    return {"dataset": dataset, "image_file": image, **captions, "mturk": {"caption": votes, "foil": 0}, **fields}
+
+
+def written(root: Path, **files: dict[str, Any]) -> Path:
+    for name in valse.SETS:
+        write_json(root / f"valse/{name}.json", files.get(name, {"plurals:1": entry()}))
+    return root
+
+
+def test_a_caption_and_its_foil_where_two_of_three_agree(tmp_path: Path) -> None:
+    existence = {
+        "a": entry(1, caption="nobody agrees"),
+        "b": entry(2, caption="a dog", foil="no dog"),
+        "c": entry(3, caption="no dog", foil="a dog", image="2.jpg"),
+    }
+    suite = valse.read(written(tmp_path, existence=existence))
+    assert list(suite.tasks) == [f"valse/{name}" for name in valse.SETS]
+    assert questions(suite, "valse/existence") == [
+        ("images/coco/val2017/000000291619.jpg", ["a dog", "no dog"], 0),
+        ("images/coco/val2017/2.jpg", ["no dog", "a dog"], 0),
+    ]
+    assert suite.texts == ("a dog", "no dog", "one field", "many fields")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "image", "path"),
+    [
+        ("coco_2017", "1.jpg", "images/coco/val2017/1.jpg"),
+        ("FOIL dataset", "COCO_val2014_000000165831.jpg", "images/coco/val2014/COCO_val2014_000000165831.jpg"),
+        ("SWiG", "exercising_255.jpg", "images/swig/exercising_255.jpg"),
+        ("visual7w", "v7w_1.jpg", "images/visual7w/v7w_1.jpg"),
+        ("VisDial_v1.0", "COCO_train2014_000000254009.jpg", "images/coco/train2014/COCO_train2014_000000254009.jpg"),
+        ("VisDial_v1.0", "COCO_val2014_000000254009.jpg", "images/coco/val2014/COCO_val2014_000000254009.jpg"),
+        (
+            "VisDial_v1.0",
+            "VisualDialog_val2018_000000284024.jpg",
+            "images/visdial/VisualDialog_val2018/VisualDialog_val2018_000000284024.jpg",
+        ),
+    ],
+)
+def test_an_image_lies_in_the_folder_of_its_data_set(tmp_path: Path, dataset: str, image: str, path: str) -> None:
+    suite = valse.read(written(tmp_path, plurals={"a": entry(dataset=dataset, image=image)}))
+    assert questions(suite, "valse/plurals")[0][0] == path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"dataset": "Flickr30k"}, r"plurals\.json, item 'a': there are images of .*, not of 'Flickr30k'"),
+        ({"dataset": "VisDial_v1.0"}, "there are images of COCO_train2014, .*, not of ''"),
+        ({"image": "../1.jpg"}, "item 'a': the image '../1.jpg' lies outside"),
+        ({"mturk": {"foil": 1}}, "item 'a', field 'mturk': there is no field 'caption'"),
+        ({"foil": " "}, "item 'a': field 'foil' is empty"),
+        ({"votes": 1}, "no item has 2 votes for its caption"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        valse.read(written(tmp_path, plurals={"a": entry(**wrong)}))
+
+
+def test_an_absent_file_says_what_has_to_be_there(tmp_path: Path) -> None:
+    (written(tmp_path) / "valse/foil-it.json").unlink()
+    with pytest.raises(DataError, match=r"foil-it\.json is absent.*github\.com/Heidelberg-NLP/VALSE"):
+        valse.read(tmp_path)

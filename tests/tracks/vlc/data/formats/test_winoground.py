@@ -1,0 +1,51 @@
+"""Winoground's file, written by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import winoground
+from recompose.tracks.vlc.data.suite import Groups
+
+
+def entry(number: int, **fields: Any) -> dict[str, Any]:
+    captions = {"caption_0": f"{number} dogs and a cat", "caption_1": f"a cat and {number} dogs"}
+    return {"id": number, **{f"image_{side}": f"ex_{number}_img_{side}" for side in (0, 1)}, **captions, **fields}
+
+
+def written(root: Path, *items: dict[str, Any]) -> Path:
+    (root / "winoground").mkdir()
+    (root / "winoground/examples.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    return root
+
+
+def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
+    suite = winoground.read(written(tmp_path, entry(3, tag="Object"), entry(7)))
+    task = suite.tasks["winoground"]
+    assert isinstance(task, Groups)
+    paths = [[suite.images[image].path for image in row] for row in task.images]
+    assert paths == [[f"images/winoground/ex_{number}_img_{side}.png" for side in (0, 1)] for number in (3, 7)]
+    texts = [[suite.texts[text] for text in row] for row in task.texts]
+    assert texts == [["3 dogs and a cat", "a cat and 3 dogs"], ["7 dogs and a cat", "a cat and 7 dogs"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (entry(3), r"examples\.jsonl, line 2: field 'id' '3' is that of line 1, too"),
+        (entry(4, image_1="../ex"), "line 2: the image '../ex' lies outside"),
+        (entry(4, caption_1=""), "line 2: field 'caption_1' is empty"),
+        ({"id": 4}, "line 2: there is no field 'image_0'"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        winoground.read(written(tmp_path, entry(3), wrong))
+
+
+def test_that_it_is_gated_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"examples\.jsonl is absent.*gated"):
+        winoground.read(tmp_path)

@@ -1,0 +1,44 @@
+"""All suites by their names."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, left_out, present, read_suite
+from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
+
+
+def test_each_suite_that_is_evaluated_has_a_format() -> None:
+    suites = {name.split("/")[0] for name in (*SUBTASKS, *CLASSIFICATIONS, *RETRIEVALS)}
+    assert suites == {*FORMATS}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_knows_its_name_and_says_what_it_needs_in_one_line(name: str, tmp_path: Path) -> None:
+    suite_format = format_of(name)
+    assert (suite_format.NAME, f"{name}/" in suite_format.LAYOUT) == (name, True)
+    with pytest.raises(DataError, match="has to be there: .") as error:
+        read_suite(name, tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_suites_are_present_where_their_folders_are(tmp_path: Path) -> None:
+    for name in ("winoground", "aro", "images", "unheard-of"):
+        (tmp_path / name).mkdir()
+    assert present(tmp_path) == ["aro", "winoground"]
+    assert present(tmp_path / "nowhere") == []
+
+
+def test_the_nearest_name_of_a_suite_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no suite 'SugarCreep': is sugarcrepe meant"):
+        read_suite("SugarCreep", tmp_path)
+    with pytest.raises(DataError, match="no suite 'x': there are aro, crepe, "):
+        read_suite("x", tmp_path)
+
+
+def test_what_a_suite_lacks_is_said() -> None:
+    suite = Suite("whatsup", (), (), dict.fromkeys(["whatsup/a", "whatsup/b", "whatsup/vg_qa_one"]))  # type: ignore[arg-type]
+    assert left_out(suite) == ["whatsup/coco_qa_one", "whatsup/coco_qa_two", "whatsup/vg_qa_two"]
+    assert len(left_out(Suite("elevater", (), (), {}))) == 21
