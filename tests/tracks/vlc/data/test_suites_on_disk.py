@@ -19,7 +19,7 @@ def test_each_suite_that_is_evaluated_has_a_format() -> None:
 def test_a_format_knows_its_name_and_says_what_it_needs_in_one_line(name: str, tmp_path: Path) -> None:
     suite_format = format_of(name)
     assert (suite_format.NAME, f"{name}/" in suite_format.LAYOUT) == (name, True)
-    with pytest.raises(DataError, match="has to be there: .") as error:
+    with pytest.raises(DataError, match=r"has to be there: .") as error:
         read_suite(name, tmp_path)
     assert "\n" not in str(error.value)
 

@@ -54,7 +54,7 @@ REGISTRY = [
     entry("kitti-distance", "test_meta.json", format="coco"),
     entry("unheard-of"),
 ]
-COCO = {
+COCO: dict[str, list[dict[str, Any]]] = {
     "images": [
         {"id": 9, "file_name": "a/9.png", "zip_file": "test_images.zip"},
         {"id": 2, "file_name": "loose.png"},

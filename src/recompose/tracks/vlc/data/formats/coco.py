@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from recompose.tracks.vlc.data.formats.reading import COCO
-from recompose.tracks.vlc.data.formats.retrieval import FORMS, TestSplit
+from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.suite import Suite
 
 NAME = "coco"
@@ -13,7 +13,7 @@ LAYOUT = (
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
     f"{COCO}/{FOLDER}/<file>, such as COCO_val2014_000000391895.jpg (cocodataset.org)"
 )
-SPLIT = TestSplit(NAME, FILE, OWN, COCO, FOLDER, LAYOUT)
+SPLIT = KarpathySplit(NAME, FILE, OWN, COCO, FOLDER, LAYOUT)
 
 
 def read(root: Path) -> Suite:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from recompose.tracks.vlc.data.formats.reading import FLICKR30K
-from recompose.tracks.vlc.data.formats.retrieval import FORMS, TestSplit
+from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.suite import Suite
 
 NAME = "flickr30k"
@@ -13,7 +13,7 @@ LAYOUT = (
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
     f"{FLICKR30K}/{FOLDER}/<file>, such as 1007129816.jpg (to be asked for at shannon.cs.illinois.edu/DenotationGraph)"
 )
-SPLIT = TestSplit(NAME, FILE, OWN, FLICKR30K, FOLDER, LAYOUT)
+SPLIT = KarpathySplit(NAME, FILE, OWN, FLICKR30K, FOLDER, LAYOUT)
 
 
 def read(root: Path) -> Suite:

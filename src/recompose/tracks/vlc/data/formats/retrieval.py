@@ -20,7 +20,7 @@ FORMS = (
 
 
 @dataclass(frozen=True)
-class TestSplit:
+class KarpathySplit:
     """Where the captions and images of one of Karpathy's test splits are."""
 
     name: str  # of the suite, and of its folder of annotation files
