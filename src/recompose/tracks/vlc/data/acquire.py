@@ -8,6 +8,7 @@ params.yaml names. A folder that somebody put there already is taken as it is, a
 
 import importlib
 import shutil
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -51,9 +52,9 @@ def bring(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
 def _draw(adapter: ModuleType, recipe: Recipe, root: Path) -> None:
     if not root.exists():
         say(f"{root.name}: drawing")
-        partial = fresh_folder(root.with_name(root.name + ".partial"))
-        adapter.draw(partial, **{name: value for name, value in recipe.document.items() if name != "adapter"})
-        partial.rename(root)
+        unfinished = fresh_folder(root.with_name(root.name + ".partial"))
+        adapter.draw(unfinished, **{name: value for name, value in recipe.document.items() if name != "adapter"})
+        unfinished.rename(root)
 
 
 def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
@@ -78,8 +79,7 @@ def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: 
             if not images.exists():
                 extract(bring_archive(archive, data), images)
         elif not place.exists():
-            path = bring_archive(archive, data)
-            write_atomically(place, lambda temporary, path=path: shutil.copyfile(path, temporary))
+            write_atomically(place, partial(shutil.copyfile, bring_archive(archive, data)))
     if not folder.is_dir():
         raise DataError(f"{name}: {folder} is absent. What has to be there, below {root}: {adapter.LAYOUT}")
 

@@ -1,8 +1,9 @@
-"""WordNet's files: the release, and which of them NLTK's reader opens.
+"""WordNet's files: which release, which of them are needed, and whether they are whole.
 
 FSC-CLIP's code reads the package ``wordnet`` of NLTK's data (ytaek-oh/fsc-clip at 604015d, ``text_negatives_data.py``),
-which is Princeton's release 3.0, files and all, with its list of lexicographers' files (``lexnames``). It is published
-as ``wordnet.zip``; Princeton's own archive of release 3.0 has the same files in a folder ``dict``.
+which is Princeton's release 3.0. It is published as ``wordnet.zip``; Princeton's own archive has the same files in a
+folder ``dict``. What NLTK's reader opens besides (``lexnames``, ``index.sense``) is not needed here, and no archive is
+refused for the want of it.
 """
 
 import re
@@ -17,15 +18,13 @@ from recompose.errors import DataError
 VERSION = "3.0"
 PARTS = ("adj", "adv", "noun", "verb")
 FILES = (
-    "lexnames",
     "cntlist.rev",
-    "index.sense",
     *(f"{kind}.{part}" for kind in ("index", "data") for part in PARTS),
     *(f"{part}.exc" for part in PARTS),
 )
 LAYOUT = (
     f"{', '.join(FILES)} of WordNet {VERSION}: packages/corpora/wordnet.zip of github.com/nltk/nltk_data, "
-    "or the folder dict of wordnetcode.princeton.edu/3.0/WordNet-3.0.tar.gz"
+    "or the folder dict of wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz"
 )
 _MOST_BYTES, _MOST_FILES = 2**28, 1000
 

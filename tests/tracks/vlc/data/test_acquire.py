@@ -1,0 +1,249 @@
+"""Acquiring corpora and suites: from archives as upstream packs them, put there by hand, drawn, or not at all."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from recompose.data.content import changed, raw_files, write_content
+from recompose.errors import DataError, DownloadError
+from recompose.params import Archive
+from recompose.plan import Recipe
+from recompose.tracks.vlc.catalogue import (
+    ADAPTERS,
+    CaptionAdapter,
+    Corpus,
+    PublishedSuite,
+    ShapesCaptions,
+    ShapesSuites,
+)
+from recompose.tracks.vlc.data import acquire, caption_list, negclip_list
+from recompose.tracks.vlc.data.acquire import bring, write_index
+from recompose.tracks.vlc.data.captions import Captions, read_docs, write_docs
+from recompose.tracks.vlc.data.formats import sugarcrepe
+from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.suites import SUBTASKS
+from tests.tracks.vlc.data.published import contents, lexicon_files, pack, save_model, wheel_files
+
+COCO = Recipe("data", "coco", {"adapter": "negclip-list"}, track="vlc")
+CC3M = Recipe("data", "cc3m", {"adapter": "caption-list"}, track="vlc")
+WHEEL, LEXICON = "en_core_web_sm-3.8.0-py3-none-any.whl", "wordnet.zip"
+TABLE = (
+    "\ttitle\tfilepath\tneg_caption\tneg_image\n"
+    "0\tTwo dogs run.\tcoco/val2014/b.jpg\t[]\t[]\n"
+    "1\ta dog runs \tcoco/train2014/a.jpg\t[]\t[]\n"
+)
+SETS = tuple(task.rpartition("/")[2] for task in SUBTASKS if task.startswith("sugarcrepe/"))
+
+
+def archive(file: str, sha256: str | None = None) -> Archive:
+    return Archive(file=file, urls=[f"http://127.0.0.1:9/{file}"], sha256=sha256)
+
+
+def corpus(recipe: Recipe, *files: str) -> Corpus:
+    archives = [archive(file) for file in files]
+    adapter = recipe.document["adapter"]
+    return Corpus(adapter=adapter, archives=archives, model=archive(WHEEL), lexicon=archive(LEXICON))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("model")
+    save_model(folder)
+    return wheel_files(folder)
+
+
+@pytest.fixture
+def archives(tmp_path: Path, wheel: dict[str, bytes]) -> Path:
+    """The folder of downloaded files: a model and a lexicon are there."""
+    folder = tmp_path / "data" / "archives"
+    pack(folder / WHEEL, wheel)
+    pack(folder / LEXICON, {f"wordnet/{name}": content for name, content in lexicon_files().items()})
+    return folder
+
+
+def publish_coco(archives: Path) -> Corpus:
+    pack(archives / "train2014.zip", {"train2014/a.jpg": b"#a"})
+    pack(archives / "val2014.zip", {"val2014/b.jpg": b"#b"})
+    (archives / negclip_list.LIST).write_text(TABLE)
+    return corpus(COCO, "train2014.zip", negclip_list.LIST, "val2014.zip")
+
+
+def index_of(recipe: Recipe, root: Path, folder: Path) -> Path:
+    """What the phase data does with what was brought."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_content(root, write_index(recipe, root, folder), folder)
+    return folder
+
+
+def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Path) -> None:
+    data = archives.parent
+    root = bring(COCO, publish_coco(archives), data, data / "coco")
+    assert root == data / "coco" and not list(data.glob("*.partial"))
+    index = index_of(COCO, root, tmp_path / "index")
+    paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
+    assert Captions.read(index) == Captions(paths, ("Two dogs run.", "a dog runs "))
+    docs = read_docs(index)
+    assert [doc.text for doc in docs] == ["Two dogs run.", "a dog runs "]
+    assert (docs[0][1].tag_, docs[0][1].lemma_) == ("NNS", "dog")
+    assert contents(index / "lexicon") == lexicon_files()
+    named = raw_files(index)
+    assert named["images/val2014/b.jpg"] == sha256(b"#b").hexdigest()
+    assert {negclip_list.LIST, "lexicon/data.noun", "model/config.cfg", "model/parser/model", *paths} <= set(named)
+    (root / "lexicon/noun.exc").write_bytes(b"mice mouse\n")
+    assert changed(root, index) == ["lexicon/noun.exc"]
+
+
+def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None:
+    pack(archives / "00000.tar", {"7.jpg": b"#", "7.txt": b"buy now", "7.json": b"{}"})
+    pack(archives / "coca_captions.tar.gz", {"coca_captions/7.txt": b"a dog runs"})
+    root = bring(CC3M, corpus(CC3M, "00000.tar", "coca_captions.tar.gz"), archives.parent, archives.parent / "cc3m")
+    index = index_of(CC3M, root, tmp_path / "index")
+    assert Captions.read(index) == Captions(("images/00000/7.jpg",), ("a dog runs",))
+    assert "captions/7.txt" in raw_files(index)
+
+
+def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> None:
+    root = archives.parent / "coco"
+    for place in ("images/train2014/a.jpg", "images/val2014/b.jpg"):
+        (root / place).parent.mkdir(parents=True)
+        (root / place).write_bytes(b"")
+    (root / negclip_list.LIST).write_text(TABLE)
+    bring(COCO, corpus(COCO), archives.parent, root)  # the model and the lexicon are brought all the same
+    assert len(Captions.read(index_of(COCO, root, tmp_path / "index")).paths) == 2
+    for file in (WHEEL, LEXICON):
+        (archives / file).unlink()
+    bring(COCO, corpus(COCO), archives.parent, root)  # and are asked for once
+
+
+@pytest.mark.parametrize(("recipe", "module"), [(COCO, negclip_list), (CC3M, caption_list)])
+def test_a_corpus_that_is_nowhere(tmp_path: Path, recipe: Recipe, module: SimpleNamespace) -> None:
+    with pytest.raises(DataError) as caught:
+        bring(recipe, corpus(recipe), tmp_path, tmp_path / "corpus")
+    assert str(caught.value) == f"{tmp_path / 'corpus' / module.MARK} is absent. What has to be there: {module.LAYOUT}"
+
+
+def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
+    section = publish_coco(archives)
+    (archives / "val2014.zip").unlink()
+    with pytest.raises(DownloadError, match="Or put the whole data set, unpacked, at"):
+        bring(COCO, section, archives.parent, archives.parent / "coco")
+    publish_coco(archives)
+    other = section.model_copy(update={"model": archive(WHEEL, "0" * 64)})
+    with pytest.raises(DownloadError, match="not the expected 0000"):
+        bring(COCO, other, archives.parent, archives.parent / "coco")
+    assert not (archives.parent / "coco" / "model").exists()
+    bring(COCO, section, archives.parent, archives.parent / "coco")  # goes on where it stopped
+
+
+def test_a_lexicon_that_was_changed_is_not_indexed(tmp_path: Path, archives: Path) -> None:
+    root = bring(COCO, publish_coco(archives), archives.parent, archives.parent / "coco")
+    (root / "lexicon/data.verb").unlink()
+    with pytest.raises(DataError, match=r"data\.verb is missing"):
+        index_of(COCO, root, tmp_path / "index")
+
+
+def test_a_drawn_corpus_is_drawn_once_and_its_knowledge_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for what draws it: as many pictures as are asked for, each with one caption."""
+    drawn = []
+
+    def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
+        drawn.append((seed, corpus, images))
+        (root / "images/train2014").mkdir(parents=True)
+        lines = ["title\tfilepath"]
+        for number in range(images):
+            (root / f"images/train2014/{number}.png").write_bytes(b"#")
+            lines.append(f"{number} dogs\tcoco/train2014/{number}.png")
+        (root / negclip_list.LIST).write_text("\n".join(lines))
+        write_docs([Doc(Vocab(), [str(number), "dogs"]) for number in range(images)], root)
+        (root / "lexicon").mkdir()
+        for name, content in lexicon_files().items():
+            (root / "lexicon" / name).write_bytes(content)
+
+    monkeypatch.setattr(acquire, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=negclip_list.read))
+    section = ShapesCaptions(adapter="shapes-captions", seed=3, corpus="shapes-coco", images=4)
+    recipe = Recipe("data", "shapes", section.model_dump(), track="vlc")
+    for _ in range(2):
+        root = bring(recipe, section, tmp_path, tmp_path / "shapes-1")
+    assert drawn == [(3, "shapes-coco", 4)]
+    index = index_of(recipe, root, tmp_path / "index")
+    assert Captions.read(index).captions == tuple(f"{number} dogs" for number in range(4))
+    assert [doc[0].text for doc in read_docs(index)] == ["0", "1", "2", "3"]
+    assert contents(index / "lexicon") == lexicon_files()
+    assert set(raw_files(index)) == set(contents(root))
+
+
+@pytest.fixture
+def sugarcrepe_adapter(monkeypatch: pytest.MonkeyPatch) -> Recipe:
+    monkeypatch.setitem(ADAPTERS, "sugarcrepe", CaptionAdapter(sugarcrepe.__name__, PublishedSuite, kind="suites"))
+    return Recipe("data", "sugarcrepe", {"adapter": "sugarcrepe"}, track="vlc")
+
+
+ITEM = {"filename": "000000085329.jpg", "caption": "A dog.", "negative_caption": "A cat."}
+
+
+def test_a_published_suite_is_put_beside_others_and_indexed(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
+    recipe, root = sugarcrepe_adapter, tmp_path / "vlc"
+    (root / "winoground").mkdir(parents=True)
+    files = [f"{name}.json" for name in SETS]
+    for file in files[1:]:
+        (tmp_path / "archives").mkdir(exist_ok=True)
+        (tmp_path / "archives" / file).write_text(json.dumps({"0": ITEM}))
+    (root / "sugarcrepe").mkdir()
+    (root / "sugarcrepe" / files[0]).write_text(json.dumps({"0": ITEM}))  # put there by hand: taken as it is
+    section = PublishedSuite(adapter="sugarcrepe", archives=[archive(file) for file in files])
+    assert bring(recipe, section, tmp_path, root) == root
+    index = index_of(recipe, root, tmp_path / "index")
+    suite = Suite.read(index / "suite.json")
+    assert suite.name == "sugarcrepe" and set(suite.texts) == {"A dog.", "A cat."}
+    image = "images/coco/val2017/000000085329.jpg"
+    assert set(raw_files(index)) == {*(f"sugarcrepe/{file}" for file in files), image}
+
+
+def test_images_of_a_suite_are_unpacked_once(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
+    (tmp_path / "vlc/sugarcrepe").mkdir(parents=True)
+    pack(tmp_path / "archives/images.zip", {"1.jpg": b"#1"})
+    section = PublishedSuite(adapter="sugarcrepe", archives=[archive("images.zip")])
+    for _ in range(2):
+        bring(sugarcrepe_adapter, section, tmp_path, tmp_path / "vlc")
+    assert contents(tmp_path / "vlc/images") == {"sugarcrepe/1.jpg": b"#1"}
+
+
+def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
+    with pytest.raises(DataError) as caught:
+        bring(sugarcrepe_adapter, PublishedSuite(adapter="sugarcrepe"), tmp_path, tmp_path / "vlc")
+    said = str(caught.value)
+    assert said.startswith(f"sugarcrepe: {tmp_path / 'vlc/sugarcrepe'} is absent.") and said.endswith(sugarcrepe.LAYOUT)
+
+
+def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for what draws them: two suites that share an image."""
+
+    def draw(root: Path, *, seed: int) -> None:
+        (root / "images").mkdir()
+        (root / "images/a.png").write_bytes(b"#")
+        (root / "list.json").write_text(str(seed))
+
+    def read(root: Path) -> list[Suite]:
+        suites = []
+        for name in ("first", "second"):
+            one = Collector()
+            item = (one.image("images/a.png"), [one.text("a dog"), one.text(f"a {name} dog")], 0)
+            suites.append(one.suite(name, {name: one.choices("i2t", [item])}))
+        return suites
+
+    monkeypatch.setattr(acquire, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
+    section = ShapesSuites(adapter="shapes-suites", seed=5)
+    recipe = Recipe("data", "shapes-suites", section.model_dump(), track="vlc")
+    root = bring(recipe, section, tmp_path, tmp_path / "shapes-suites-1")
+    assert (root / "list.json").read_text() == "5"
+    index = index_of(recipe, root, tmp_path / "index")
+    for name in ("first", "second"):
+        suite = Suite.read(index / f"{name}.json")
+        assert suite.texts == ("a dog", f"a {name} dog") and isinstance(suite.tasks[name], Choices)
+    assert set(raw_files(index)) == {"images/a.png", "list.json"}

@@ -1,0 +1,234 @@
+"""Captions as spaCy sees them, by a pipeline that has learnt nothing and is packed as the published one is."""
+
+from pathlib import Path
+
+import pytest
+from spacy.language import Language
+
+from recompose.errors import DataError, UnsafeArchive
+from recompose.tracks.vlc.data import analysis
+from recompose.tracks.vlc.data.analysis import CONFIG, annotate, check_config, unpack_model
+from recompose.tracks.vlc.data.captions import read_docs, write_docs
+from tests.tracks.vlc.data.published import contents, pack, save_model, wheel_files
+
+CAPTIONS = ["Two dogs run on a field.", "a dog runs ", "  ", 'A sign says\t"Go" \n']
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Language]:
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    return folder, save_model(folder)
+
+
+@pytest.fixture
+def model(saved: tuple[Path, Language], tmp_path: Path) -> Path:
+    """The model, unpacked from a wheel."""
+    unpack_model(pack(tmp_path / "en_core_web_sm-3.8.0-py3-none-any.whl", wheel_files(saved[0])), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_the_data_of_a_wheel_is_unpacked_and_nothing_else(saved: tuple[Path, Language], model: Path) -> None:
+    assert contents(model) == contents(saved[0])
+    assert sorted(path.name for path in model.parent.iterdir()) == ["en_core_web_sm-3.8.0-py3-none-any.whl", "model"]
+
+
+def test_captions_are_seen_as_the_pipeline_sees_them_one_by_one(saved: tuple[Path, Language], model: Path) -> None:
+    docs = list(annotate(CAPTIONS, model))
+    assert [doc.text for doc in docs] == CAPTIONS
+    for doc, caption in zip(docs, CAPTIONS, strict=True):
+        alone = saved[1](caption)
+        for seen, expected in zip(doc, alone, strict=True):
+            assert seen.text_with_ws == expected.text_with_ws
+            assert (seen.tag_, seen.pos_, seen.lemma_) == (expected.tag_, expected.pos_, expected.lemma_)
+            assert (seen.head.i, seen.dep_) == (expected.head.i, expected.dep_)
+    word = docs[0][1]
+    assert (word.text, word.tag_, word.pos_, word.lemma_) == ("dogs", "NNS", "NOUN", "dog")  # as ruled
+
+
+def test_they_are_kept_in_an_index(model: Path, tmp_path: Path) -> None:
+    docs = list(annotate(CAPTIONS, model))
+    write_docs(docs, tmp_path)
+    for kept, doc in zip(read_docs(tmp_path), docs, strict=True):
+        assert kept.text == doc.text
+        assert [(w.tag_, w.pos_, w.lemma_, w.dep_, w.head.i) for w in kept] == [
+            (w.tag_, w.pos_, w.lemma_, w.dep_, w.head.i) for w in doc
+        ]
+
+
+def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(analysis, "SAY_EVERY", -1.0)
+    list(annotate(["a dog"] * 3, model))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0].split("  ")[1] for line in lines] == [
+        "captions as spaCy sees them: caption 1/3",
+        "captions as spaCy sees them: caption 2/3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("captions", "complaint"),
+    [
+        (["a dog", None], "caption 2 is no text, but None"),
+        ([b"a dog"], "caption 1 is no text, but b'a dog'"),
+        (["a" * 1_000_001], "caption 1 has 1000001 letters, more than spaCy takes"),
+    ],
+)
+def test_captions_that_are_no_texts(model: Path, captions: list[str], complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        annotate(captions, model)  # at once, before the first is asked for
+
+
+def edited(model: Path, old: str, new: str) -> str:
+    """What is said of a model whose configuration has other text."""
+    config = model / CONFIG
+    text = config.read_text()
+    assert old in text
+    config.write_text(text.replace(old, new, 1))
+    with pytest.raises(DataError) as caught:
+        annotate(["a dog"], model)
+    assert str(model) in str(caught.value) and "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+HOSTILE = [
+    (
+        '@tokenizers = "spacy.Tokenizer.v1"',
+        '@misc = "srsly.read_json.v1"\npath = "/etc/passwd"',
+        "names @misc 'srsly.read_json.v1'",
+    ),
+    (
+        "before_creation = null",
+        'before_creation = {"@callbacks":"spacy.copy_from_base_model.v1","tokenizer":"en_evil"}',
+        "wants code to run",
+    ),
+    ("after_pipeline_creation = null", 'after_pipeline_creation = {"@callbacks":"evil.v1"}', "wants code to run"),
+    ('factory = "tagger"', 'factory = "evil"', "tagger is no part of an English pipeline"),
+    ('factory = "tagger"', 'source = "en_evil"', "tagger is no part of an English pipeline"),
+    ('factory = "tagger"', 'factory = "tagger"\nsource = "en_evil"', "tagger is no part of an English pipeline"),
+    ('"spacy.tagger_scorer.v1"', '"evil.v1"', "names @scorers 'evil.v1'"),
+    ('"spacy.HashEmbedCNN.v2"', '"evil.v1"', "names @architectures 'evil.v1'"),
+    # by way of another section, which is not looked at where it stands
+    ("label_smoothing = 0.0", "label_smoothing = ${corpora.train}", "names @readers 'spacy.Corpus.v1'"),
+    ('lang = "en"', 'lang = "evil"', "its language is 'evil', not 'en'"),
+    ('"tagger", "parser"', '"tagger"', "the pipeline has no parser"),
+    ("[nlp]", "[nlp", "is no configuration of a pipeline"),
+    ("[nlp]", "[other]", "is no configuration of a pipeline"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "complaint"), HOSTILE)
+def test_a_model_that_names_other_code_is_not_loaded(
+    model: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, complaint: str
+) -> None:
+    def load(*_: object, **__: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("spacy.load", load)
+    assert complaint in edited(model, old, new)
+
+
+PUBLISHED = """
+[nlp]
+lang = "en"
+pipeline = ["tok2vec","tagger","parser","attribute_ruler","lemmatizer","ner"]
+before_creation = null
+tokenizer = {"@tokenizers":"spacy.Tokenizer.v1"}
+vectors = {"@vectors":"spacy.Vectors.v1"}
+
+[components]
+
+[components.attribute_ruler]
+factory = "attribute_ruler"
+scorer = {"@scorers":"spacy.attribute_ruler_scorer.v1"}
+
+[components.lemmatizer]
+factory = "lemmatizer"
+scorer = {"@scorers":"spacy.lemmatizer_scorer.v1"}
+
+[components.ner]
+factory = "ner"
+scorer = {"@scorers":"spacy.ner_scorer.v1"}
+
+[components.ner.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+
+[components.ner.model.tok2vec]
+@architectures = "spacy.Tok2Vec.v2"
+
+[components.ner.model.tok2vec.embed]
+@architectures = "spacy.MultiHashEmbed.v2"
+
+[components.ner.model.tok2vec.encode]
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+
+[components.parser]
+factory = "parser"
+scorer = {"@scorers":"spacy.parser_scorer.v1"}
+
+[components.parser.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+
+[components.parser.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 96
+
+[components.senter]
+factory = "senter"
+scorer = {"@scorers":"spacy.senter_scorer.v1"}
+
+[components.tagger]
+factory = "tagger"
+scorer = {"@scorers":"spacy.tagger_scorer.v1"}
+
+[components.tagger.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[initialize]
+
+[initialize.lookups]
+@misc = "spacy.LookupsDataLoader.v1"
+lang = ${nlp.lang}
+"""
+
+
+def test_what_the_published_model_names_is_known(tmp_path: Path) -> None:
+    """The functions in the configuration of en_core_web_sm 3.8.0."""
+    (tmp_path / CONFIG).write_text(PUBLISHED)
+    check_config(tmp_path)
+
+
+def test_a_damaged_model_is_refused(model: Path) -> None:
+    (model / "tagger" / "model").write_bytes(b"nonsense")
+    with pytest.raises(DataError, match="is no model that spaCy can load") as caught:
+        annotate(["a dog"], model)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(DataError, match="is missing"):
+        annotate(["a dog"], model.parent / "absent")
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_wheel_with_no_model_or_two(saved: tuple[Path, Language], tmp_path: Path, number: int) -> None:
+    config = (saved[0] / CONFIG).read_bytes()
+    files = {f"{place}/{CONFIG}": config + b"\n" * place for place in range(number)} or {"a/meta.json": b""}
+    with pytest.raises(DataError, match=r"expected one file config\.cfg"):
+        unpack_model(pack(tmp_path / "model.whl", files), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_wheel_that_writes_elsewhere(saved: tuple[Path, Language], tmp_path: Path) -> None:
+    wheel = pack(tmp_path / "model.whl", {**wheel_files(saved[0]), "../../evil": b""})
+    with pytest.raises(UnsafeArchive):
+        unpack_model(wheel, tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.whl"]
+
+
+def test_a_wheel_whose_model_names_other_code_is_not_unpacked(saved: tuple[Path, Language], tmp_path: Path) -> None:
+    files = wheel_files(saved[0])
+    name = next(name for name in files if name.endswith(CONFIG))
+    files[name] = files[name].replace(b'factory = "tagger"', b'factory = "evil"')
+    with pytest.raises(DataError, match="tagger is no part"):
+        unpack_model(pack(tmp_path / "model.whl", files), tmp_path / "model")
+    assert not (tmp_path / "model").exists()

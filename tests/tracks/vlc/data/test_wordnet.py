@@ -1,0 +1,87 @@
+"""WordNet's files, written by hand: what is unpacked, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.wordnet import FILES, check, unpack
+from recompose.tracks.vlc.lexicon import WordNet
+from tests.tracks.vlc.data.published import contents, lexicon_files, pack
+
+
+def test_the_files_are_those_that_nltk_opens() -> None:
+    """All but two, one of which names parts of Princeton's sources, and one of which the reader of the track can do
+    without.
+    """
+    assert {*FILES, "lexnames", "index.sense"} == set(WordNetCorpusReader._FILES)
+
+
+def test_they_are_those_that_the_track_reads(tmp_path: Path) -> None:
+    unpack(pack(tmp_path / "wordnet.zip", lexicon_files()), tmp_path / "lexicon")
+    assert WordNet(tmp_path / "lexicon").synsets("dogs", "n")[0].lemmas == ("dog",)
+
+
+@pytest.mark.parametrize(("archive", "folder"), [("wordnet.zip", "wordnet"), ("WNdb-3.0.tar.gz", "dict")])
+def test_archives_of_nltk_and_of_princeton_are_unpacked(tmp_path: Path, archive: str, folder: str) -> None:
+    files = lexicon_files()
+    more = {"wordnet/README": b"", f"{folder}/lexnames": b"", f"{folder}/frames.vrb": b""}
+    path = pack(tmp_path / archive, {**{f"{folder}/{name}": content for name, content in files.items()}, **more})
+    unpack(path, tmp_path / "corpus/lexicon")
+    assert contents(tmp_path / "corpus") == {f"lexicon/{name}": content for name, content in files.items()}
+    check(tmp_path / "corpus/lexicon")
+
+
+def refused(tmp_path: Path, files: dict[str, bytes]) -> str:
+    path = pack(tmp_path / "wordnet.zip", {f"wordnet/{name}": content for name, content in files.items()})
+    with pytest.raises(DataError) as caught:
+        unpack(path, tmp_path / "lexicon")
+    assert not (tmp_path / "lexicon").exists() and [file.name for file in tmp_path.iterdir()] == ["wordnet.zip"]
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "data.noun"])
+def test_a_file_that_is_missing_is_named(tmp_path: Path, name: str) -> None:
+    files = lexicon_files()
+    del files[name]
+    assert f"{name} is missing or empty" in refused(tmp_path, files)
+
+
+def test_no_nouns_and_an_empty_file(tmp_path: Path) -> None:
+    path = pack(tmp_path / "wordnet.zip", {"wordnet/data.verb": b""})
+    with pytest.raises(DataError, match=r"expected one file data\.noun"):
+        unpack(path, tmp_path / "lexicon")
+    path.unlink()
+    assert "verb.exc is missing or empty" in refused(tmp_path, {**lexicon_files(), "verb.exc": b""})
+
+
+def test_another_release_is_refused(tmp_path: Path) -> None:
+    files = lexicon_files()
+    files["data.adj"] = files["data.adj"].replace(b"3.0", b"3.1")
+    assert "data.adj is of release 3.1, not 3.0" in refused(tmp_path, files)
+
+
+def test_a_file_without_release_is_refused(tmp_path: Path) -> None:
+    assert "data.noun names no release" in refused(tmp_path, {**lexicon_files(), "data.noun": b"00000000 03 n\n"})
+
+
+@pytest.mark.parametrize("part", ["adj", "noun"])
+def test_changed_ends_of_lines_are_found(tmp_path: Path, part: str) -> None:
+    files = lexicon_files()
+    files[f"data.{part}"] = files[f"data.{part}"].replace(b"\n", b"\r\n")
+    assert f"data.{part}, byte" in refused(tmp_path, files)
+
+
+@pytest.mark.parametrize("line", [b"cat n 1 0 1 0 00000007  ", b"cat n", b"cat n x 0 1 0 00000007", b"cat n 9 0 1 0 1"])
+def test_an_index_that_leads_nowhere_is_refused(tmp_path: Path, line: bytes) -> None:
+    files = lexicon_files()
+    files["index.noun"] += line + b"\n"
+    assert "index.noun, line 3: not a word with its synsets" in refused(tmp_path, files)
+
+
+def test_a_licence_alone_is_no_lexicon(tmp_path: Path) -> None:
+    files = lexicon_files()
+    files["data.verb"] = files["data.verb"].splitlines(keepends=True)[0]
+    assert "data.verb holds no synsets" in refused(tmp_path, files)
