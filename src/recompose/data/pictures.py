@@ -22,26 +22,29 @@ class Picture:
     def open(self, root: Path) -> Image.Image:
         """The image, decoded.
 
-        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red.
+        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red. What of a box is beyond the image is
+        black, as in released code that crops: boxes of Visual Genome go a little beyond.
 
         Raises:
-            DataError: the file is no readable image, or the box is none of its parts.
+            DataError: the file is no readable image, or the box is beside it.
         """
         file = root / self.path
         try:
             image = _from_array(file) if file.suffix == ".npy" else _from_file(file)
         except (OSError, ValueError, Image.DecompressionBombError) as error:
             raise DataError(f"{file} is no readable image: {error}") from None
-        return image if self.box is None else image.crop(self._inside(image, file))
+        return image if self.box is None else _cropped(image, self.box, file)
 
-    def _inside(self, image: Image.Image, file: Path) -> Box:
-        """The part of the box that lies in the image."""
-        assert self.box is not None
-        left, top, right, bottom = self.box
-        box = (max(0, left), max(0, top), min(image.width, right), min(image.height, bottom))
-        if box[0] >= box[2] or box[1] >= box[3]:
-            raise DataError(f"{file}: the box {self.box} is not in the image of {image.width} x {image.height} pixels")
-        return box
+
+def _cropped(image: Image.Image, box: Box, file: Path) -> Image.Image:
+    left, top, right, bottom = box
+    beside = left >= image.width or top >= image.height or right <= 0 or bottom <= 0
+    if beside or left >= right or top >= bottom:
+        raise DataError(f"{file}: the box {list(box)} is not in the image of {image.width} x {image.height} pixels")
+    try:
+        return image.crop(box)
+    except Image.DecompressionBombError as error:
+        raise DataError(f"{file}: the box {list(box)} is too large: {error}") from None
 
 
 def _from_file(file: Path) -> Image.Image:
