@@ -452,7 +452,7 @@ def _pointers(
     ):
         for one, other in pairs:
             if one not in by_name or other not in by_name:
-                raise ValueError(f"no meaning is called {one if one not in by_name else other!r}")
+                raise ValueError(f"no meaning is called {(one if one not in by_name else other)!r}")
             links[one].append((there, by_name[other], ends))
             links[other].append((back, by_name[one], ends))
     return links
