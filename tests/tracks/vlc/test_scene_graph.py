@@ -61,6 +61,11 @@ def test_a_phrasal_verb_is_one_relation() -> None:
     assert [span.text for span in scene_graph(parsed(apart), Phrases({"sit on"})).relations] == ["on"]
 
 
+def test_a_relation_stands_once_for_each_pair_of_entities() -> None:
+    both = "men/NNS/3/nsubj and/CC/0/cc women/NNS/0/conj hold/VBP/3/ROOT bats/NNS/3/dobj ,/,/4/punct balls/NNS/4/conj"
+    assert [span.text for span in scene_graph(parsed(both), Phrases()).relations] == ["hold"] * 4
+
+
 def test_modifiers_of_compounds_count() -> None:
     bus = "a/DT/3/det red/JJ/2/amod city/NN/3/compound bus/NN/3/ROOT"
     assert [token.text for token in scene_graph(parsed(bus), Phrases()).modifiers] == ["a", "red"]
