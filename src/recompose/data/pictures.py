@@ -22,8 +22,8 @@ class Picture:
     def open(self, root: Path) -> Image.Image:
         """The image, decoded.
 
-        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red. What of a box is beyond the image is
-        black, as in released code that crops: boxes of Visual Genome go a little beyond.
+        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red. What of a box is beyond the image
+        is black, as in released code that crops: boxes of Visual Genome go a little beyond.
 
         Raises:
             DataError: the file is no readable image, or the box is beside it.

@@ -5,7 +5,7 @@ The description of a field is the one place where a knob is explained.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 Count = Annotated[int, Field(gt=0)]
 Positive = Annotated[float, Field(gt=0)]
@@ -78,9 +78,13 @@ class Archive(Section):
 
 
 class Weights(Archive):
-    """Published weights: they are code, so their digest is required."""
+    """Published weights: those that are no safetensors are code, so their digest is required."""
 
-    sha256: Digest = Field(description="Digest of the file.")
+    @model_validator(mode="after")
+    def _known(self) -> "Weights":
+        if self.sha256 is None and not self.file.endswith(".safetensors"):
+            raise ValueError(f"{self.file} may hold code: its sha256 is required")
+        return self
 
 
 class NamedWeights(Archive):

@@ -3,6 +3,7 @@
 from recompose.tracks.czsl import CZSL
 from recompose.tracks.gzsl import GZSL
 from recompose.tracks.track import Track
+from recompose.tracks.vlc import VLC
 
-TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(), GZSL())}
+TRACKS: dict[str, Track] = {track.name: track for track in (CZSL(), GZSL(), VLC())}
 FORMS = {name: track.form for name, track in TRACKS.items()}

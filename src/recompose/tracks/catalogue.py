@@ -29,3 +29,4 @@ class Adapter:
     module: str
     settings: type[Section]
     drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
+    others: tuple[str, ...] = ()  # modules beside it that decide what is read

@@ -1,7 +1,7 @@
 """The track's methods with their settings, and the forms of corpora and suites that it reads, without importing either."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -131,29 +131,32 @@ class Corpus(Section):
     lexicon: Archive = Field(description="WordNet's files.")
 
 
+SuiteForm = Literal[
+    "aro",
+    "crepe",
+    "eqben",
+    "imagecode",
+    "spec",
+    "sugarcrepe",
+    "svo_probes",
+    "valse",
+    "vl_checklist",
+    "whatsup",
+    "winoground",
+    "comvg",
+    "colorswap",
+    "clip_binding",
+    "elevater",
+    "coco",
+    "flickr30k",
+    "coco_counterfactuals",
+]
+
+
 class PublishedSuite(Section):
     """A published suite; all lie below one folder, which they share images in."""
 
-    adapter: Literal[
-        "aro",
-        "crepe",
-        "eqben",
-        "imagecode",
-        "spec",
-        "sugarcrepe",
-        "svo_probes",
-        "valse",
-        "vl_checklist",
-        "whatsup",
-        "winoground",
-        "comvg",
-        "colorswap",
-        "clip_binding",
-        "elevater",
-        "coco",
-        "flickr30k",
-        "coco_counterfactuals",
-    ] = Field(description="What reads it: its form.")
+    adapter: SuiteForm = Field(description="What reads it: its form.")
     archives: list[Archive] = Field(
         default=[], description="Files that are downloaded and unpacked; the others are put there."
     )
@@ -174,6 +177,9 @@ _DATA = "recompose.tracks.vlc.data"
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, drawn=True),
     "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, drawn=True, kind="suites"),
-    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus),
-    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus),
+    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, others=(f"{_DATA}.analysis",)),
+    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, others=(f"{_DATA}.analysis",)),
+    **{
+        form: CaptionAdapter(f"{_DATA}.formats.{form}", PublishedSuite, kind="suites") for form in get_args(SuiteForm)
+    },
 }

@@ -199,7 +199,7 @@ def test_a_published_suite_is_put_beside_others_and_indexed(tmp_path: Path, suga
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive(file) for file in files])
     assert bring(recipe, section, tmp_path, root) == root
     index = index_of(recipe, root, tmp_path / "index")
-    suite = Suite.read(index / "suite.json")
+    suite = Suite.read(index / "suites/sugarcrepe.json")
     assert suite.name == "sugarcrepe" and set(suite.texts) == {"A dog.", "A cat."}
     image = "images/coco/val2017/000000085329.jpg"
     assert set(raw_files(index)) == {*(f"sugarcrepe/{file}" for file in files), image}
@@ -244,6 +244,6 @@ def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.Mon
     assert (root / "list.json").read_text() == "5"
     index = index_of(recipe, root, tmp_path / "index")
     for name in ("first", "second"):
-        suite = Suite.read(index / f"{name}.json")
+        suite = Suite.read(index / f"suites/{name}.json")
         assert suite.texts == ("a dog", f"a {name} dog") and isinstance(suite.tasks[name], Choices)
     assert set(raw_files(index)) == {"images/a.png", "list.json"}

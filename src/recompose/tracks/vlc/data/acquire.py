@@ -22,10 +22,10 @@ from recompose.progress import say
 from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
+from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
 
 MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
-SUITE = "suite.json"  # the index of a published suite; those of drawn ones are called by their names
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
@@ -109,11 +109,10 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
 def _write_suites(adapter: ModuleType, drawn: bool, root: Path, folder: Path) -> list[str]:
     if not drawn:
         suite: Suite = adapter.read(root)
-        suite.write(folder / SUITE)
+        write_suites([suite], folder)
         return [*_below(root / suite.name, root), *files([suite])]
     suites: list[Suite] = list(adapter.read(root))
-    for suite in suites:
-        suite.write(folder / f"{suite.name}.json")
+    write_suites(suites, folder)
     images = list(files(suites))
     return [*_beside_images(root, images), *images]
 
