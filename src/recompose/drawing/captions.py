@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from recompose.drawing.looks import SCENES, Colour, Look
+from recompose.drawing.looks import SCENES, Look
 from recompose.drawing.objects import COLOURS, OBJECTS, PAINTERS, draw_object, finished, ground
 from recompose.drawing.scenes import RELATIONS, SHARD, TAIL
 
@@ -504,7 +504,7 @@ class Sense:
     words: tuple[str, ...]
     above: str = ""  # the sense that it is a kind of
     antonym: str = ""
-    related: tuple[str, ...] = ()  # senses of another part of speech that its words are derived from
+    derived: str = ""  # the noun's sense that an adjective is derived from
     count: int = 1  # how often its words are met
 
     @property
@@ -531,6 +531,12 @@ OPPOSITES = {
     "n": (("left", "right"), ("top", "bottom")),
 }
 
+# with how often they are met; those of several words replace, and are replaced, as one
+PREPOSITIONS: Mapping[str, int] = {
+    **dict.fromkeys(RELATION_TAIL, 30),
+    **{"to the left of": 10, "to the right of": 10, "of": 10, "on": 5, "at": 5},
+}
+
 
 def _qualities() -> Iterator[Sense]:
     yield Sense("quality.n", ("quality",))
@@ -539,8 +545,8 @@ def _qualities() -> Iterator[Sense]:
         yield Sense(f"kind of {kind}.n", (f"kind of {kind}",), f"{kind}.n")
         for adjective, noun in adjectives.items():
             count = 300 // (TAIL.index(adjective) + 3)
-            yield Sense(f"{noun}.n", (noun,), f"kind of {kind}.n", related=(f"{adjective}.a",), count=count)
-            yield Sense(f"{adjective}.a", (adjective,), related=(f"{noun}.n",), count=count)
+            yield Sense(f"{noun}.n", (noun,), f"kind of {kind}.n", count=count)
+            yield Sense(f"{adjective}.a", (adjective,), derived=f"{noun}.n", count=count)
 
 
 def lexicon() -> tuple[Sense, ...]:
@@ -554,7 +560,7 @@ def lexicon() -> tuple[Sense, ...]:
         senses.append(Sense(f"{kind}.n", (kind,), "shape.n"))
         senses += [Sense(f"{name}.n", (name,), f"{kind}.n", count=300 // (NAMES.index(name) + 6)) for name in names]
     senses += [
-        Sense("representation.n", ("representation",), "thing.n"),
+        Sense("representation.n", ("representation",)),
         Sense("picture.n", OPENINGS, "representation.n", count=100),
         Sense("act.v", ("act",)),
         Sense("touch.v", ("touch",), "act.v"),

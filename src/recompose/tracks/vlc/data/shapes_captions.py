@@ -7,15 +7,27 @@ WordNet's form, from which hard negatives are made.
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.captions import NONE, Scene, Style, caption, captioned, document, holds, phrase
+from recompose.drawing.captions import (
+    NONE,
+    PREPOSITIONS,
+    Scene,
+    Style,
+    caption,
+    captioned,
+    document,
+    holds,
+    lexicon,
+    phrase,
+)
 from recompose.drawing.looks import Look
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.lexicon import Meaning, PartOfSpeech, write_lexicon
 
 ANNOTATED = Look(
     palette={"red": (195, 60, 70), "blue": (60, 100, 190), "green": (80, 160, 65), "golden": (220, 160, 45)},
@@ -51,7 +63,8 @@ CORPORA = {
     "shapes-laion": Style(CRAWL, {"one": 26, "many": 14, "placed": 8, "two": 36, "act": 16}, related=80, opened=30),
 }
 COLUMNS = ("", "title", "filepath", "neg_caption", "neg_image")
-FOLDER, IMAGES = "train2014", "images"
+FOLDER, IMAGES, LEXICON = "train2014", "images", "lexicon"
+PARTS: Mapping[str, PartOfSpeech] = {"n": "n", "v": "v", "a": "a", "r": "r"}
 
 
 def exchanged(said: Scene) -> Iterator[Scene]:
@@ -64,8 +77,8 @@ def exchanged(said: Scene) -> Iterator[Scene]:
 
 
 def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
-    """Draw a corpus into ``root``: images, the list of their captions, and what a parser would tell of these. The same
-    seed gives the same bytes.
+    """Draw a corpus into ``root``: images, the list of their captions, what a parser would tell of these, and a
+    lexicon. The same seed gives the same bytes.
 
     Args:
         root: its folder.
@@ -88,6 +101,24 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
         writer.writerow((number, docs[-1].text, f"coco/{FOLDER}/{number:06d}.png", negatives, []))
     (root / negclip_list.LIST).write_text(table.getvalue(), encoding="utf-8")
     write_docs(docs, root)
+    write_senses(root / LEXICON)
+
+
+def write_senses(folder: Path) -> None:
+    """Write what the words of captions mean, in WordNet's files."""
+    senses = lexicon()
+    meanings = [
+        Meaning(sense.name, PARTS[sense.pos], sense.words, sense.above or None, dict.fromkeys(sense.words, sense.count))
+        for sense in senses
+    ]
+    opposites = {tuple(sorted((sense.name, sense.antonym))) for sense in senses if sense.antonym}
+    write_lexicon(
+        folder,
+        meanings,
+        antonyms=[(one, other) for one, other in sorted(opposites)],
+        derived=[(sense.name, sense.derived) for sense in senses if sense.derived],
+        prepositions=PREPOSITIONS,
+    )
 
 
 def read(root: Path) -> Captions:

@@ -61,6 +61,7 @@ from recompose.tracks.vlc.data.formats import (
     whatsup,
     winoground,
 )
+from recompose.tracks.vlc.data.formats.reading import read_items
 from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
 from recompose.tracks.vlc.data.shapes_world import (
     HELD_OUT,
@@ -85,7 +86,7 @@ from recompose.tracks.vlc.data.shapes_world import (
     swapped_states,
     swapped_things,
 )
-from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
 
 FORMATS = (
     *(aro, crepe, eqben, imagecode, spec, sugarcrepe, svo_probes, valse, vl_checklist, whatsup, winoground),
@@ -178,7 +179,7 @@ def _visual_genome(world: World) -> list[Photo]:
     for number in range(70):
         base = coloured(held_out("act" if number % 7 > 3 else "two", rng), rng, rng.sample(PAIRS[number % 3], 2))
         scenes += [base, apart(base, (other_subject, other_relation, other_target)[number // 3 % 3], rng)]
-    return _album(world, "images/vg/{}.jpg", [*scenes, *_of_kinds(rng, {"one": 40, "placed": 40})])
+    return _album(world, "images/vg/{}.jpg", [*scenes, *_of_kinds(rng, {"one": 40, "placed": 34})])
 
 
 def _draw_aro(world: World, album: list[Photo]) -> None:
@@ -387,7 +388,8 @@ def _foils(world: World, name: str, data_set: str, items: Iterable[tuple[Photo, 
 
 def _existing(world: World, photo: Photo, rng: Random) -> tuple[Photo, str, str]:
     """A thing that is there, and is denied, or one that is not, and is told."""
-    there = Scene(Thing(photo.scene.first.name))
+    first = photo.scene.first
+    there = Scene(Thing(first.name, count=1 if first.count == 1 else SOME))
     missing = Scene(replace(other_subject(photo.scene, rng).first, states=(), size="", count=1))
     true, false = (there, _denied(there, rng)) if rng.randrange(2) else (_denied(missing, rng), missing)
     return photo, world.text(true), world.text(false)
@@ -415,9 +417,9 @@ def _draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: 
     rng = world.rng("valse")
     counted = _album(world, "images/visual7w/v7w_{}.jpg", _of_kinds(rng, {"many": 30, "one": 10}))
     asked = _album(
-        world, "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg", _of_kinds(rng, {"two": 24})
+        world, "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg", _of_kinds(rng, {"two": 20})
     )
-    others = _album(world, "images/coco/train2014/COCO_train2014_{:012d}.jpg", _of_kinds(rng, {"two": 24}))
+    others = _album(world, "images/coco/train2014/COCO_train2014_{:012d}.jpg", _of_kinds(rng, {"two": 20}))
 
     def pairs(photos: Iterable[Photo], change: Change, wording: Wording | None = None) -> list[tuple[Photo, str, str]]:
         return [(photo, *_pair(world, photo, change, rng, wording)) for photo in photos]
@@ -604,11 +606,14 @@ def _told_apart(subset: str, rng: Random) -> list[tuple[Scene, Scene]]:
     if subset == "existence":
         base = held_out("two", rng)
         bare = _coloured_only(base)
-        absent = [Scene(thing, replace(other, count=NONE)) for thing, other in zip(bare.things, bare.things[::-1])]
-        alone = [Scene(base.first), Scene(replace(base.second))] if base.second else []
+        absent = [
+            Scene(thing, replace(other, count=NONE))
+            for thing, other in zip(bare.things, bare.things[::-1], strict=True)
+        ]
+        alone = [Scene(base.first), Scene(base.second)] if base.second else []
         return list(zip(alone, absent, strict=True))
     kind = {"absolute_size": "one", "absolute_spatial": "placed", "count": "many"}.get(subset, "two")
-    base = _coloured_only(replace(held_out(kind, rng)))
+    base = _coloured_only(held_out(kind, rng))
     if subset == "absolute_size":
         shown = [replace(base, first=replace(base.first, size=size)) for size in SIZES]
     elif subset == "relative_size":
@@ -629,7 +634,7 @@ def _sized(scene: Scene, sizes: Sequence[str]) -> Scene:
 def _draw_spec(world: World) -> None:
     for subset in SPEC_SUBSETS:
         rng, asked, told = world.rng(f"spec/{subset}"), [], []
-        for number in range(8):
+        for number in range(7):
             scenes = _told_apart(subset, rng)
             photos = [
                 world.photo(f"{spec.IMAGES}/{subset}/{number:03d}_{place}.jpg", shown)
@@ -730,7 +735,7 @@ def _sets() -> dict[str, tuple[Look, Sequence[str], Callable[[str, Random], Scen
     """Set -> how it looks, its classes, and a scene of a class."""
 
     def object_of(name: str, rng: Random) -> Scene:
-        return replace(coloured(Scene(Thing(name)), rng))
+        return coloured(Scene(Thing(name)), rng)
 
     def state_of(state: str, rng: Random) -> Scene:
         scene = Scene(Thing(rng.choice(NAMES), (state,)))
@@ -791,15 +796,15 @@ def draw_world(world: World) -> None:
     rng = world.rng("albums")
     genome = _visual_genome(world)
     val2017 = _album(
-        world, "images/coco/val2017/{:012d}.jpg", _of_kinds(rng, {"two": 96, "act": 60, "many": 30, "placed": 30})
+        world, "images/coco/val2017/{:012d}.jpg", _of_kinds(rng, {"two": 80, "act": 50, "many": 25, "placed": 25})
     )
-    mixed = {"one": 20, "many": 20, "placed": 20, "two": 80, "act": 40}
+    mixed = {"one": 20, "many": 20, "placed": 15, "two": 70, "act": 35}
     val2014 = _album(world, "images/coco/val2014/COCO_val2014_{:012d}.jpg", _shuffled(_of_kinds(rng, mixed), rng))
     flickr = _album(
-        world, "images/flickr30k/flickr30k-images/{:010d}.jpg", _shuffled(_of_kinds(rng, mixed), rng)[:160], WEB
+        world, "images/flickr30k/flickr30k-images/{:010d}.jpg", _shuffled(_of_kinds(rng, mixed), rng)[:140], WEB
     )
     swig = _album(world, "images/swig/{}.jpg", _of_kinds(rng, {"act": 40}))
-    hake = _album(world, "images/hake/vcoco/{:06d}.jpg", _of_kinds(rng, {"act": 18, "two": 10}))
+    hake = _album(world, "images/hake/vcoco/{:06d}.jpg", _of_kinds(rng, {"act": 12, "two": 8}))
     _draw_aro(world, genome)
     _draw_order(world, "coco_order", val2014, aro.ORDERS["coco_order"])
     _draw_order(world, "flickr30k_order", flickr, aro.ORDERS["flickr30k_order"])
@@ -841,3 +846,21 @@ def read(root: Path) -> Iterator[Suite]:
     """
     for form in FORMATS:
         yield form.read(root)
+    yield _read_classification(root)
+
+
+def _read_classification(root: Path) -> Suite:
+    """All drawn sets, under their own names: ELEVATER's are those that its toolkit knows."""
+    folder, collector, tasks = root / elevater.NAME, Collector(), {}
+    prompts = elevater.tables(folder)
+    for entry in read_items(folder / elevater.REGISTRY, elevater.LAYOUT):
+        name, images = entry.text("name"), f"{elevater.IMAGES}/{entry.text('root_folder')}"
+        classes = elevater.prompts_of(prompts, name)
+        shown = elevater.from_lines(elevater.index_of(entry, folder), images, len(classes.names))
+        tasks[f"{elevater.NAME}/{name}"] = Classes(
+            np.array([collector.image(image.path) for image in shown], dtype=np.int64),
+            np.array([image.labels[0] for image in shown], dtype=np.int64),
+            tuple(tuple(collector.text(prompt) for prompt in of_class) for of_class in classes.prompts),
+            classes.names,
+        )
+    return collector.suite(elevater.NAME, tasks)

@@ -1,0 +1,131 @@
+"""Drawn corpora: read back as NegCLIP's list is, with a parser's view of captions, and negatives made of them."""
+
+import ast
+import csv
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from recompose.drawing.captions import QUALITIES, RELATION_TAIL, SHAPES
+from recompose.errors import DataError
+from recompose.tracks.vlc import negatives
+from recompose.tracks.vlc.data import shapes_captions
+from recompose.tracks.vlc.data.captions import read_docs
+from recompose.tracks.vlc.data.shapes_captions import CORPORA
+from recompose.tracks.vlc.lexicon import WordNet
+
+IMAGES = 240
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpora")
+    for corpus in CORPORA:
+        shapes_captions.draw(folder / corpus, seed=2, corpus=corpus, images=IMAGES)
+    return folder
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "train_neg_clip.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_what_is_drawn_is_read(root: Path, corpus: str) -> None:
+    read = shapes_captions.read(root / corpus)
+    assert len(read.paths) == len(read.captions) == len(set(read.paths)) == IMAGES
+    assert all((root / corpus / path).is_file() for path in read.paths)
+    assert [doc.text for doc in read_docs(root / corpus)] == list(read.captions)
+
+
+def test_the_list_is_as_fsc_clips_loader_takes_it(root: Path) -> None:
+    rows = table(root / "shapes-coco")
+    negatives_of = [ast.literal_eval(row["neg_caption"]) for row in rows]
+    assert all(row["filepath"].startswith("coco/train2014/") for row in rows)
+    assert sum(map(bool, negatives_of)) > IMAGES // 3
+    for row, false in zip(rows, negatives_of, strict=True):
+        assert row["title"] not in false
+        words = sorted(row["title"].replace("an ", "a ").split())
+        assert all(sorted(text.replace("an ", "a ").split()) == words for text in false)
+
+
+def test_corpora_differ_in_how_much_they_say(root: Path) -> None:
+    def related(corpus: str) -> int:
+        captions = shapes_captions.read(root / corpus).captions
+        return sum(any(f" {relation} " in caption for relation in RELATION_TAIL) for caption in captions)
+
+    assert related("shapes-coco") > related("shapes-laion") > related("shapes-cc3m")
+    pictures = {(root / corpus / shapes_captions.read(root / corpus).paths[0]).read_bytes() for corpus in CORPORA}
+    assert len(pictures) == len(CORPORA)
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_most_captions_have_negatives(root: Path, corpus: str) -> None:
+    docs, lexicon, rng = read_docs(root / corpus), WordNet(root / corpus / "lexicon"), Random(0)
+    made = {"negclip": 0, "replace": 0, "bigram_shuffle": 0}
+    for doc in docs:
+        for name, negative in {
+            "negclip": negatives.negclip(doc, rng),
+            "replace": negatives.replace(doc, rng, lexicon),
+            "bigram_shuffle": negatives.bigram_shuffle(doc, rng),
+        }.items():
+            assert negative != doc.text
+            made[name] += negative is not None
+    assert made["negclip"] > 0.7 * IMAGES
+    assert made["replace"] > 0.7 * IMAGES
+    assert made["bigram_shuffle"] > 0.9 * IMAGES
+
+
+def test_negatives_keep_to_the_grammar(root: Path) -> None:
+    docs, lexicon, rng = read_docs(root / "shapes-coco"), WordNet(root / "shapes-coco" / "lexicon"), Random(1)
+    known = {word for doc in docs for word in doc.text.split()} | {"dropping", "below"}
+    replaced = [negatives.replace(doc, rng, lexicon) for doc in docs]
+    words = {word for caption in replaced if caption for word in caption.split()}
+    assert words - known <= {name + end for names in SHAPES.values() for name in names for end in ("", "s", "es")} | {
+        "stars",
+        "fishes",
+    }
+
+
+def test_words_are_replaced_by_their_like(root: Path) -> None:
+    lexicon = WordNet(root / "shapes-coco" / "lexicon")
+    shapes = [name for names in SHAPES.values() for name in names]
+    kinds = {"a": [list(kind) for kind in QUALITIES.values()], "n": [shapes], "v": [["cover", "hold", "wear", "drop"]]}
+    for part, groups in kinds.items():
+        for group in groups:
+            for word in group:
+                assert set(lexicon.weights(word, part)) == {*group} - {word}  # type: ignore[arg-type]
+    assert set(lexicon.weights("left", "r")) == {"right"}
+    assert set(lexicon.weights("small", "a")) == {"big"}
+    assert not lexicon.weights("photo", "n")
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    drawn = "shapes_captions.draw(pathlib.Path(sys.argv[1]), seed=4, corpus='shapes-laion', images=30)"
+    script = f"import sys, pathlib; from recompose.tracks.vlc.data import shapes_captions; {drawn}"
+    environment = {"PYTHONHASHSEED": "77", "PYTHONPATH": ":".join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "same")], env=environment, check=True)
+    shapes_captions.draw(tmp_path / "own", seed=4, corpus="shapes-laion", images=30)
+    shapes_captions.draw(tmp_path / "other", seed=5, corpus="shapes-laion", images=30)
+    assert digests(tmp_path / "same") == digests(tmp_path / "own")
+    own, other = (set(digests(tmp_path / name / "images").values()) for name in ("own", "other"))
+    assert not own & other
+
+
+def test_a_lost_image_is_said(tmp_path: Path) -> None:
+    shapes_captions.draw(tmp_path / "corpus", seed=0, corpus="shapes-cc3m", images=3)
+    (tmp_path / "corpus" / "images" / "train2014" / "000001.png").unlink()
+    with pytest.raises(DataError, match=r"000001\.png"):
+        shapes_captions.read(tmp_path / "corpus")

@@ -1,0 +1,296 @@
+"""Drawn suites: the formats read them, and what they ask is so: each caption is read back from its text, and compared
+with what its picture shows.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from recompose.drawing.captions import Scene, Thing
+from recompose.drawing.objects import SIZE
+from recompose.tracks.vlc.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.data import shapes_suites
+from recompose.tracks.vlc.data.shapes_suites import draw, draw_world, shuffled
+from recompose.tracks.vlc.data.shapes_world import World, apart, false_of, held_out, other_object, other_state
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
+from recompose.tracks.vlc.measures import check
+from recompose.tracks.vlc.suites import SUBTASKS
+
+ORDERS = ("aro/coco_order", "aro/flickr30k_order")
+COUNTS = {"no": 0, "a": 1, "an": 1, "the": 1, "two": 2, "three": 3, "four": 4}
+AWAY = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1), "top": (0, -1), "bottom": (0, 1)}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    made = World(tmp_path_factory.mktemp("world"), 5)
+    draw_world(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def suites(world: World) -> dict[str, Suite]:
+    return {suite.name: suite for suite in shapes_suites.read(world.root)}
+
+
+# ---- a reader of captions that knows nothing of how they were made
+
+
+def fits(phrase: str, thing: Thing) -> bool:
+    """Whether a phrase such as "two small red stars" is true of a thing, by its words."""
+    first, *adjectives, noun = phrase.split()
+    noun = {"crosses": "cross", "fish": "fish"}.get(noun, noun if noun in ("cross",) else noun.removesuffix("s"))
+    number = thing.count > 1 if first == "some" else COUNTS[first] in (0, thing.count)
+    return noun == thing.name and number and {*adjectives} <= {thing.size, *thing.states}
+
+
+def direction(relation: str) -> tuple[int, int] | None:
+    """Where the first of two things is, seen from the second, or where in a picture one is."""
+    return next((way for word, way in AWAY.items() if word in relation.split()), None)
+
+
+def is_true(text: str, scene: Scene) -> bool:
+    """Whether a caption is true of what a picture shows."""
+    if "?" in text:
+        told, asked, answer = (part.strip(" .") for part in re.split(r"\. |\?", text))
+        name, colour = re.fullmatch(r"is (?:it|the (\w+)) (\w+)", asked).groups()  # type: ignore[union-attr]
+        thing = next(thing for thing in scene.things if thing.name == name) if name else scene.first
+        return is_true(told, scene) and (answer == "yes") == (colour in thing.states)
+    text = re.sub(r"^an? (photo|picture|image|drawing) of ", "", text)
+    text = re.sub(r" is (?!.* is )", " ", text)
+    placed = re.fullmatch(r"(.*) ((?:on|at) the \w+)", text)
+    if placed:
+        (thing,) = scene.things
+        return fits(placed[1], thing) and direction(placed[2]) == direction(scene.relation)
+    between = r" (to the left of|to the right of|left of|right of|above|below|covering|holding|wearing|dropping|and) "
+    first, *rest = re.split(between, text)
+    phrases = [first, *rest[1:]]
+    denied = [phrase for phrase in phrases if phrase.startswith("no ")]
+    claimed = [phrase for phrase in phrases if phrase not in denied]
+    if any(fits(phrase, thing) for phrase in denied for thing in scene.things):
+        return False
+    if len(claimed) < 2:
+        return all(any(fits(phrase, thing) for thing in scene.things) for phrase in claimed)
+    relation, way = rest[0], direction(rest[0])
+    if len(scene.things) < 2:
+        return False
+    one, other = scene.things
+    straight = fits(claimed[0], one) and fits(claimed[1], other)
+    turned = fits(claimed[0], other) and fits(claimed[1], one)
+    if relation == "and":
+        return straight or turned
+    if way is None:
+        return straight and relation == scene.relation
+    shown = direction(scene.relation)
+    if shown is None:
+        return False
+    return (straight and way == shown) or (turned and way == (-shown[0], -shown[1]))
+
+
+def test_the_reader_of_captions() -> None:
+    scene = Scene(Thing("star", ("red",)), Thing("cross", ("striped", "blue"), "small"), "left of")
+    true = [
+        "a star",
+        "a small blue cross to the right of a red star",
+        "the star is left of the cross",
+        "a photo of a cross and a red star",
+        "a cross and no moon",
+        "a star left of a cross. is it red? yes.",
+        "a star left of a cross. is the cross red? no.",
+    ]
+    false = [
+        "a blue star",
+        "a cross left of a star",
+        "a star above a cross",
+        "a star holding a cross",
+        "a cross and no star",
+        "two stars",
+        "a star left of a cross. is it red? no.",
+    ]
+    assert all(is_true(text, scene) for text in true)
+    assert not any(is_true(text, scene) for text in false)
+
+
+# ---- what was drawn
+
+
+def shown(suite: Suite, image: int, world: World) -> Scene:
+    return world.shown[suite.images[image].path]
+
+
+def couples(suite: Suite, task: Choices) -> Iterator[tuple[int, int, bool]]:
+    """An image, a text and whether they go together, of all candidates of all items."""
+    for asked, offered, right in zip(task.asked, task.offered, task.true, strict=True):
+        for place, candidate in enumerate(offered):
+            if candidate != ABSENT:
+                image, text = (asked, candidate) if task.query == "i2t" else (candidate, asked)
+                yield image, text, place == right
+
+
+def test_true_captions_are_true_and_false_ones_false(world: World, suites: dict[str, Suite]) -> None:
+    asked = 0
+    for suite in suites.values():
+        for name, task in suite.tasks.items():
+            if isinstance(task, Choices) and name not in ORDERS:
+                for image, text, right in couples(suite, task):
+                    asked += 1
+                    assert is_true(suite.texts[text], shown(suite, image, world)) == right, (name, suite.texts[text])
+    assert asked > 5000
+
+
+def test_groups(world: World, suites: dict[str, Suite]) -> None:
+    groups = 0
+    for suite in suites.values():
+        for name, task in suite.tasks.items():
+            if isinstance(task, Groups):
+                for images, texts in zip(task.images, task.texts, strict=True):
+                    groups += 1
+                    told = [
+                        [is_true(suite.texts[text], shown(suite, image, world)) for text in texts] for image in images
+                    ]
+                    assert told == [[True, False], [False, True]], (name, [suite.texts[text] for text in texts])
+    assert groups == 7 * 12 + 48 + 36
+
+
+def test_groups_of_winoground_have_the_same_words(suites: dict[str, Suite]) -> None:
+    for name in ("winoground", "colorswap"):
+        for texts in suites[name].tasks[name].texts:  # type: ignore[union-attr]
+            one, other = (sorted(suites[name].texts[text].replace("an ", "a ").split()) for text in texts)
+            assert one == other
+
+
+def test_orders_are_of_the_same_words(world: World, suites: dict[str, Suite]) -> None:
+    suite = suites["aro"]
+    for name in ORDERS:
+        task = suite.tasks[name]
+        assert isinstance(task, Choices)
+        for asked, offered in zip(task.asked, task.offered, strict=True):
+            true, *false = (suite.texts[text] for text in offered)
+            assert is_true(true, shown(suite, asked, world)) and len(false) == 4
+            assert all(sorted(text.split()) == sorted(true.split()) and text != true for text in false)
+
+
+def test_shuffles_exchange_what_they_say() -> None:
+    words, tags = "a photo of the red star left of one ring".split(), "DT NN IN DT JJ NN RB IN CD NN".split()
+    named = [place for place, tag in enumerate(tags) if tag in ("NN", "JJ")]
+    for seed in range(30):
+        nouns, others, within, threes = (text.split() for text in shuffled(words, tags, Random(seed)))
+        assert [nouns[place] for place in range(10) if place not in named] == [
+            words[place] for place in range(10) if place not in named
+        ]
+        assert [others[place] for place in named] == [words[place] for place in named]
+        assert [sorted(within[start : start + 3]) for start in range(0, 10, 3)] == [
+            sorted(words[start : start + 3]) for start in range(0, 10, 3)
+        ]
+        joined = " ".join(threes)
+        assert all(" ".join(words[start : start + 3]) in joined for start in range(0, 10, 3))
+
+
+def test_captions_of_retrieval_are_true(world: World, suites: dict[str, Suite]) -> None:
+    for name in ("coco", "flickr30k", "coco_counterfactuals"):
+        suite, task = suites[name], suites[name].tasks[name]
+        assert isinstance(task, Pool)
+        for text, place in zip(task.texts, task.image_of, strict=True):
+            assert is_true(suite.texts[text], shown(suite, task.images[place], world))
+
+
+def test_classes_are_what_pictures_show(world: World, suites: dict[str, Suite]) -> None:
+    suite = suites["elevater"]
+    assert len(suite.tasks) == 7
+    for name, task in suite.tasks.items():
+        assert isinstance(task, Classes)
+        assert len(task.images) == 48 and set(task.labels) == set(range(len(task.names)))
+        for image, label in zip(task.images, task.labels, strict=True):
+            thing = shown(suite, image, world).first
+            number = f"{ {1: 'a', 2: 'two', 3: 'three', 4: 'four'}[thing.count] } {thing.name}" + "s" * (
+                thing.count > 1
+            )
+            of_picture = {number, *thing.states} if name.endswith("counts") else {thing.name, *thing.states}
+            assert [each for each in task.names if each in of_picture] == [task.names[label]]
+        assert all(len(of_class) >= 4 for of_class in task.prompts)
+
+
+def test_all_leaves_have_items_and_rules(suites: dict[str, Suite]) -> None:
+    check(list(suites.values()))
+    leaves = {name: task for suite in suites.values() for name, task in suite.tasks.items()}
+    assert set(SUBTASKS) <= set(leaves)
+    sizes = {name: len(task.asked) for name, task in leaves.items() if isinstance(task, Choices)}
+    assert all(sizes[leaf] == 12 for leaf in VL_CHECKLIST.leaves)
+    assert min(sizes.values()) == 12
+    assert all(size >= 14 for leaf, size in sizes.items() if leaf not in VL_CHECKLIST.leaves)
+    assert all(size >= 80 for leaf, size in sizes.items() if leaf.startswith(("aro", "crepe", "sugarcrepe", "comvg")))
+
+
+def test_pairs_of_attributes_that_aro_counts(suites: dict[str, Suite]) -> None:
+    task = suites["aro"].tasks["aro/vg_attribution"]
+    assert isinstance(task, Choices) and task.groups
+    assert len(Counter(task.groups)) == 3 and min(Counter(task.groups).values()) >= 25
+
+
+def test_the_pool_is_small(suites: dict[str, Suite]) -> None:
+    images = {picture for suite in suites.values() for picture in suite.images}
+    assert len(images) <= 2200
+    assert len({text for suite in suites.values() for text in suite.texts}) <= 9000
+    assert max(len(text.split()) for suite in suites.values() for text in suite.texts) <= 22
+
+
+def test_pictures_are_there_and_boxes_in_them(world: World, suites: dict[str, Suite]) -> None:
+    boxes = 0
+    for suite in suites.values():
+        for picture in suite.images:
+            assert (world.root / picture.path).is_file() and picture.path in world.shown
+            if picture.box:
+                left, top, right, bottom = picture.box
+                assert 0 <= left < right <= SIZE and 0 <= top < bottom <= SIZE
+                assert (right - left) * (bottom - top) > SIZE * SIZE // 6
+                boxes += 1
+    assert boxes > 100
+    assert Image.open(world.root / "images/vg/1.jpg").size == (SIZE, SIZE)
+
+
+def test_frames_of_youcook2_are_arrays_of_blue_green_red(tmp_path: Path, world: World) -> None:
+    path = next(path for path in world.shown if path.endswith(".npy"))
+    photo = World(tmp_path, world.seed).photo(path.replace(".npy", ".jpg"), world.shown[path])
+    with Image.open(tmp_path / photo.path) as picture:
+        red, green, blue = picture.convert("RGB").split()
+    assert np.array_equal(np.load(world.root / path), np.dstack([blue, green, red]))
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_another_world(tmp_path: Path, world: World) -> None:
+    script = "import sys, pathlib; from recompose.tracks.vlc.data.shapes_suites import draw; "
+    script += f"draw(pathlib.Path(sys.argv[1]), seed={world.seed})"
+    environment = os.environ | {"PYTHONHASHSEED": "77", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "same")], env=environment, check=True)
+    same, own = digests(tmp_path / "same"), digests(world.root)
+    assert same == own
+    draw(tmp_path / "other", seed=world.seed + 1)
+    other = digests(tmp_path / "other")
+    pictures = [path for path in own if path.startswith("images/")]
+    assert not {own[path] for path in pictures} & {other[path] for path in other if path.startswith("images/")}
+
+
+def test_what_cannot_be_made_false_is_said() -> None:
+    scene = held_out("one", Random(0))
+    with pytest.raises(ValueError, match="other_state makes nothing false"):
+        false_of(scene, Scene(Thing(scene.first.name)), other_state, Random(0))
+    with pytest.raises(ValueError, match="no counterfactual"):
+        apart(Scene(Thing("star")), other_state, Random(0))
+    assert apart(scene, other_object, Random(0)).first.name != scene.first.name
