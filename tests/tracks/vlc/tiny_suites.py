@@ -10,7 +10,8 @@ from PIL import Image
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Picture, Pool, Suite
+from recompose.data.pictures import Picture
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 
 WORDS = ("red", "blue", "dog", "cat", "on", "under", "a", "small", "box", "ball")
 
@@ -78,15 +79,14 @@ def tiny_suites() -> list[Suite]:
     groups = Suite(
         "winoground", files, texts, {"winoground": Groups(numbers(8).reshape(4, 2), numbers(8).reshape(4, 2))}
     )
+    whole = tuple(Picture(file.path, squeezed=True) for file in files)
     told = Suite(
         "elevater",
-        files,
+        (*files, *whole),
         texts,
         {
             "elevater/mnist": Classes(numbers(8), numbers(8) % 3, ((0, 1), (2,), (3, 4, 5)), ("a", "b", "c")),
-            "elevater/kitti-distance": Classes(
-                numbers(8), numbers(8) % 2, ((6,), (7, 8)), ("a", "b"), centre_crop=False
-            ),
+            "elevater/kitti-distance": Classes(numbers(8, 16), numbers(8) % 2, ((6,), (7, 8)), ("a", "b")),
         },
     )
     pool = Suite(
@@ -107,11 +107,11 @@ def open_plainly(root: Path, picture: Picture) -> Image.Image:
 
 
 @torch.no_grad()
-def plain_image(clip: Backbone, root: Path, picture: Picture, squeezed: bool = False) -> np.ndarray:
+def plain_image(clip: Backbone, root: Path, picture: Picture) -> np.ndarray:
     """An image's embedding, by itself, as open_clip computes it."""
     image = open_plainly(root, picture)
     pixels = clip.preprocess(image)
-    if squeezed:
+    if picture.squeezed:
         image = image.convert("RGB").resize((32, 32), Image.Resampling.BICUBIC)
         pixels = clip.preprocess(image)
     return normalize(clip.model.encode_image(pixels[None]), dim=-1)[0].numpy()

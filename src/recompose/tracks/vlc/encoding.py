@@ -1,7 +1,7 @@
 """Images and texts of suites as embeddings, each unique one once, in one pass that a killed process goes on with.
 
-Images stand in the order of their files, so that one is decoded once for all of its crops; texts by their length, the
-longest first: a causal tower computes a batch up to its longest text, and what does not fit into memory is met first.
+Texts stand by their length, the longest first: a causal tower computes a batch up to its longest text, and what does
+not fit into memory is met first.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 import torch
@@ -24,11 +24,12 @@ from torchvision import transforms
 
 from recompose.backbones.images import MAX_WORKERS
 from recompose.data.paths import is_inside
+from recompose.data.pictures import Picture
 from recompose.digest import digest
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
 from recompose.progress import SAY_EVERY, Pace
-from recompose.tracks.vlc.data.suite import Choices, Classes, Picture, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Suite, Task
 from recompose.tracks.vlc.scores import BROKEN, Features
 
 Precision = Literal["fp32", "fp16", "bf16"]
@@ -50,13 +51,6 @@ class Towers(Protocol):
     def encode_text(self, ids: Tensor) -> Tensor: ...
 
 
-class View(NamedTuple):
-    """A picture as a tower is shown it: the middle of it, or all of it squeezed into the square."""
-
-    picture: Picture
-    squeezed: bool
-
-
 @dataclass(frozen=True)
 class Broken:
     """An image that cannot be read."""
@@ -70,25 +64,18 @@ class Broken:
 class Encoded:
     """The embeddings of suites."""
 
-    images: np.ndarray  # [views, E] float32, memory-mapped, each of length 1; NaN where an image cannot be read
+    images: np.ndarray  # [pictures, E] float32, memory-mapped, each of length 1; NaN where one cannot be read
     texts: np.ndarray  # [texts, E] float32, memory-mapped, each of length 1
-    views: Mapping[View, int]  # -> row
-    captions: Mapping[str, int]  # -> row
+    picture_rows: Mapping[Picture, int]  # of those that tasks refer to
+    text_rows: Mapping[str, int]
     broken: tuple[Broken, ...]
 
     def features(self, suite: Suite) -> Features:
         """The embeddings of one of the suites."""
-        unreadable = {each.picture for each in self.broken}
-
-        def rows(squeezed: bool) -> np.ndarray:
-            found = (
-                BROKEN if picture in unreadable else self.views.get(View(picture, squeezed), BROKEN)
-                for picture in suite.images
-            )
-            return np.fromiter(found, dtype=np.int64, count=len(suite.images))
-
-        text_rows = np.array([self.captions.get(text, BROKEN) for text in suite.texts], dtype=np.int64)
-        return Features(self.images, self.texts, rows(squeezed=False), rows(squeezed=True), text_rows)
+        rows = dict(self.picture_rows) | {each.picture: BROKEN for each in self.broken}
+        images = np.array([rows.get(picture, BROKEN) for picture in suite.images], dtype=np.int64)
+        texts = np.array([self.text_rows[text] for text in suite.texts], dtype=np.int64)
+        return Features(self.images, self.texts, images, texts)
 
 
 @torch.no_grad()
@@ -127,16 +114,16 @@ def encode(
         OSError: the disk has no room for the embeddings.
     """
     model = model.to(device).eval()
-    views, texts = list(all_views(suites)), list(all_texts(suites))
+    pictures, texts = list(all_pictures(suites)), list(all_texts(suites))
     if not texts:
         raise DataError("these suites have no texts, and nothing that an image could go with")
-    for view in views if not skip_broken else ():
-        if why := _unusable(root, view.picture.path):
-            raise DataError(_said(_broken(suites, view, why)))  # better now than after hours
+    for picture in pictures if not skip_broken else ():
+        if why := _unusable(root, picture.path):
+            raise DataError(_said(_broken(suites, picture, why)))  # better now than after hours
     ids, texts = _tokenised(tokenizer, texts)
-    key = _key(model, preprocess, root, views, ids, precision)
+    key = _key(model, preprocess, root, pictures, ids, precision)
     towers = cast(Towers, model)
-    kept = _Kept(folder, key, {IMAGES: len(views), TEXTS: len(texts)}, lambda: _width(towers, ids, device))
+    kept = _Kept(folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device))
 
     def on_device(encoder: Callable[[Tensor], Tensor], inputs: Tensor) -> np.ndarray:
         with torch.autocast(device.type, DTYPES[precision], enabled=precision != "fp32"):
@@ -147,32 +134,32 @@ def encode(
         embeddings = on_device(towers.encode_text, ids[block].long())
         _check_finite(embeddings, [f"the text {text!r}" for text in texts[block]], precision)
         kept.append(TEXTS, embeddings)
-    loader = _loader(views[kept.done[IMAGES] :], root, preprocess, batch_size, device)
+    loader = _loader(pictures[kept.done[IMAGES] :], root, preprocess, batch_size, device)
     for block, (pixels, faults) in zip(kept.blocks(IMAGES, batch_size), loader, strict=True):
         if faults and not skip_broken:
             row = min(faults)
-            raise DataError(_said(_broken(suites, views[block.start + row], faults[row])))
+            raise DataError(_said(_broken(suites, pictures[block.start + row], faults[row])))
         fine = [row for row in range(block.stop - block.start) if row not in faults]
         embeddings = np.full((block.stop - block.start, kept.width), np.nan, dtype=np.float32)
         if fine:
             embeddings[fine] = on_device(towers.encode_image, pixels)
-            shown = [views[block.start + row].picture.path for row in fine]
+            shown = [pictures[block.start + row].path for row in fine]
             _check_finite(embeddings[fine], shown, precision)
         kept.append(IMAGES, embeddings, {block.start + row: why for row, why in faults.items()})
     kept.close()
     return Encoded(
         _read_only(folder / IMAGES),
         _read_only(folder / TEXTS),
-        {view: row for row, view in enumerate(views)},
+        {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
-        tuple(_broken(suites, views[row], why) for row, why in sorted(kept.broken.items())),
+        tuple(_broken(suites, pictures[row], why) for row, why in sorted(kept.broken.items())),
     )
 
 
-def all_views(suites: Iterable[Suite]) -> Iterator[View]:
-    """The views that tasks refer to, each once, in the order of files."""
-    views = {view for suite in suites for task in suite.tasks.values() for view in _views(suite, task)}
-    yield from sorted(views, key=lambda view: (view.picture.path, view.picture.box or (), view.squeezed))
+def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
+    """The pictures that tasks refer to, each once, in the order of files."""
+    shown = (suite.images[number] for suite in suites for task in suite.tasks.values() for number in _shown(task))
+    yield from sorted({*shown}, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
 
 
 def all_texts(suites: Iterable[Suite]) -> Iterator[str]:
@@ -197,80 +184,47 @@ def squeezed(preprocess: Preprocess) -> Preprocess:
 
 
 def read_picture(root: Path, picture: Picture) -> Image.Image:
-    """An image as a file has it, or the part of it in the picture's box.
-
-    What of a box is beyond the image is black, as in the released code of the suites that have them: boxes of Visual
-    Genome go a little beyond.
+    """An image, decoded.
 
     Raises:
-        ValueError: it cannot be read, or its box is beside it.
+        DataError: it cannot be read, or its box is beside it.
     """
-    return _cropped(_opened(root, picture.path), picture)
-
-
-def _opened(root: Path, name: str) -> Image.Image:
-    if why := _unusable(root, name):
-        raise ValueError(why)
-    path = root / name
+    if why := _unusable(root, picture.path):
+        raise DataError(why)
     try:
-        if path.suffix == ".npy":
-            return _from_array(np.load(path, allow_pickle=False))
-        with Image.open(path) as image:
-            image.load()
-            return image
-    except Exception as error:  # a reader of a broken file may raise anything
-        raise ValueError(
-            f"cannot be read as an image: {' '.join(str(error).split()) or type(error).__name__}"
-        ) from None
+        return picture.open(root)
+    except DataError:
+        raise
+    except Exception as error:  # the decoder of a broken file may raise anything
+        raise DataError(f"{picture.path} is no readable image: {error or type(error).__name__}") from None
 
 
-def _from_array(array: np.ndarray) -> Image.Image:
-    if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] != 3 or not array.size:
-        raise ValueError(f"it is {array.dtype} {list(array.shape)}, not uint8 [height, width, 3]")
-    return Image.fromarray(np.ascontiguousarray(array[:, :, ::-1]))  # blue, green, red in the file
+class _Pictures(Dataset[Any]):
+    """Pictures as a tower takes them; in place of one that cannot be read, why."""
 
-
-def _cropped(image: Image.Image, picture: Picture) -> Image.Image:
-    if picture.box is None:
-        return image
-    left, top, right, bottom = picture.box
-    if not (left < right and top < bottom and left < image.width and top < image.height and right > 0 and bottom > 0):
-        raise ValueError(f"has its box {list(picture.box)} outside of its {image.width} x {image.height} pixels")
-    try:
-        return image.crop(picture.box)
-    except Image.DecompressionBombError as error:
-        raise ValueError(f"has a box that is too large: {error}") from None
-
-
-class _Views(Dataset[Any]):
-    """Views as a tower takes them; in place of one that cannot be read, why."""
-
-    def __init__(self, views: Sequence[View], root: Path, preprocess: Preprocess) -> None:
-        self._views, self._root, self._preprocess = views, root, preprocess
-        self._squeezed = squeezed(preprocess) if any(view.squeezed for view in views) else preprocess
-        self._last: tuple[str, Image.Image] | None = None  # several crops of an image stand side by side
+    def __init__(self, pictures: Sequence[Picture], root: Path, preprocess: Preprocess) -> None:
+        self._pictures, self._root, self._preprocess = pictures, root, preprocess
+        self._squeezed = squeezed(preprocess) if any(picture.squeezed for picture in pictures) else preprocess
 
     def __len__(self) -> int:
-        return len(self._views)
+        return len(self._pictures)
 
     def __getitem__(self, index: int) -> Tensor | str:
-        view = self._views[index]
+        picture = self._pictures[index]
         try:
-            if self._last is None or self._last[0] != view.picture.path:
-                self._last = (view.picture.path, _opened(self._root, view.picture.path))
-            image = _cropped(self._last[1], view.picture)
-        except ValueError as error:
-            return str(error)
-        return (self._squeezed if view.squeezed else self._preprocess)(image)
+            image = read_picture(self._root, picture)
+        except DataError as error:
+            return " ".join(str(error).split())
+        return (self._squeezed if picture.squeezed else self._preprocess)(image)
 
 
 def _loader(
-    views: Sequence[View], root: Path, preprocess: Preprocess, batch_size: int, device: torch.device
+    pictures: Sequence[Picture], root: Path, preprocess: Preprocess, batch_size: int, device: torch.device
 ) -> DataLoader[Any]:
-    """Batches of what ``_Views`` gives. Ahead of a GPU processes decode; a CPU that encodes has no core to spare."""
+    """Batches of what ``_Pictures`` gives. Ahead of a GPU processes decode; a CPU that encodes has no core to spare."""
     workers = 0 if device.type == "cpu" else min(os.cpu_count() or 1, MAX_WORKERS)
     return DataLoader(
-        _Views(views, root, preprocess),
+        _Pictures(pictures, root, preprocess),
         batch_size=batch_size,
         num_workers=workers,
         collate_fn=_collated,
@@ -279,63 +233,52 @@ def _loader(
     )
 
 
-def _collated(views: list[Tensor | str]) -> tuple[Tensor, dict[int, str]]:
+def _collated(batch: list[Tensor | str]) -> tuple[Tensor, dict[int, str]]:
     """The pixels [readable, 3, height, width] of a batch, and why others have none, by their place in it."""
-    pixels = [view for view in views if isinstance(view, Tensor)]
+    pixels = [each for each in batch if isinstance(each, Tensor)]
     return torch.stack(pixels) if pixels else torch.empty(0), {
-        place: view for place, view in enumerate(views) if isinstance(view, str)
+        place: each for place, each in enumerate(batch) if isinstance(each, str)
     }
 
 
 def _unusable(root: Path, name: str) -> str:
     """What keeps a file from being an image, as far as its name says; empty where nothing does."""
     if not is_inside(name):
-        return "is no path inside the folder of raw files"
-    return "" if (root / name).is_file() else f"is not there, below {root}"
+        return f"{name} is no path inside the folder of raw files"
+    return "" if (root / name).is_file() else f"{root / name} is not there"
 
 
-def _views(suite: Suite, task: Task) -> Iterator[View]:
-    return (View(suite.images[number], _is_squeezed(task)) for number in np.unique(_image_numbers(task)))
+def _numbers(task: Task) -> np.ndarray:
+    """The numbers of a task's images [items, ...]; ABSENT where there is none."""
+    if isinstance(task, Choices):
+        return task.asked if task.query == "i2t" else task.offered
+    return task.images
 
 
-def _is_squeezed(task: Task) -> bool:
-    return isinstance(task, Classes) and not task.centre_crop
+def _shown(task: Task) -> list[int]:
+    """The numbers of the images that a task refers to, each once."""
+    numbers = np.unique(_numbers(task))
+    return numbers[numbers != ABSENT].tolist()
 
 
-def _image_numbers(task: Task) -> np.ndarray:
-    """The numbers of a task's images, item by item; numbers of images alone."""
-    if not isinstance(task, Choices):
-        return task.images.ravel()
-    if task.query == "i2t":
-        return task.asked
-    return task.offered[task.offered >= 0]
-
-
-def _broken(suites: Sequence[Suite], view: View, why: str) -> Broken:
-    return Broken(view.picture, why, _first_item(suites, view))
+def _broken(suites: Sequence[Suite], picture: Picture, why: str) -> Broken:
+    return Broken(picture, why, _first_item(suites, picture))
 
 
 def _said(broken: Broken) -> str:
-    return (
-        f"{broken.picture.path} {broken.why}; it is first shown by {broken.shown}. Mend it, or leave out what shows "
-        f"it with --skip-broken"
-    )
+    return f"{broken.why}; first shown by {broken.shown}. Mend it, or leave out what shows it with --skip-broken"
 
 
-def _first_item(suites: Sequence[Suite], view: View) -> str:
-    """The first item that shows a view, in words."""
+def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
+    """The first item that shows an image, in words."""
     for suite in suites:
-        numbers = [number for number, picture in enumerate(suite.images) if picture == view.picture]
+        numbers = [number for number, each in enumerate(suite.images) if each == picture]
         for name, task in suite.tasks.items():
-            shown = task.asked if isinstance(task, Choices) and task.query == "i2t" else _pictures(task)
+            shown = _numbers(task)
             rows = np.isin(shown, numbers).reshape(len(shown), -1).any(axis=1)
-            if rows.any() and _is_squeezed(task) == view.squeezed:
+            if rows.any():
                 return f"item {int(rows.argmax())} (from 0) of {name}"
     return "no item"
-
-
-def _pictures(task: Task) -> np.ndarray:
-    return task.offered if isinstance(task, Choices) else task.images
 
 
 def _tokenised(tokenizer: Tokenizer, texts: list[str]) -> tuple[Tensor, list[str]]:
@@ -354,7 +297,7 @@ def _width(towers: Towers, ids: Tensor, device: torch.device) -> int:
 
 
 def _key(
-    model: nn.Module, preprocess: Preprocess, root: Path, views: Sequence[View], ids: Tensor, precision: Precision
+    model: nn.Module, preprocess: Preprocess, root: Path, pictures: Sequence[Picture], ids: Tensor, precision: Precision
 ) -> str:
     """The digest of what is encoded, by what. A file is told by its size and the time of its last change: one that is
     replaced is encoded anew.
@@ -367,7 +310,7 @@ def _key(
             return 0, 0
         return found.st_size, found.st_mtime_ns
 
-    shown = [[view.picture.path, view.picture.box, view.squeezed, *state(view.picture.path)] for view in views]
+    shown = [[each.path, each.box, each.squeezed, *state(each.path)] for each in pictures]
     tokens = hashlib.sha256(ids.numpy().tobytes()).hexdigest()
     return digest([_model_digest(model), _words(preprocess), precision, tokens, shown])
 

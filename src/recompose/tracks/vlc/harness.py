@@ -150,7 +150,8 @@ def evaluate(request: Request) -> Evaluation:
     write_text(request.out / TABLE, _csv(rows))
     if encoded.broken:
         left_out = sum(count.left_out for count in counted.values())
-        notes += (f"{len(encoded.broken)} images cannot be read, and {left_out} items that show them are left out",)
+        images = "1 image" if len(encoded.broken) == 1 else f"{len(encoded.broken)} images"
+        notes += (f"{images} cannot be read, and {left_out} items that show them are left out",)
     document = {
         "model": request.model,
         "weights": {"name": weights.name, "file": weights.file.name, "sha256": weights.sha256},
@@ -289,7 +290,7 @@ def load_model(model: str, weights: Weights, activation: Activation) -> Loaded:
         DataError: the file does not hold weights of this architecture.
     """
     towers, tokenizer = _random(model, activation), open_clip.get_tokenizer(model)
-    built = towers.model if isinstance(towers, Backbone) else towers
+    built: Any = towers.model if isinstance(towers, Backbone) else towers
     try:
         if weights.tag and not _is_torchscript(weights.file):
             open_clip.load_checkpoint(built, str(weights.file), weights_only=True)  # knows the forms of all its tags
@@ -314,7 +315,7 @@ def _random(model: str, activation: Activation) -> nn.Module:
     return Backbone(built, open_clip.get_tokenizer(model)) if _is_plain(built) else built
 
 
-def _is_plain(model: nn.Module) -> bool:
+def _is_plain(model: Any) -> bool:
     """Whether a model is what ``Backbone`` takes: towers of open_clip's plain blocks, the text tower's causal and read
     at the end of text.
     """
@@ -438,4 +439,4 @@ def _csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(broken: Broken) -> dict[str, Any]:
-    return {**asdict(broken.picture), "why": broken.why, "shown_by": broken.shown}
+    return asdict(broken.picture) | {"why": broken.why, "shown_by": broken.shown}

@@ -2,12 +2,13 @@
 
 A measure's name is ``test/`` and the name of a sub-task or of a mean: ``test/sugarcrepe/replace_obj``,
 ``test/sugarcrepe``, ``test/comp``. Groups are told right in three senses, of which the means are over the last one:
-``test/winoground/text``, ``test/winoground/image``, ``test/winoground``. Of retrieval ``test/coco/i2t`` is R@1, beside
-``test/coco/i2t/r5`` and ``test/coco/i2t/r10``. All are fractions.
+``test/winoground/text``, ``test/winoground/image``, ``test/winoground``. Of retrieval ``test/coco/i2t`` is R@1,
+which is also ``test/coco/i2t/r1``, beside ``r5`` and ``r10``. All are fractions.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.aggregation import COMP, I2T_RET, T2I_RET, TREES, ZS, Mean, Tree, aggregate, macro
+from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Task
 from recompose.tracks.vlc.metrics import (
     CLASSIFICATION,
@@ -24,11 +26,11 @@ from recompose.tracks.vlc.metrics import (
     right_choices,
     right_groups,
 )
-from recompose.tracks.vlc.scores import LEFT_OUT, WAYS
+from recompose.tracks.vlc.scores import FILE, LEFT_OUT, WAYS, read_scores
 from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
 
 PREFIX = "test/"
-RECALLS = (5, 10)  # beside R@1
+RECALLS = (1, 5, 10)
 
 
 class Count(NamedTuple):
@@ -84,6 +86,15 @@ def measures(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[
     sizes = {name: count.items for name, count in counted.items()}
     numbers = details | aggregate(leaves, sizes, trees(suites))
     return {f"{PREFIX}{name}": number for name, number in numbers.items()}
+
+
+def read_measures(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float]:
+    """The numbers of an evaluation of the workflow, from its folder and those of what it needs: ``suites-...`` are
+    indexes of suites.
+    """
+    indexes = [needs[role] for role in sorted(needs) if role.startswith("suites-")]
+    suites = [suite for index in indexes for suite in read_suites(index)]
+    return measures(suites, read_scores(evaluation / FILE))
 
 
 def counts(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, Count]:

@@ -31,7 +31,6 @@ class Features:
     images: np.ndarray  # [rows, E]
     texts: np.ndarray  # [rows, E]
     image_rows: np.ndarray  # [images of the suite], BROKEN where an image cannot be read
-    squeezed_rows: np.ndarray  # [images of the suite], of the same images squeezed in place of cropped
     text_rows: np.ndarray  # [texts of the suite]
 
 
@@ -62,7 +61,7 @@ def task_scores(task: Task, features: Features) -> np.ndarray:
 
     Example:
         >>> rows = np.arange(2)
-        >>> features = Features(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), rows, rows, rows)
+        >>> features = Features(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32), rows, rows)
         >>> choices = Choices("i2t", asked=np.array([1]), offered=np.array([[1, 0, ABSENT]]), true=np.array([0]))
         >>> task_scores(choices, features).tolist()
         [[1.0, 0.0, nan]]
@@ -104,7 +103,7 @@ def class_probabilities(task: Classes, features: Features) -> np.ndarray:
     """
     prompts = [features.texts[features.text_rows[list(each)]].mean(axis=0) for each in task.prompts]
     classes = np.stack([mean / np.linalg.norm(mean) for mean in prompts])
-    rows = (features.image_rows if task.centre_crop else features.squeezed_rows)[task.images]
+    rows = features.image_rows[task.images]
     probabilities = np.empty((len(rows), len(classes)), dtype=np.float32)
     for block in _blocks(len(rows), features.images.shape[1] + len(classes)):
         logits = SHARPNESS * (features.images[rows[block]] @ classes.T)
