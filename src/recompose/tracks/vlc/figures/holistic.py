@@ -1,0 +1,70 @@
+"""What methods reach in several measures, side by side."""
+
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+
+from recompose.palette import SERIES
+from recompose.papers.declaration import Paper
+from recompose.report.figures.series import series_of
+from recompose.report.figures.style import Sheet
+from recompose.report.results import Results
+from recompose.tracks import TRACKS
+from recompose.tracks.track import Measure
+from recompose.tracks.vlc.catalogue import UNTRAINED
+
+WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: of the page, of a method, of what a panel needs besides
+
+
+def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """A line of panels for each data set, a panel for each measure: means over seeds of each row, with their standard
+    deviations, and a line through the untrained method's.
+    """
+    view = next(iter(paper.artifacts[name].all_views.values()))
+    about = {column: TRACKS[paper.track].description_of(measure) for column, measure in view.columns.items()}
+    lines: list[dict[str, Any]] = [
+        {
+            "dataset": series.benchmark,
+            "row": series.row,
+            "untrained": series.name == UNTRAINED,
+            "measure": column,
+            "seed": evaluation.labels["seed"],
+            "value": about[column].factor * results.measures(evaluation)[measure],
+        }
+        for series in series_of(results, paper, name)
+        for evaluation in series.complete
+        for column, measure in view.columns.items()
+        if measure in results.measures(evaluation)
+    ]
+    points = pd.DataFrame(lines, columns=["dataset", "row", "untrained", "measure", "seed", "value"])
+    datasets, rows = list(points["dataset"].unique()), list(paper.artifacts[name].measured)
+    size = (WIDTH, (LINE * len(rows) + AROUND) * max(1, len(datasets)))
+    figure, axes = plt.subplots(
+        max(1, len(datasets)), len(about), figsize=size, squeeze=False, sharey=True, layout="constrained"
+    )
+    for panels, dataset in zip(axes, datasets, strict=False):
+        of_dataset = points[points["dataset"] == dataset]
+        for axis, (column, measure) in zip(panels, about.items(), strict=True):
+            _draw(axis, of_dataset[of_dataset["measure"] == column], rows, measure)
+            axis.set_title(column)
+        panels[0].set_ylabel(dataset)
+    sheet.write(figure, points)
+
+
+def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], measure: Measure) -> None:
+    """A method in each line, the first one at the top."""
+    colours = sns.color_palette(SERIES, len(rows))
+    for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
+        values = points[points["row"] == row]["value"]
+        if len(values):
+            spread = values.std() if len(values) > 1 else 0.0
+            axis.errorbar(values.mean(), place, xerr=spread, marker="o", markersize=4, capsize=2, color=colour)
+    untrained = points[points["untrained"]]["value"]
+    if len(untrained):
+        axis.axvline(untrained.mean(), color="black", linewidth=0.7, linestyle="dotted")
+    axis.set_yticks(range(len(rows)), rows)
+    axis.set(ylim=(len(rows) - 0.5, -0.5), xlabel=measure.unit)
+    axis.grid(axis="y", linewidth=0.3)
+    sns.despine(ax=axis)

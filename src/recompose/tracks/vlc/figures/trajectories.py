@@ -1,0 +1,90 @@
+"""How two measures change together between a model before and after it was tuned (WiSE-FT)."""
+
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+
+from recompose.palette import SERIES
+from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
+from recompose.report.figures.series import series_of
+from recompose.report.figures.style import COLUMN_WIDTH, Sheet
+from recompose.report.results import Results
+from recompose.tracks import TRACKS
+
+AT = " at "  # a row "NegCLIP at 0.4" is a point of "NegCLIP"
+DASHES: tuple[Any, ...] = ((), (4, 1.5), (1, 1), (3, 1, 1, 1))
+MARKERS = "osD^vP"
+
+
+def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """The second measure over the first one, a line for each model and data set that has points on its way: from the
+    method without alpha, at 0, to the tuned model, at 1, which is marked.
+
+    Of the seeds those count that all points of a line have.
+    """
+    view = next(iter(paper.artifacts[name].all_views.values()))
+    about = {column: TRACKS[paper.track].description_of(measure) for column, measure in view.columns.items()}
+    rows: list[dict[str, Any]] = [
+        {
+            "dataset": series.benchmark,
+            "model": series.row.partition(AT)[0],
+            "alpha": alpha_of(evaluation),
+            "seed": evaluation.labels["seed"],
+            "planned": len(series.planned),
+            **{
+                column: about[column].factor * results.measures(evaluation)[measure]
+                for column, measure in view.columns.items()
+            },
+        }
+        for series in series_of(results, paper, name)
+        for evaluation in series.complete
+    ]
+    points = pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned", *about])
+    lines = trajectories(points)
+    figure, axis = plt.subplots(figsize=(1.5 * COLUMN_WIDTH, 1.1 * COLUMN_WIDTH), layout="constrained")
+    palette = sns.color_palette(SERIES, max(1, len(lines)))
+    for place, ((model, dataset), line) in enumerate(lines.items()):
+        mean = line.groupby("alpha")[list(about)].mean()
+        look: Any = {"color": palette[place], "dashes": DASHES[place % len(DASHES)], "linewidth": 1.2}
+        marker, seeds = MARKERS[place % len(MARKERS)], line["seed"].nunique()
+        across, up = (mean[column] for column in about)
+        axis.plot(across, up, marker=marker, markersize=2.5, label=f"{model}, {dataset} (n = {seeds})", **look)
+        axis.plot(across.iloc[-1], up.iloc[-1], marker=marker, markersize=7, color=palette[place])
+    labels = [f"{column} ({each.unit})" if each.unit else column for column, each in about.items()]
+    axis.set(xlabel=labels[0], ylabel=labels[1])
+    if lines:
+        axis.legend(fontsize=7)
+    sns.despine(ax=axis)
+    sheet.write(figure, points.drop(columns="planned"))
+
+
+def alpha_of(evaluation: Recipe) -> float:
+    """The share of the trained weights that an evaluation scored; 0 of a method that has none."""
+    scoring = evaluation.document["settings"].get("scoring") or {}
+    return float(scoring.get("alpha", 0.0))
+
+
+def trajectories(points: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """The points of each model and data set, by alpha, from the untrained model on: of seeds that all of them have.
+
+    Args:
+        points: with columns ``dataset``, ``model``, ``alpha``, ``seed`` and ``planned``, how many seeds are asked for;
+            the untrained model's alpha is 0, and if it is asked for once, it is the same for every seed.
+    """
+    lines = {}
+    start = points[points["alpha"] == 0]
+    for (model, dataset), own in points[points["alpha"] > 0].groupby(["model", "dataset"], sort=False):
+        if not own["alpha"].between(0, 1, inclusive="neither").any():
+            continue
+        first = start[start["dataset"] == dataset]
+        if first["planned"].max() == 1:
+            first = first.drop(columns="seed").merge(own[["seed"]].drop_duplicates(), how="cross")
+        whole = pd.concat([first.assign(model=model), own])
+        alphas = whole.groupby("seed")["alpha"].nunique()
+        shared = alphas.index[alphas == whole["alpha"].nunique()]
+        if len(shared):
+            lines[model, dataset] = whole[whole["seed"].isin(shared)].sort_values("alpha", kind="stable")
+    return lines
