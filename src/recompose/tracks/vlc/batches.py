@@ -19,7 +19,7 @@ from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
-from recompose.training.loop import Data, epoch_seed, shuffled_batches
+from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -124,9 +124,13 @@ def whole_batches(length: int, size: int, seed: int, rank: int = 0, world: int =
         >>> [len(batch) for batch in whole_batches(11, 4, seed=0)]
         [4, 4]
     """
-    batches = shuffled_batches(length, size, seed, rank, world)
-    share = min(size // world, max(map(len, batches)))
-    return [batch[:share] for batch in batches if len(batch) >= share]
+    if size % world:
+        raise ValueError(
+            f"a batch of {size} cannot be shared equally between {world} devices: change batch_size or devices"
+        )
+    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
+    size = min(size, length - length % world)
+    return [order[start : start + size][rank::world] for start in range(0, length - size + 1, size)]
 
 
 def read_rows(needs: Mapping[str, Path], kinds: Sequence[str], tokenizer: Tokenizer, seed: int) -> CaptionRows:
@@ -172,11 +176,12 @@ def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
     """
     if not kinds:
         return []
-    from recompose.tracks.vlc import negatives
+    from recompose.tracks.vlc import negatives  # slow to import, and needed by few
+    from recompose.tracks.vlc.lexicon import WordNet
 
     known: dict[str, Callable[[], Maker]] = {
         "negclip": lambda: negatives.negclip,
-        "replace": lambda: partial(negatives.replace, lexicon=negatives.read_lexicon(folder / LEXICON)),
+        "replace": lambda: partial(negatives.replace, lexicon=WordNet(folder / LEXICON)),
         "bigram_shuffle": lambda: negatives.bigram_shuffle,
     }
     wrong = [kind for kind in kinds if kind not in known]

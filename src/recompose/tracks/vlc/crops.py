@@ -21,12 +21,12 @@ def random_crops(images: Tensor) -> Tensor:
     """Images [images, 3, size, size], bytes, each cropped at random and resized to what it was, as numbers from 0 to
     255.
 
-    Always in 32 bits: positions of pixels in 16 would be off by up to half a pixel.
+    Never in 16 bits, in which positions of pixels would be off by up to half a pixel.
     """
     top, left, height, width = random_boxes(len(images), images.shape[-1], images.device)
     with torch.autocast(images.device.type, enabled=False):
         rows, columns = (_resampling(*part, images.shape[-1]) for part in ((top, height), (left, width)))
-        resized = rows[:, None] @ images.float() @ columns[:, None].transpose(-1, -2)
+        resized = rows[:, None] @ images.to(rows.dtype) @ columns[:, None].transpose(-1, -2)
     return resized.clamp_(0, 255)
 
 

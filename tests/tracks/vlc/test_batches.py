@@ -1,0 +1,153 @@
+"""Batches of images, captions and negatives: what is in one, and on what it depends."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import spacy
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from recompose.backbones.pixels import PIXELS
+from recompose.errors import DataError
+from recompose.tracks.vlc import batches
+from recompose.tracks.vlc.batches import CaptionRows, makers, read_rows, whole_batches
+from recompose.tracks.vlc.building import tokenizer_of
+from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.lexicon import write_lexicon
+from tests.tracks.vlc.tiny import CAPTIONS, KINDS, MAKERS, PATHS, images, stand_ins, write
+
+CONTEXT = 24
+VOCABULARY = spacy.blank("en").vocab
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return write(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(autouse=True)
+def stood_in(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    if "makers" not in request.node.name:
+        monkeypatch.setattr(batches, "makers", stand_ins)
+
+
+def rows_of(needs: dict[str, Path], kinds: list[str] = KINDS, seed: int = 0, epoch: int = 0) -> CaptionRows:
+    rows = read_rows(needs, kinds, tokenizer_of(needs["backbone"]), seed)
+    rows.epoch = epoch
+    return rows
+
+
+def expected_negatives(row: int, seed: int = 0, epoch: int = 0) -> list[str | None]:
+    rng = Random(f"{seed}/{epoch}/{row}")
+    doc = Doc(VOCABULARY, CAPTIONS[row].split())
+    return [MAKERS[kind](doc, rng) for kind in KINDS]
+
+
+def test_a_batch_has_images_captions_and_the_negatives_that_could_be_made(needs: dict[str, Path]) -> None:
+    chosen = [5, 0, 2, 4]  # the first has one word
+    batch = rows_of(needs)[chosen]
+    made = [expected_negatives(row) for row in chosen]
+    assert batch.valid.tolist() == [[text is not None for text in texts] for texts in made]
+    assert batch.valid.tolist()[0] == [False, False, False]
+    texts = [CAPTIONS[row] for row in chosen] + [text for row in made for text in row if text is not None]
+    ids = open_clip.get_tokenizer("ViT-B-32")(texts)  # the same vocabulary
+    longest = int((ids > 0).sum(dim=1).max())
+    assert batch.ids.shape == (len(texts), longest)
+    assert torch.equal(batch.ids, ids[:, :longest])
+    unique = list(dict.fromkeys(PATHS))
+    assert np.array_equal(batch.pixels.numpy(), images(7)[[unique.index(PATHS[row]) for row in chosen]])
+
+
+def test_texts_of_more_tokens_than_the_context_are_cut(needs: dict[str, Path], tmp_path: Path) -> None:
+    long = write(tmp_path, captions=[" ".join(["circle"] * 40), *CAPTIONS[1:]])
+    batch = rows_of(long, kinds=[])[[0, 1]]
+    assert batch.ids.shape[1] == CONTEXT
+    assert batch.ids[0, -1] == batch.ids.max()
+
+
+def test_without_kinds_there_are_no_negatives(needs: dict[str, Path]) -> None:
+    batch = rows_of(needs, kinds=[])[[3, 1]]
+    assert batch.valid.shape == (2, 0)
+    assert len(batch.ids) == 2
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.permutations(range(9)))
+def test_a_row_s_negatives_depend_on_seed_epoch_and_row_alone(seed: int, epoch: int, order: list[int]) -> None:
+    docs = [Doc(VOCABULARY, caption.split()) for caption in CAPTIONS]
+    rows = CaptionRows(
+        images(1),
+        np.zeros(9, dtype=int),
+        CAPTIONS,
+        docs,
+        [MAKERS[kind] for kind in KINDS],
+        lambda _: torch.ones(1, 1),
+        seed,
+    )
+    rows.epoch = epoch
+    made: dict[int, Any] = {row: rows.negatives(row) for row in order}
+    assert all(made[row] == expected_negatives(row, seed, epoch) for row in order)
+
+
+def test_negatives_change_from_epoch_to_epoch_and_from_seed_to_seed(needs: dict[str, Path]) -> None:
+    made = []
+    for seed, epoch in ((0, 0), (0, 1), (1, 0)):
+        rows = rows_of(needs, seed=seed, epoch=epoch)
+        made.append([rows.negatives(row) for row in range(9)])
+    assert made[0] != made[1] and made[0] != made[2] and made[1] != made[2]
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(1, 3), st.integers(0, 5))
+def test_batches_are_whole_disjoint_and_shared_equally(length: int, share: int, world: int, seed: int) -> None:
+    if length < world:
+        return
+    size = share * world
+    parts = [whole_batches(length, size, seed, rank, world) for rank in range(world)]
+    assert len({tuple(map(len, part)) for part in parts}) == 1
+    flat = [position for part in parts for batch in part for position in batch]
+    assert len(set(flat)) == len(flat)
+    assert set(flat) <= set(range(length))
+    if length >= size:
+        assert {len(batch) for batch in parts[0]} == {share}
+        assert len(parts[0]) == length // size
+    else:
+        assert len(parts[0]) == 1
+        assert len(flat) == length - length % world
+
+
+def test_makers_are_those_of_the_kinds_that_are_asked_for(tmp_path: Path) -> None:
+    write_lexicon(tmp_path / "lexicon", [])
+    doc = spacy.blank("en")("a red circle above a blue square .")
+    for token in doc:
+        token.pos_, token.tag_, token.dep_ = "NOUN", "NN", "dep"
+    found = makers(["bigram_shuffle", "replace", "negclip"], tmp_path)
+    assert len(found) == 3
+    shuffled = found[0](doc, Random(0))
+    assert shuffled is not None and sorted(shuffled.replace(".", " .").split()) == sorted(doc.text.split())
+    assert makers([], tmp_path / "nothing") == []
+
+
+def test_makers_of_a_kind_that_there_is_not_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'typo' is no kind of hard negatives: there are negclip, replace"):
+        makers(["negclip", "typo"], tmp_path)
+
+
+def test_what_does_not_go_together_is_named(tmp_path: Path) -> None:
+    empty = write(tmp_path / "empty", paths=[], captions=[])
+    with pytest.raises(DataError, match="captions.json holds no captions: delete its folder"):
+        rows_of(empty)
+    fewer = write(tmp_path / "fewer")
+    np.save(fewer["pixels"] / PIXELS, images(6))
+    with pytest.raises(DataError, match="pixels.npy holds 6 images, not the 7 of .*captions.json"):
+        rows_of(fewer)
+    undescribed = write(tmp_path / "undescribed")
+    write_docs([Doc(VOCABULARY, ["a"])], undescribed["data"])
+    with pytest.raises(DataError, match=r"docs.spacy holds 1 captions, not the 9 of captions.json"):
+        rows_of(undescribed)
+    rows_of(undescribed, kinds=[])  # nothing is made of them
+    Captions(tuple(PATHS), tuple(CAPTIONS)).write(undescribed["data"])

@@ -1,0 +1,257 @@
+"""Runs of the track: how they step, resume, and what is restored of them."""
+
+import hashlib
+import json
+from math import cos, log, pi
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from recompose.backbones.clip import Backbone, load_backbone
+from recompose.files import SCRATCH
+from recompose.tracks.vlc import batches, training
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, restored
+from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
+from recompose.training.hardware import Hardware
+from tests.tracks.vlc.tiny import FULL, LORA, METHODS, backbone_of, document, stand_ins, write
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+FSC = "fsc_clip:FscClip"
+
+
+@pytest.fixture(autouse=True)
+def stood_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "makers", stand_ins)
+    monkeypatch.setattr(training, "at_paper_scale", lambda _: 7)  # takes a second
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return write(tmp_path_factory.mktemp("corpus"))
+
+
+def trained(folder: Path, needs: dict[str, Path], run: dict[str, Any]) -> Path:
+    """The folder of a run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    assert training.train(run, needs, folder, CPU, "a run")
+    return folder
+
+
+def with_run(needs: dict[str, Path], run: Path) -> dict[str, Path]:
+    return needs | {"run": run}
+
+
+def state_of(backbone: Backbone) -> dict[str, torch.Tensor]:
+    return backbone.state_dict()
+
+
+def content(folder: Path) -> str:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+class KilledError(Exception):
+    """What stands for a killed process."""
+
+
+RESUMED = [(FSC, FULL), ("ce_clip:CeClip", FULL), (FSC, LORA)]
+
+
+@pytest.mark.parametrize(("method", "settings"), RESUMED, ids=["fsc-clip", "ce-clip", "fsc-clip-lora"])
+def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
+    tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, method: str, settings: dict[str, Any]
+) -> None:
+    run = document(method, settings)
+    whole = trained(tmp_path / "whole", needs, run)
+    right = training.CaptionTraining.training_step
+
+    def dies(self: Any, batch: Any, index: int) -> torch.Tensor:
+        if self.current_epoch == 2 and index == 1:
+            raise KilledError
+        return right(self, batch, index)
+
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(training.CaptionTraining, "training_step", dies)
+        trained(tmp_path / "killed", needs, run)
+    assert list((tmp_path / "killed" / SCRATCH).iterdir())
+    assert not (tmp_path / "killed" / CHECKPOINT).exists()
+    trained(tmp_path / "killed", needs, run)
+    assert (tmp_path / "killed" / CHECKPOINT).read_bytes() == (whole / CHECKPOINT).read_bytes()
+
+
+def test_a_run_never_changes_the_backbone_of_the_next(tmp_path: Path, needs: dict[str, Path]) -> None:
+    before = content(needs["backbone"])
+    first = trained(tmp_path / "first", needs, document(FSC))
+    trained(tmp_path / "other", needs, document("negclip:NegClip", LORA, seed=3))
+    second = trained(tmp_path / "second", needs, document(FSC))
+    assert content(needs["backbone"]) == before
+    assert (first / CHECKPOINT).read_bytes() == (second / CHECKPOINT).read_bytes()
+    pristine = state_of(load_backbone(needs["backbone"]))
+    assert all(torch.equal(tensor, pristine[name]) for name, tensor in state_of(backbone_of()).items())
+
+
+@pytest.mark.parametrize("settings", [FULL, LORA], ids=["full", "lora"])
+def test_alpha_goes_from_the_backbone_to_what_training_left(
+    tmp_path: Path, needs: dict[str, Path], settings: dict[str, Any]
+) -> None:
+    run = document("clip_ft:ClipFt", settings)
+    folder = trained(tmp_path, needs, run)
+    assert json.loads((folder / COSTS).read_text())["trainable_parameters_at_vit_l_14"] == 7
+    left, begun = load_file(folder / CHECKPOINT), state_of(load_backbone(needs["backbone"]))
+    at = {alpha: state_of(restored(run, with_run(needs, folder), alpha)) for alpha in (0.0, 0.3, 1.0)}
+    assert all(at[alpha].keys() == begun.keys() for alpha in at)
+    assert all(torch.equal(at[0.0][name], tensor) for name, tensor in begun.items())
+    if settings is FULL:
+        assert left.keys() == begun.keys()
+        assert all(torch.equal(at[1.0][name], tensor) for name, tensor in left.items())
+        assert not torch.equal(left["model.logit_scale"], begun["model.logit_scale"])
+        for name, tensor in at[0.3].items():
+            torch.testing.assert_close(tensor, 0.7 * begun[name] + 0.3 * left[name])
+        return
+    assert all(name.endswith((".0.A", ".0.B")) for name in left)
+    for name in begun:
+        layer, _, weight = name.rpartition(".")
+        factors = [left.get(f"{layer}.parametrizations.{weight}.0.{part}") for part in "BA"]
+        for alpha in at:
+            expected = begun[name]
+            if factors[0] is not None and factors[1] is not None:
+                change = (factors[0] @ factors[1]).view(expected.shape) / 4
+                expected = expected + alpha**2 * change
+            torch.testing.assert_close(at[alpha][name], expected)
+
+
+def test_a_restored_model_encodes_as_the_trained_one_did(
+    tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    kept: list[Any] = []
+    right = training.CaptionTraining.configure_optimizers
+    monkeypatch.setattr(
+        training.CaptionTraining, "configure_optimizers", lambda self: kept.append(self.method) or right(self)
+    )
+    run = document(FSC, LORA)
+    folder = trained(tmp_path, needs, run)
+    found = restored(run, with_run(needs, folder))
+    assert not any(parameter.requires_grad for parameter in found.parameters())
+    ids = found.tokens(["a red circle", "stars"])
+    with torch.no_grad():
+        torch.testing.assert_close(found.encode_image(pixels), kept[0].backbone.encode_image(pixels))
+        torch.testing.assert_close(found.encode_text(ids), kept[0].backbone.encode_text(ids))
+
+
+def test_an_untrained_method_is_its_backbone_and_other_weights_are_refused(
+    tmp_path: Path, needs: dict[str, Path]
+) -> None:
+    document_of_clip = {"class": "recompose.tracks.vlc.methods.clip:CLIP", "settings": {}}
+    begun = state_of(restored(document_of_clip, needs))
+    assert all(torch.equal(tensor, begun[name]) for name, tensor in state_of(backbone_of()).items())
+    run = document("clip_ft:ClipFt")
+    save_file({"model.logit_scale": torch.tensor(1.0)}, tmp_path / CHECKPOINT)
+    with pytest.raises(RuntimeError, match="a checkpoint has 1 weights, not the"):
+        restored(run, with_run(needs, tmp_path))
+    with pytest.raises(ValueError, match="alpha is 1.5, not a share from 0 to 1"):
+        restored(run, with_run(needs, tmp_path), 1.5)
+
+
+def test_what_decays() -> None:
+    """No gain, bias or class token, no factor of cosines: by name and by shape, as released; tables of positions do."""
+    backbone = backbone_of()
+    kept, decays = parameter_groups(backbone, 0.1)
+    assert (kept["weight_decay"], decays["weight_decay"]) == (0.0, 0.1)
+    names = {id(parameter): name for name, parameter in backbone.named_parameters()}
+    spared = {names[id(parameter)] for parameter in kept["params"]}
+    others = {names[id(parameter)] for parameter in decays["params"]}
+    assert spared | others == set(names.values())
+    assert not spared & others
+    for name in spared:
+        last = name.rpartition(".")[2]
+        # the stem's normalisations have gains, too
+        assert last in ("bias", "in_proj_bias", "class_embedding", "logit_scale") or ".ln" in name or "conv1" in name
+    for name in ("token_embedding.weight", "positional_embedding", "text_projection", "visual.proj"):
+        assert f"model.{name}" in others
+    assert "model.visual.conv1.0.weight" in others and "model.visual.conv1.1.weight" in spared
+    frozen = backbone.requires_grad_(False)
+    frozen.model.visual.proj.requires_grad_(True)
+    assert [len(group["params"]) for group in parameter_groups(frozen, 0.1)] == [0, 1]
+
+
+@pytest.mark.parametrize(("warmup", "steps"), [(50, 1950), (2, 6), (0, 4), (5, 5), (9, 4)])
+def test_the_rate_rises_to_the_highest_and_falls_to_0(warmup: int, steps: int) -> None:
+    for step in range(steps):
+        if step < warmup:
+            assert rate(step, warmup, steps) == (step + 1) / warmup
+        else:
+            angle = pi * (step - warmup) / (steps - warmup)
+            assert rate(step, warmup, steps) == pytest.approx(0.5 * (1 + cos(angle)))
+    assert 0 <= rate(steps, warmup, steps) <= 1
+    if steps > warmup:
+        assert rate(steps, warmup, steps) == pytest.approx(0)
+
+
+def test_steps_are_taken_at_these_rates_by_adamw_with_the_released_constants(
+    tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, groups = [], []
+    right = training.CaptionTraining.optimizer_step
+
+    def watch(self: Any, epoch: int, index: int, optimizer: Any, closure: Any = None) -> None:
+        seen.append(optimizer.param_groups[0]["lr"])
+        groups.append([(g["betas"], g["eps"], g["weight_decay"]) for g in optimizer.param_groups])
+        right(self, epoch, index, optimizer, closure)
+
+    monkeypatch.setattr(training.CaptionTraining, "optimizer_step", watch)
+    trained(tmp_path, needs, document("clip_ft:ClipFt"))
+    # 9 rows are two batches of 4; the last, of one, is left out; three epochs
+    assert seen == pytest.approx([1e-3 * rate(step, 2, 6) for step in range(6)])
+    assert groups[-1] == [((0.9, 0.98), 1e-6, 0.0), ((0.9, 0.98), 1e-6, 0.1)]
+
+
+def test_the_factor_of_cosines_stays_between_1_and_100() -> None:
+    backbone = backbone_of()
+    for begun, ends in ((5.0, log(100)), (-0.5, 0.0), (3.0, 3.0)):
+        backbone.model.logit_scale.data.fill_(begun)
+        clamp_scale(backbone)
+        assert backbone.model.logit_scale.item() == pytest.approx(ends)
+    backbone.model.logit_scale.data.fill_(5.0)
+    clamp_scale(backbone.requires_grad_(False))
+    assert backbone.model.logit_scale.item() == 5.0
+
+
+def test_the_factor_is_held_after_each_step(tmp_path: Path, needs: dict[str, Path]) -> None:
+    far = write(tmp_path / "far")
+    weights = far["backbone"] / "weights.safetensors"
+    save_file(load_file(weights) | {"logit_scale": torch.tensor(6.0)}, weights)
+    left = load_file(trained(tmp_path / "run", far, document("clip_ft:ClipFt", epochs=1)) / CHECKPOINT)
+    assert left["model.logit_scale"].item() <= log(100) + 1e-6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path], method: str) -> None:
+    run = document(method, chunk=3, epochs=1)
+    run["trainer"] = {"precision": "bf16-mixed", "threads": 1}
+    left = load_file(trained(tmp_path, needs, run) / CHECKPOINT)
+    assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in left.values())
+    begun = state_of(load_backbone(needs["backbone"]))
+    assert not torch.equal(left["model.visual.proj"], begun["model.visual.proj"])
+
+
+def test_training_in_parts_is_training_at_once(tmp_path: Path, needs: dict[str, Path]) -> None:
+    states = []
+    for chunk in (None, 3):
+        run = document(FSC, chunk=chunk)
+        run["trainer"] = {"precision": "64-true", "threads": 1}
+        states.append(load_file(trained(tmp_path / str(chunk), needs, run) / CHECKPOINT))
+    assert states[0]["model.visual.proj"].dtype == torch.float64
+    for name, tensor in states[0].items():
+        torch.testing.assert_close(states[1][name], tensor, atol=1e-9, rtol=1e-9)
+
+
+def test_a_loss_that_is_not_a_number_stops_with_a_remedy(
+    tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "random_crops", lambda images: images.float() * float("nan"))
+    with pytest.raises(FloatingPointError, match=r"the loss is nan in epoch 1: lower lr, or take a precision"):
+        trained(tmp_path, needs, document("clip_ft:ClipFt"))
