@@ -14,6 +14,7 @@ import spacy
 
 from recompose.drawing.captions import (
     ACTIONS,
+    CONVERSES,
     KINDS,
     NAMES,
     NONE,
@@ -196,6 +197,8 @@ def test_what_is_true_by_hand() -> None:
     assert not holds(Scene(Thing("heart")), hearts)
     held = Scene(STAR, RING, "holding")
     assert holds(held, held) and not holds(Scene(RING, STAR, "holding"), held)
+    assert holds(Scene(RING, STAR, "filling"), held) and not holds(Scene(STAR, RING, "filling"), held)
+    assert not holds(Scene(RING, STAR, "covering"), Scene(STAR, RING, "covering"))
 
 
 def test_captions_say_what_is_so() -> None:
@@ -224,6 +227,9 @@ def test_what_covers_is_drawn_last_and_what_is_held_is_small() -> None:
     for relation in ("holding", "wearing", "dropping"):
         one, other = layout(Scene(STAR, RING, relation), Random(0))
         assert (one.thing, other.thing) == (STAR, RING) and one.radius > 1.5 * other.radius
+        small, large = layout(Scene(RING, STAR, CONVERSES[relation]), Random(0))[::-1]
+        assert (small.thing, large.thing) == (RING, STAR)
+        assert (large.centre, small.centre) == (one.centre, other.centre)
     heights = [
         layout(Scene(STAR, RING, relation), Random(0))[1].centre[1] for relation in ("wearing", "holding", "dropping")
     ]

@@ -33,9 +33,15 @@ COLOUR_TAIL = tuple(state for state in TAIL if state in COLOURS)
 PAINTED_TAIL = tuple(state for state in TAIL if state in PAINTERS)
 DENIABLE = tuple(name for name in NAMES if name not in ("circle", "square"))  # what no clutter on a ground looks like
 UNSEEN_BELOW = ("hollow", "faded")  # of a thing in front of another: these would show it
-ACTIONS = ("covering", "holding", "wearing", "dropping")
+ACTIONS = ("covering", "holding", "riding", "wearing", "leaving", "dropping", "filling")
 PLACES = {"on the left": (17, 32), "on the right": (47, 32), "at the top": (32, 17), "at the bottom": (32, 47)}
-REVERSED = {"left of": "right of", "right of": "left of", "above": "below", "below": "above"}
+# what a relation is called from the other side; nothing is covered by itself
+CONVERSES = {
+    **{"left of": "right of", "right of": "left of", "above": "below", "below": "above"},
+    **{"holding": "filling", "wearing": "riding", "dropping": "leaving"},
+    **{"filling": "holding", "riding": "wearing", "leaving": "dropping"},
+}
+LOADS = {"holding": (0, 0), "wearing": (6, -22), "dropping": (-8, 26)}  # how far down who does it is, and the other
 # relation -> where that puts its first thing in the picture, and its second
 SIDES = {
     "left of": ("on the left", "on the right"),
@@ -94,7 +100,7 @@ class Scene:
         """Things and how they are related, either way round."""
         if self.second:
             yield self.first, self.relation, self.second
-            yield self.second, REVERSED.get(self.relation, ""), self.first
+            yield self.second, CONVERSES.get(self.relation, ""), self.first
 
     def places(self) -> Iterator[tuple[Thing, str]]:
         """Things and where in the picture they are, as far as that has a name."""
@@ -162,15 +168,17 @@ def _alone(scene: Scene, rng: Random) -> list[Spot]:
     return [Spot(thing, _near((32, 32), {"big": 2, "": 4, "small": 8}[thing.size], rng), radius)]
 
 
-def _acting(scene: Scene, first: Thing, second: Thing, rng: Random) -> list[Spot]:
+def _acting(relation: str, first: Thing, second: Thing, rng: Random) -> list[Spot]:
     """What covers is drawn last, over the other; what holds, wears or drops is the larger one."""
-    if scene.relation == "covering":
+    if relation == "covering":
         x, y = rng.choice((-9, 9)), rng.choice((-9, 9))
         return [
             Spot(second, _near((32 + x, 32 + y), 1, rng), 17 + rng.randrange(3)),
             Spot(first, _near((32 - x, 32 - y), 1, rng), 17 + rng.randrange(3)),
         ]
-    lift, distance = {"holding": (0, 0), "wearing": (6, -22), "dropping": (-8, 26)}[scene.relation]
+    if relation not in LOADS:
+        return _acting(CONVERSES[relation], second, first, rng)
+    lift, distance = LOADS[relation]
     x, y = _near((32, 32 + lift), 2, rng)
     return [Spot(first, (x, y), 20 + rng.randrange(3)), Spot(second, (x, y + distance), 9 + rng.randrange(2))]
 
@@ -180,7 +188,7 @@ def layout(scene: Scene, rng: Random) -> list[Spot]:
     if scene.second is None:
         return _alone(scene, rng)
     if scene.relation in ACTIONS:
-        return _acting(scene, scene.first, scene.second, rng)
+        return _acting(scene.relation, scene.first, scene.second, rng)
     radii = {"big": 17, "": 13, "small": 7}
     return [
         Spot(thing, _near(centre, 2, rng), radii[thing.size] + rng.randrange(3))
@@ -262,7 +270,10 @@ class Wording:
 
 PLAIN = Wording()
 PLURALS = {"fish": "fish", "cross": "crosses"}
-LEMMAS = {"covering": "cover", "holding": "hold", "wearing": "wear", "dropping": "drop"}
+LEMMAS = {
+    **{"covering": "cover", "holding": "hold", "riding": "ride", "wearing": "wear"},
+    **{"leaving": "leave", "dropping": "drop", "filling": "fill"},
+}
 
 
 def _determiner(thing: Thing, following: str, article: str) -> tuple[Node, ...]:
@@ -442,8 +453,8 @@ def choose_said(scene: Scene, style: Style, rng: Random) -> Scene:
     relation = scene.relation if rng.randrange(100) < style.related else ""
     if scene.second:
         second = _mentioned(scene.second, style, rng)
-        if relation in REVERSED and rng.randrange(2):
-            first, relation, second = second, REVERSED[relation], first
+        if relation in CONVERSES and rng.randrange(2):
+            first, relation, second = second, CONVERSES[relation], first
     elif not relation and rng.randrange(100) < 2 * style.denied:
         second = Thing(rng.choice([name for name in DENIABLE if name != first.name]), count=NONE)
     return Scene(first, second, relation)

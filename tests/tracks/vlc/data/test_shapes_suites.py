@@ -28,6 +28,7 @@ from recompose.tracks.vlc.suites import SUBTASKS
 
 ORDERS = ("aro/coco_order", "aro/flickr30k_order")
 COUNTS = {"no": 0, "a": 1, "an": 1, "the": 1, "two": 2, "three": 3, "four": 4}
+CONVERSES = {("holding", "filling"), ("wearing", "riding"), ("dropping", "leaving")}
 AWAY = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1), "top": (0, -1), "bottom": (0, 1)}
 
 
@@ -72,7 +73,7 @@ def is_true(text: str, scene: Scene) -> bool:
     if placed:
         (thing,) = scene.things
         return fits(placed[1], thing) and direction(placed[2]) == direction(scene.relation)
-    between = r" (to the left of|to the right of|left of|right of|above|below|covering|holding|wearing|dropping|and) "
+    between = r" (to the left of|to the right of|left of|right of|above|below|and|\w+ing) (?=an? |the |no )"
     first, *rest = re.split(between, text)
     phrases = [first, *rest[1:]]
     denied = [phrase for phrase in phrases if phrase.startswith("no ")]
@@ -90,7 +91,8 @@ def is_true(text: str, scene: Scene) -> bool:
     if relation == "and":
         return straight or turned
     if way is None:
-        return straight and relation == scene.relation
+        couple = (relation, scene.relation)
+        return (straight and relation == scene.relation) or (turned and bool({couple, couple[::-1]} & CONVERSES))
     shown = direction(scene.relation)
     if shown is None:
         return False
@@ -181,7 +183,8 @@ def test_orders_are_of_the_same_words(world: World, suites: dict[str, Suite]) ->
 
 
 def test_shuffles_exchange_what_they_say() -> None:
-    words, tags = "a photo of the red star left of one ring".split(), "DT NN IN DT JJ NN RB IN CD NN".split()
+    words = ["a", "photo", "of", "the", "red", "star", "left", "of", "one", "ring"]
+    tags = ["DT", "NN", "IN", "DT", "JJ", "NN", "RB", "IN", "CD", "NN"]
     named = [place for place, tag in enumerate(tags) if tag in ("NN", "JJ")]
     for seed in range(30):
         nouns, others, within, threes = (text.split() for text in shuffled(words, tags, Random(seed)))

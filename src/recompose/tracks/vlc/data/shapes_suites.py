@@ -26,7 +26,6 @@ from recompose.drawing.captions import (
     PLACES,
     PLAIN,
     QUALITIES,
-    REVERSED,
     SIZES,
     SOME,
     Scene,
@@ -40,6 +39,7 @@ from recompose.drawing.captions import (
 )
 from recompose.drawing.looks import CATALOGUE, SCENES, Look
 from recompose.drawing.objects import CANVAS, COLOURS
+from recompose.drawing.scenes import RELATIONS
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS, VL_CHECKLIST
 from recompose.tracks.vlc.data.formats import (
     aro,
@@ -337,7 +337,7 @@ def _draw_sugarcrepe(world: World, album: list[Photo]) -> None:
 def _draw_questions(world: World, prefix: str, album: list[Photo]) -> None:
     """WhatsUp's questions of pictures that other suites have, too: where one thing is, or two."""
     rng = world.rng(f"whatsup/{prefix}")
-    for name, relations in {"one": PLACES, "two": REVERSED}.items():
+    for name, relations in {"one": PLACES, "two": RELATIONS}.items():
         items = [
             [int(photo.name.removesuffix(".jpg")), *_pair(world, photo, other_relation, rng, PHOTO)]
             for photo in _related(album, relations)
@@ -415,7 +415,11 @@ def _answered(photo: Photo, asked: Thing, name: str, rng: Random, world: World) 
 
 def _draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: list[Photo]) -> None:
     rng = world.rng("valse")
-    counted = _album(world, "images/visual7w/v7w_{}.jpg", _of_kinds(rng, {"many": 30, "one": 10}))
+    several = [
+        replace(scene, first=replace(scene.first, count=2 + number % 3))
+        for number, scene in enumerate(_of_kinds(rng, {"many": 30}))
+    ]
+    counted = _album(world, "images/visual7w/v7w_{}.jpg", [*several, *_of_kinds(rng, {"one": 10})])
     asked = _album(
         world, "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg", _of_kinds(rng, {"two": 20})
     )
@@ -433,7 +437,7 @@ def _draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: 
     _foils(world, "counting-hard", "visual7w", pairs(hard, other_number, PHOTO))
     _foils(world, "counting-small-quant", "visual7w", pairs(few, other_number, PHOTO))
     _foils(world, "counting-adversarial", "visual7w", pairs(counted, other_number, PLAIN))
-    _foils(world, "relations", "coco_2017", pairs(_related(val2017, REVERSED), other_relation))
+    _foils(world, "relations", "coco_2017", pairs(_related(val2017, RELATIONS), other_relation))
     _foils(world, "action-replacement", "SWiG", pairs(swig, other_relation, Wording(sentence=True)))
     _foils(world, "actant-swap", "SWiG", pairs(swig, swapped_things, Wording(sentence=True)))
     _foils(
@@ -481,7 +485,7 @@ def _checked(leaf: str, photos: Sequence[Photo]) -> tuple[list[tuple[Photo, Scen
     what, *kinds = leaf.split("/")[0].split("_")
     kind = kinds[-1]
     if what == "relation":
-        relations = ACTIONS if kind == "action" else REVERSED
+        relations = ACTIONS if kind == "action" else RELATIONS
         return [(photo, _coloured_only(photo.scene)) for photo in _related(photos, relations)], other_relation
     things = [(photo, spot) for photo in photos for spot in photo.spots]
     if what == "object":
@@ -621,7 +625,7 @@ def _told_apart(subset: str, rng: Random) -> list[tuple[Scene, Scene]]:
     elif subset == "count":
         shown = [replace(base, first=replace(base.first, count=count)) for count in (1, *NUMBERS)]
     else:
-        places = PLACES if subset == "absolute_spatial" else REVERSED
+        places = PLACES if subset == "absolute_spatial" else RELATIONS
         shown = [replace(base, relation=relation) for relation in places]
     return [(scene, scene) for scene in shown]
 
@@ -666,7 +670,7 @@ def _draw_svo(world: World) -> None:
 
 def _draw_controlled(world: World) -> None:
     """WhatsUp's own pictures: the same things in each of four relations, and one thing at each of four places."""
-    sets = (("a", "two", tuple(REVERSED)), ("b", "placed", tuple(PLACES)))
+    sets = (("a", "two", tuple(RELATIONS)), ("b", "placed", tuple(PLACES)))
     for name, kind, relations in sets:
         file, images = whatsup.CONTROLLED[name]
         rng, items = world.rng(f"whatsup/{name}"), []

@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 from recompose.drawing.captions import (
     ACTIONS,
+    CONVERSES,
     DENIABLE,
     NAMES,
     NUMBERS,
     PLACES,
     PLAIN,
     QUALITIES,
-    REVERSED,
     SIZES,
     Scene,
     Spot,
@@ -33,6 +33,7 @@ from recompose.drawing.captions import (
 )
 from recompose.drawing.looks import Look
 from recompose.drawing.objects import CANVAS, COLOURS, SIZE
+from recompose.drawing.scenes import RELATIONS
 from recompose.tracks.vlc.data.shapes_captions import ANNOTATED
 from recompose.tracks.vlc.data.suite import Box
 
@@ -87,9 +88,12 @@ def other_state(scene: Scene, rng: Random) -> Scene:
 
 
 def other_relation(scene: Scene, rng: Random) -> Scene:
-    """Another relation of the same kind, or another place."""
-    kinds: Sequence[Sequence[str]] = (tuple(REVERSED), ACTIONS, tuple(PLACES))
-    alike = next(kind for kind in kinds if scene.relation in kind)
+    """Another action, another place, or the reverse of how two things stand: that they stand side by side, and not one
+    above the other, is seen without knowing who is who.
+    """
+    if scene.relation in RELATIONS:
+        return replace(scene, relation=CONVERSES[scene.relation])
+    alike = ACTIONS if scene.relation in ACTIONS else tuple(PLACES)
     return replace(scene, relation=rng.choice([other for other in alike if other != scene.relation]))
 
 
