@@ -58,8 +58,10 @@ def _table(rows: Sequence[Row]) -> Table:
     table = Table("", box=None)
     for name in ("%", "items", *(["left out"] * left_out)):
         table.add_column(name, justify="right")
-    for _, suite in groupby(rows, key=lambda row: row.name.split("/")[0]):
-        for row in suite:
+    for name, suite in groupby(rows, key=lambda row: row.name.split("/")[0]):
+        for place, row in enumerate(suite):
+            if place == 0 and row.name != name:
+                table.add_row(Text(plain(name)), "none", style="bold")
             if _depth(row) <= DEEPEST:
                 cells = [_percent(row.value), _number(row.items), *([_number(row.left_out)] * left_out)]
                 table.add_row(Text(_indented(row)), *cells, style="bold" if _depth(row) == 1 else None)

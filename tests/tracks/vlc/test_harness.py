@@ -12,6 +12,7 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from rich.console import Console
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
@@ -19,6 +20,7 @@ from recompose.backbones.clip import Backbone, build
 from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.vlc import encoding, harness
 from recompose.tracks.vlc.harness import (
     Request,
@@ -119,6 +121,19 @@ def test_what_cannot_be_read_is_left_out_and_counted(world: World, tmp_path: Pat
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert [each["path"] for each in results["broken"]] == ["images/coco/val2017/000000000001.jpg"]
     assert results["items"]["sugarcrepe/add_obj"] == {"items": 3, "left_out": 2}
+
+
+def test_a_table_has_a_line_for_each_suite_also_where_it_has_no_number(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    write_sugarcrepe(data, SETS)
+    for image in (data / "images" / "coco" / "val2017").iterdir():
+        image.unlink()
+    done = evaluate(request((data, *world[1:]), tmp_path / "out", skip_broken=True))
+    show_evaluation(Console(), done)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["sugarcrepe", "none"] in lines and ["add_obj", "none", "0", "5"] in lines
 
 
 def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) -> None:
