@@ -60,7 +60,7 @@ def embeddings(backbone: Backbone) -> Tensor:
 
 def expected_shapes(model: Any) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
     """Of each weight that the released code changes the shapes of its A and B, written out."""
-    shapes = {}
+    shapes: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
     for tower, blocks in (("visual.transformer", model.visual.transformer), ("transformer", model.transformer)):
         width = blocks.resblocks[0].ln_1.normalized_shape[0]
         for number in range(len(blocks.resblocks)):
@@ -149,9 +149,10 @@ def test_a_convolution_s_change_is_read_row_by_row() -> None:
     layer = nn.Conv2d(3, 4, 2, stride=2, bias=False)
     with torch.no_grad():
         layer.weight.zero_()
-    attach(layer_of := nn.Sequential(layer), 1, 1.0)
-    layer_of[0].parametrizations.weight[0].load_state_dict(change.state_dict())
-    torch.testing.assert_close(layer_of(images), conv2d(images, torch.tensor(entries).view(4, 3, 2, 2), stride=2))
+    changed: Any = nn.Sequential(layer)
+    attach(changed, 1, 1.0)
+    changed[0].parametrizations.weight[0].load_state_dict(change.state_dict())
+    torch.testing.assert_close(changed(images), conv2d(images, torch.tensor(entries).view(4, 3, 2, 2), stride=2))
 
 
 def test_a_kernel_that_is_not_square_is_refused() -> None:

@@ -4,9 +4,6 @@ Both towers' convolutions, linear layers and joint projections to queries, keys 
 W + alpha / rank * B A, and A and B are all that trains: projections into the joint space, embeddings, norms, biases and
 the factor of cosines stay as they are. B begins as zero, but that of a joint projection is drawn, so that a model with
 new changes is not quite the model before.
-
-The released convolution takes its change off its frozen weight whenever the model is set to train or to evaluate,
-whether it had been added or not, so that from the second epoch on the weight itself wanders. That is not done here.
 """
 
 from collections.abc import Iterator

@@ -139,11 +139,11 @@ def test_makers_of_a_kind_that_there_is_not_are_refused(tmp_path: Path) -> None:
 
 def test_what_does_not_go_together_is_named(tmp_path: Path) -> None:
     empty = write(tmp_path / "empty", paths=[], captions=[])
-    with pytest.raises(DataError, match="captions.json holds no captions: delete its folder"):
+    with pytest.raises(DataError, match=r"captions\.json holds no captions: delete its folder"):
         rows_of(empty)
     fewer = write(tmp_path / "fewer")
     np.save(fewer["pixels"] / PIXELS, images(6))
-    with pytest.raises(DataError, match="pixels.npy holds 6 images, not the 7 of .*captions.json"):
+    with pytest.raises(DataError, match=r"pixels\.npy holds 6 images, not the 7 of .*captions\.json"):
         rows_of(fewer)
     undescribed = write(tmp_path / "undescribed")
     write_docs([Doc(VOCABULARY, ["a"])], undescribed["data"])

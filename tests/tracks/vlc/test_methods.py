@@ -112,7 +112,7 @@ def test_patches_and_tokens_are_the_released_ones() -> None:
     pixels, ids, _ = batch_of(method)
     with torch.no_grad():
         found = method.represent(pixels, ids)
-        outputs = {}
+        outputs: dict[str, Tensor] = {}
         hooks = [
             model.visual.transformer.register_forward_hook(lambda *args: outputs.update(image=args[2])),
             model.transformer.register_forward_hook(lambda *args: outputs.update(text=args[2])),
@@ -161,8 +161,9 @@ def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
     with torch.no_grad():
         found, scale = method.represent(pixels, ids), method.logit_scale
         expected = contrastive_loss(found.images, found.texts, scale)
-        expected += 0.5 * hard_negative_loss(*found[:3], valid, scale, 2.0, 0.02)
-        expected += 0.2 * local_hard_negative_loss(*found[3:], valid, scale, 2.0, 0.02, "minmax")
+        expected += 0.5 * hard_negative_loss(found.images, found.texts, found.negatives, valid, scale, 2.0, 0.02)
+        local = (found.patches, found.tokens, found.mask, found.negative_tokens, found.negative_mask)
+        expected += 0.2 * local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
         torch.testing.assert_close(method.loss(found, valid), expected)
 
 

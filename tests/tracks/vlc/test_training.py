@@ -57,10 +57,14 @@ class KilledError(Exception):
     """What stands for a killed process."""
 
 
-RESUMED = [(FSC, FULL), ("ce_clip:CeClip", FULL), (FSC, LORA)]
-
-
-@pytest.mark.parametrize(("method", "settings"), RESUMED, ids=["fsc-clip", "ce-clip", "fsc-clip-lora"])
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        pytest.param(FSC, FULL, id="fsc-clip"),
+        pytest.param("ce_clip:CeClip", FULL, id="ce-clip", marks=pytest.mark.slow),
+        pytest.param(FSC, LORA, id="fsc-clip-lora", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
     tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, method: str, settings: dict[str, Any]
 ) -> None:
@@ -129,9 +133,12 @@ def test_a_restored_model_encodes_as_the_trained_one_did(
     pixels = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     kept: list[Any] = []
     right = training.CaptionTraining.configure_optimizers
-    monkeypatch.setattr(
-        training.CaptionTraining, "configure_optimizers", lambda self: kept.append(self.method) or right(self)
-    )
+
+    def watch(self: Any) -> Any:
+        kept.append(self.method)
+        return right(self)
+
+    monkeypatch.setattr(training.CaptionTraining, "configure_optimizers", watch)
     run = document(FSC, LORA)
     folder = trained(tmp_path, needs, run)
     found = restored(run, with_run(needs, folder))
@@ -152,7 +159,7 @@ def test_an_untrained_method_is_its_backbone_and_other_weights_are_refused(
     save_file({"model.logit_scale": torch.tensor(1.0)}, tmp_path / CHECKPOINT)
     with pytest.raises(RuntimeError, match="a checkpoint has 1 weights, not the"):
         restored(run, with_run(needs, tmp_path))
-    with pytest.raises(ValueError, match="alpha is 1.5, not a share from 0 to 1"):
+    with pytest.raises(ValueError, match=r"alpha is 1\.5, not a share from 0 to 1"):
         restored(run, with_run(needs, tmp_path), 1.5)
 
 
@@ -228,6 +235,7 @@ def test_the_factor_is_held_after_each_step(tmp_path: Path, needs: dict[str, Pat
     assert left["model.logit_scale"].item() <= log(100) + 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path], method: str) -> None:
     run = document(method, chunk=3, epochs=1)
@@ -238,6 +246,7 @@ def test_training_in_16_bits_and_in_parts(tmp_path: Path, needs: dict[str, Path]
     assert not torch.equal(left["model.visual.proj"], begun["model.visual.proj"])
 
 
+@pytest.mark.slow
 def test_training_in_parts_is_training_at_once(tmp_path: Path, needs: dict[str, Path]) -> None:
     states = []
     for chunk in (None, 3):

@@ -103,7 +103,8 @@ def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, 
     """What of a backbone trains, first what does not decay: gains, biases, and all that is a vector or a number (as
     released).
     """
-    kept, decays = [], []
+    kept: list[Tensor] = []
+    decays: list[Tensor] = []
     for name, parameter in backbone.named_parameters():
         if parameter.requires_grad:
             spared = parameter.ndim < 2 or any(part in name for part in ("bn", "ln", "bias", "logit_scale"))
