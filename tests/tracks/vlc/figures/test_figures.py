@@ -17,6 +17,7 @@ from PIL import Image
 from safetensors.numpy import save_file
 
 from recompose.data.pictures import Picture
+from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import NumbersOnly, Sheet, styled
@@ -33,8 +34,8 @@ COMP, ZS = "test/comp", "test/zs"
 
 def paper_of(kind: str, measured: Mapping[str, str], columns: Mapping[str, str] | None = None) -> Paper:
     artifact = Artifact(kind=kind, caption="", measured=dict(measured), columns=dict(columns or {}))
-    about = {"name": "p", "title": "", "authors": "", "venue": "", "track": "vlc"}
-    return Paper(**about, datasets={}, artifacts={"figure-1": artifact})
+    shown = {"figure-1": artifact}
+    return Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts=shown)
 
 
 def read(stem: Path) -> list[dict[str, str]]:
@@ -270,7 +271,7 @@ def test_captions_are_shown_with_negatives_of_every_kind(tmp_path: Path) -> None
     with styled():
         drawn = negatives.draw_examples([example, example])
         Sheet(tmp_path / "f", "", []).write(drawn.figure, pd.DataFrame())
-    marked = [text.get_text() for text in drawn.figure.axes[0].texts if text.get_color() != "black"]
+    marked = [text.get_text() for text in drawn.figure.axes[0].texts if text.get_color() == WRONG]
     swapped = [word.text for word in differing(example.caption, made["negclip"][0]) if word.marked]
     assert marked == [*swapped, "blue"] * 2
     assert "shuffle" in (tmp_path / "f.svg").read_text()

@@ -102,7 +102,7 @@ def draw_examples(examples: list[Example]) -> Page:
     kinds = list(dict.fromkeys(kind for example in examples for kind in example.negatives))
     across = (WIDTH - 1.6 * SIDE - 2 * GAP) / max(1, len(kinds))
     letters = letters_in(across - GAP)
-    captions = [wrapped(plain(example.caption), letters_in(1.6 * SIDE)) for example in examples]
+    captions = [wrapped([Word(example.dataset, marked=True)], 1) + _under(example.caption) for example in examples]
     told = [
         {kind: [_told(example.caption, kind, each, letters) for each in example.negatives[kind]] for kind in kinds}
         for example in examples
@@ -129,6 +129,11 @@ def draw_examples(examples: list[Example]) -> Page:
                 below = page.lines(lines, left, below, marked=WRONG) + 0.5 * LINE
         top += height
     return page
+
+
+def _under(caption: str) -> list[list[Word]]:
+    """A caption in lines that stand below its image."""
+    return wrapped(plain(caption), letters_in(1.6 * SIDE))
 
 
 def _height(negatives: list[list[list[Word]]]) -> float:

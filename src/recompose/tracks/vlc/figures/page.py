@@ -71,14 +71,14 @@ class Page:
         self.figure = plt.figure(figsize=(width, height))
         self._axis = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
         self._axis.axis("off")
-        self._frame = {"xlim": (0, width), "ylim": (height, 0)}
-        self._axis.set(**self._frame)  # type: ignore[arg-type]
+        self._frame: Any = {"xlim": (0, width), "ylim": (height, 0)}
+        self._axis.set(**self._frame)
 
     def image(self, pixels: np.ndarray, left: float, top: float, side: float) -> None:
         """Put a square image [side, side, 3] there."""
         whole = (left, left + side, top + side, top)
         self._axis.imshow(pixels, extent=whole, interpolation="nearest", aspect="auto")
-        self._axis.set(**self._frame)  # type: ignore[arg-type]
+        self._axis.set(**self._frame)
 
     def lines(
         self, lines: Sequence[Sequence[Word]], left: float, top: float, *, marked: str = "black", **look: Any

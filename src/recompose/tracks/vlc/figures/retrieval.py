@@ -25,6 +25,7 @@ EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them
 NEEDED = "suites-"  # what roles of collections of suites begin with, among what an evaluation needs
 NEAREST = 3  # captions that are shown
 SIDE, GAP = 1.0, 0.12  # inches: of an image, and around it
+BETWEEN = 0.4  # lines, between captions
 BETTER, WORSE = 3, 1  # images shown: that the last row alone tells right of the first and it, and that none does
 PIXELS = 224
 TICKS = {True: "\u2713", False: "\u2717"}
@@ -170,7 +171,9 @@ def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, Foun
     across = (WIDTH - SIDE - 2 * GAP) / len(rows)
     letters = letters_in(across - GAP)
     told = [{row: _told(gallery, image, found[row], letters) for row in rows} for gallery, image, found in lines]
-    heights = [max(SIDE, *(LINE * sum(map(len, of_row)) for of_row in each.values())) + GAP for each in told]
+    heights = [
+        max(SIDE, *(LINE * sum(len(lines) + BETWEEN for lines in of) for of in each.values())) + GAP for each in told
+    ]
     page = Page(sum(heights) + 3 * LINE)
     lefts = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
     for row, left in zip(rows, lefts, strict=True):
@@ -181,7 +184,7 @@ def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, Foun
         for row, left in zip(rows, lefts, strict=True):
             right, below = gallery.right(found[row])[image], top
             for caption, is_right in zip(of_rows[row], right, strict=True):
-                below = page.lines(caption, left, below, color=RIGHT if is_right else WRONG)
+                below = page.lines(caption, left, below, color=RIGHT if is_right else WRONG) + BETWEEN * LINE
         top += height
     return page
 

@@ -74,15 +74,15 @@ def trajectories(points: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
         points: with columns ``dataset``, ``model``, ``alpha``, ``seed`` and ``planned``, how many seeds are asked for;
             the untrained model's alpha is 0, and if it is asked for once, it is the same for every seed.
     """
-    lines = {}
-    start = points[points["alpha"] == 0]
-    for (model, dataset), own in points[points["alpha"] > 0].groupby(["model", "dataset"], sort=False):
-        if not own["alpha"].between(0, 1, inclusive="neither").any():
-            continue
-        first = start[start["dataset"] == dataset]
+    lines: dict[tuple[str, str], pd.DataFrame] = {}
+    for model, dataset in (
+        points[points["alpha"].between(0, 1, inclusive="neither")][["model", "dataset"]].drop_duplicates().to_numpy()
+    ):
+        of_dataset = points[points["dataset"] == dataset]
+        own, first = of_dataset[of_dataset["model"] == model], of_dataset[of_dataset["alpha"] == 0]
         if first["planned"].max() == 1:
             first = first.drop(columns="seed").merge(own[["seed"]].drop_duplicates(), how="cross")
-        whole = pd.concat([first.assign(model=model), own])
+        whole = pd.concat([first, own])
         alphas = whole.groupby("seed")["alpha"].nunique()
         shared = alphas.index[alphas == whole["alpha"].nunique()]
         if len(shared):
