@@ -20,8 +20,10 @@ from recompose.drawing.captions import Scene, Thing
 from recompose.drawing.objects import SIZE
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
-from recompose.tracks.vlc.data.shapes_suites import draw, draw_world, shuffled
-from recompose.tracks.vlc.data.shapes_world import World, apart, false_of, held_out, other_object, other_state
+from recompose.tracks.vlc.data.drawn.counterfactuals import apart, false_of, other_object, other_state
+from recompose.tracks.vlc.data.drawn.genome import shuffled
+from recompose.tracks.vlc.data.drawn.world import World, held_out
+from recompose.tracks.vlc.data.shapes_suites import draw, draw_world
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.measures import check
 from recompose.tracks.vlc.suites import SUBTASKS

@@ -1,12 +1,11 @@
-"""What drawn suites are made of: held-out scenes as they are drawn, and what is true or false of them.
+"""What is true or false of a scene.
 
 A scene has counterfactuals, which differ from it in one thing: an object, an attribute, the relation, a number, or who
 stands where. Drawn they are another picture, said they are a false caption.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
@@ -15,36 +14,22 @@ from recompose.drawing.captions import (
     CONVERSES,
     DENIABLE,
     NAMES,
+    NONE,
     NUMBERS,
     PLACES,
-    PLAIN,
     QUALITIES,
     SIZES,
     Scene,
-    Spot,
-    Style,
     Thing,
-    Wording,
-    caption,
-    choose_scene,
-    draw_spots,
     holds,
-    layout,
 )
-from recompose.drawing.looks import Look
-from recompose.drawing.objects import CANVAS, COLOURS, SIZE
+from recompose.drawing.objects import COLOURS
 from recompose.drawing.scenes import RELATIONS
-from recompose.tracks.vlc.data.shapes_captions import ANNOTATED
-from recompose.tracks.vlc.data.suite import Box
 
 TRIES = 200
 ALIKE = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in kind}  # what may stand for an attribute
-HELD_OUT = Style(ANNOTATED, {"one": 20, "many": 15, "placed": 10, "two": 35, "act": 20}, flat=True)
 
 Change: TypeAlias = Callable[[Scene, Random], Scene]
-
-
-# ---- counterfactuals
 
 
 def _changed(scene: Scene, which: int, thing: Thing) -> Scene:
@@ -151,6 +136,14 @@ def added_state(scene: Scene, rng: Random) -> Scene:
     return _changed(scene, which, replace(thing, states=states))
 
 
+def denied(scene: Scene, rng: Random) -> Scene:
+    """One of the things is said to be missing."""
+    things = list(scene.things)
+    which = rng.randrange(len(things))
+    missing = replace(things.pop(which), count=NONE)
+    return Scene(things[0], missing) if things else Scene(missing)
+
+
 def false_of(shown: Scene, said: Scene, change: Change, rng: Random) -> Scene:
     """What is said with a change that makes it false.
 
@@ -175,90 +168,3 @@ def apart(scene: Scene, change: Change, rng: Random) -> Scene:
         if not holds(other, scene) and not holds(scene, other):
             return other
     raise ValueError(f"{change.__name__} makes no counterfactual of {scene}")
-
-
-# ---- scenes and pictures
-
-
-def coloured(scene: Scene, rng: Random, colours: Sequence[str] = ()) -> Scene:
-    """The scene with a colour for each thing, two different ones for two.
-
-    Args:
-        scene: its things' own colours are lost.
-        rng: which colours.
-        colours: they, where they are given.
-    """
-    chosen = colours or rng.sample(sorted(COLOURS), 2)
-    first, *rest = (
-        replace(thing, states=((thing.painted, colour) if thing.painted else (colour,)))
-        for thing, colour in zip(scene.things, chosen, strict=False)
-    )
-    return replace(scene, first=first, second=rest[0] if rest else None)
-
-
-def held_out(kind: str, rng: Random) -> Scene:
-    """A scene of a kind in which all things have colours."""
-    return coloured(choose_scene(HELD_OUT, rng, kind), rng)
-
-
-def mentioned(scene: Scene, rng: Random) -> Scene:
-    """What a caption says of a scene: without every other of the attributes beside colours."""
-
-    def part(thing: Thing) -> Thing:
-        return thing if rng.randrange(2) else replace(thing, states=(thing.colour,))
-
-    return replace(scene, first=part(scene.first), second=part(scene.second) if scene.second else None)
-
-
-@dataclass(frozen=True)
-class Photo:
-    """A picture that was drawn."""
-
-    path: str  # below the root of raw files
-    scene: Scene
-    spots: tuple[Spot, ...]
-
-    @property
-    def name(self) -> str:
-        """Its file's name."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def box(self) -> Box:
-        """Left, top, width and height of what holds all of its things, in pixels."""
-        half = CANVAS // SIZE
-        left, top = (max(0, min(spot.centre[axis] - spot.radius for spot in self.spots) // half - 1) for axis in (0, 1))
-        right, bottom = (
-            min(SIZE, max(spot.centre[axis] + spot.radius for spot in self.spots) // half + 2) for axis in (0, 1)
-        )
-        return left, top, right - left, bottom - top
-
-
-@dataclass
-class World:
-    """The pictures and captions of a seed."""
-
-    root: Path
-    seed: int
-    shown: dict[str, Scene] = field(default_factory=dict)  # path of a picture -> what it shows
-    said: dict[str, Scene] = field(default_factory=dict)  # caption -> what it says
-
-    def rng(self, name: str) -> Random:
-        """Random numbers for something with this name."""
-        return Random(f"suites/{self.seed}/{name}")
-
-    def photo(self, path: str, scene: Scene, look: Look = ANNOTATED) -> Photo:
-        """Draw a scene into a file: as PNG whatever its name ends in, which readers of pictures do not mind."""
-        rng = self.rng(path)
-        spots = tuple(layout(scene, rng))
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draw_spots(spots, rng, look).save(file, "png", compress_level=1)
-        self.shown[path] = scene
-        return Photo(path, scene, spots)
-
-    def text(self, said: Scene, wording: Wording = PLAIN) -> str:
-        """The caption that says something."""
-        text = caption(said, wording)
-        self.said[text] = said
-        return text

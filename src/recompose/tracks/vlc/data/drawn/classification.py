@@ -1,0 +1,94 @@
+"""Zero-shot classification: shapes, colours and other attributes, numbers, some as another camera would show them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from recompose.drawing.captions import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
+from recompose.drawing.looks import CATALOGUE, SCENES, Look
+from recompose.drawing.objects import COLOURS
+from recompose.tracks.vlc.data.drawn.files import write, write_json
+from recompose.tracks.vlc.data.drawn.world import World, coloured
+from recompose.tracks.vlc.data.formats import elevater
+from recompose.tracks.vlc.data.formats.reading import read_items
+from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
+from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
+
+SHOWN = 48  # pictures of a set
+
+
+def _sets() -> dict[str, tuple[Look, Sequence[str], Callable[[str, Random], Scene]]]:
+    """Set -> how it looks, its classes, and a scene of a class."""
+
+    def object_of(name: str, rng: Random) -> Scene:
+        return coloured(Scene(Thing(name)), rng)
+
+    def state_of(state: str, rng: Random) -> Scene:
+        scene = Scene(Thing(rng.choice(NAMES), (state,)))
+        return scene if state in COLOURS else coloured(scene, rng)
+
+    def number_of(number: str, rng: Random) -> Scene:
+        count = {word: count for count, word in NUMBERS.items()}.get(number.split()[0], 1)
+        return coloured(Scene(Thing("heart", count=count)), rng)
+
+    return {
+        "shapes": (SCENES, NAMES, object_of),
+        "shapes-elsewhere": (CATALOGUE, NAMES, object_of),
+        "colours": (WEB, tuple(QUALITIES["colour"]), state_of),
+        "textures": (SCENES, tuple(QUALITIES["texture"]), state_of),
+        "finishes": (CRAWL, tuple(QUALITIES["finish"]), state_of),
+        "conditions": (WEB, tuple(QUALITIES["condition"]), state_of),
+        "counts": (CRAWL, ("a heart", *(f"{word} hearts" for word in NUMBERS.values())), number_of),
+    }
+
+
+def _templates(name: str) -> list[str]:
+    if name == "counts":
+        return [f"a {opening} of {{}}" for opening in OPENINGS]
+    if name.startswith("shapes"):
+        return [f"a {opening} of a {{}}" for opening in OPENINGS]
+    return [f"a photo of a {{}} {shape}" for shape in NAMES]
+
+
+def draw_classification(world: World) -> None:
+    registry, folder = [], world.root / elevater.NAME
+    prompts: dict[str, dict[str, Any]] = {"class_map": {}, "template_map": {}}
+    for name, (look, classes, scene_of) in _sets().items():
+        below, rng, lines = f"classification/{name}", world.rng(f"elevater/{name}"), []
+        for number in range(SHOWN):
+            label = number % len(classes)
+            world.photo(f"{elevater.IMAGES}/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
+            lines.append(f"test.zip@{number:05d}.png {label}\n")
+        write(folder / below / "test.txt", "".join(lines))
+        prompts["class_map"][name], prompts["template_map"][name] = list(classes), _templates(name)
+        registry.append(
+            {
+                "name": name,
+                "type": "classification_multiclass",
+                "root_folder": below,
+                "num_classes": len(classes),
+                "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": SHOWN},
+            }
+        )
+    write_json(folder / elevater.PROMPTS, prompts)
+    write_json(folder / elevater.REGISTRY, registry)
+
+
+def read_classification(root: Path) -> Suite:
+    """All drawn sets, under their own names: ELEVATER's are those that its toolkit knows."""
+    folder, collector, tasks = root / elevater.NAME, Collector(), {}
+    prompts = elevater.tables(folder)
+    for entry in read_items(folder / elevater.REGISTRY, elevater.LAYOUT):
+        name, images = entry.text("name"), f"{elevater.IMAGES}/{entry.text('root_folder')}"
+        classes = elevater.prompts_of(prompts, name)
+        shown = elevater.from_lines(elevater.index_of(entry, folder), images, len(classes.names))
+        tasks[f"{elevater.NAME}/{name}"] = Classes(
+            np.array([collector.image(image.path) for image in shown], dtype=np.int64),
+            np.array([image.labels[0] for image in shown], dtype=np.int64),
+            tuple(tuple(collector.text(prompt) for prompt in of_class) for of_class in classes.prompts),
+            classes.names,
+        )
+    return collector.suite(elevater.NAME, tasks)
