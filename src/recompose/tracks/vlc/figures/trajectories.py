@@ -75,9 +75,8 @@ def trajectories(points: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
             the untrained model's alpha is 0, and if it is asked for once, it is the same for every seed.
     """
     lines: dict[tuple[str, str], pd.DataFrame] = {}
-    for model, dataset in (
-        points[points["alpha"].between(0, 1, inclusive="neither")][["model", "dataset"]].drop_duplicates().to_numpy()
-    ):
+    inside = points["alpha"].between(0, 1, inclusive="neither")
+    for model, dataset in points[inside][["model", "dataset"]].drop_duplicates().to_numpy():
         of_dataset = points[points["dataset"] == dataset]
         own, first = of_dataset[of_dataset["model"] == model], of_dataset[of_dataset["alpha"] == 0]
         if first["planned"].max() == 1:
