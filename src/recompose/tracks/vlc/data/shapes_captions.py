@@ -7,8 +7,7 @@ WordNet's form, from which hard negatives are made.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
@@ -27,6 +26,7 @@ from recompose.drawing.captions import (
 from recompose.drawing.looks import Look
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.data.drawn.counterfactuals import swapped_names, swapped_states, swapped_things
 from recompose.tracks.vlc.lexicon import Meaning, PartOfSpeech, write_lexicon
 
 ANNOTATED = Look(
@@ -67,13 +67,11 @@ FOLDER, IMAGES, LEXICON = "train2014", "images", "lexicon"
 PARTS: Mapping[str, PartOfSpeech] = {"n": "n", "v": "v", "a": "a", "r": "r"}
 
 
-def exchanged(said: Scene) -> Iterator[Scene]:
+def _exchanged(said: Scene) -> list[Scene]:
     """What is said with things, their states or their names exchanged, as NegCLIP exchanges words of a kind."""
-    if said.second and said.second.count != NONE:
-        first, second = said.first, said.second
-        yield Scene(second, first, said.relation)
-        yield Scene(replace(first, states=second.states), replace(second, states=first.states), said.relation)
-        yield Scene(replace(first, name=second.name), replace(second, name=first.name), said.relation)
+    if said.second is None or said.second.count == NONE:
+        return []
+    return [change(said, Random(0)) for change in (swapped_things, swapped_states, swapped_names)]
 
 
 def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
@@ -97,7 +95,7 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
         picture, shown, said, wording = captioned(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
         picture.save(root / IMAGES / FOLDER / f"{number:06d}.png", "png", compress_level=1)
         docs.append(document(phrase(said, wording).words(), vocab))
-        negatives = [caption(other, wording) for other in exchanged(said) if not holds(other, shown)]
+        negatives = [caption(other, wording) for other in _exchanged(said) if not holds(other, shown)]
         writer.writerow((number, docs[-1].text, f"coco/{FOLDER}/{number:06d}.png", negatives, []))
     (root / negclip_list.LIST).write_text(table.getvalue(), encoding="utf-8")
     write_docs(docs, root)
