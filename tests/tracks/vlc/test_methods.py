@@ -61,8 +61,14 @@ def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]
     return loss.detach(), {name: parameter.grad for name, parameter in trained.items() if parameter.grad is not None}
 
 
-@pytest.mark.parametrize("settings", [FULL, LORA], ids=["full", "lora"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        *(pytest.param(name, FULL, id=f"{name}-full") for name in METHODS),
+        *(pytest.param(name, LORA, id=f"{name}-lora", marks=pytest.mark.slow) for name in METHODS[:-1]),
+        pytest.param(METHODS[-1], LORA, id=f"{METHODS[-1]}-lora"),
+    ],
+)
 def test_cached_gradients_are_those_of_one_large_batch(name: str, settings: dict[str, Any]) -> None:
     method = method_of(name, settings)
     loss, whole = gradients(method, None)

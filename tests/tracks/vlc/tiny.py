@@ -25,7 +25,7 @@ _CONFIG = {
     "embed_dim": 64,
     "stem": "convolutional",
     "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 2, "width": 64, "head_width": 32},
-    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2},
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2},
 }
 FULL: dict[str, Any] = {"tuning": "full", "lora": {"rank": 4, "alpha": 1.0}}
 LORA = FULL | {"tuning": "lora"}
