@@ -33,6 +33,7 @@ benchmarks: environment
 	python -m benchmarks.evaluation
 	python -m benchmarks.methods
 	python -m benchmarks.attributes
+	python -m benchmarks.suites
 	python -m benchmarks.workflow
 	python -m benchmarks.schedule
 

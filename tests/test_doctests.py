@@ -17,8 +17,15 @@ MODULES = [
     "recompose.tracks.gzsl.losses",
     "recompose.tracks.gzsl.metrics",
     "recompose.tracks.vlc.aggregation",
+    "recompose.tracks.vlc.batches",
+    "recompose.tracks.vlc.building",
+    "recompose.tracks.vlc.data.suite",
+    "recompose.tracks.vlc.harness",
     "recompose.tracks.vlc.losses",
+    "recompose.tracks.vlc.measures",
     "recompose.tracks.vlc.metrics",
+    "recompose.tracks.vlc.scores",
+    "recompose.tracks.vlc.training",
     *(module.name for module in pkgutil.walk_packages(metrics.__path__, f"{metrics.__name__}.")),
 ]
 

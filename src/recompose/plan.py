@@ -19,7 +19,7 @@ from recompose.params import Classifier, GivenGrids, Params, Released
 GRIDS = "recompose.backbones.grids"
 CORPORA = {  # what pretrains backbones here: name -> the module that draws it
     "shapes-scenes": "recompose.drawing.scenes",
-    "shapes-sentences": "recompose.drawing.captions",
+    "shapes-sentences": "recompose.drawing.sentences",
 }
 ARCHITECTURES = ROOT / "backbones" / "architectures"
 NOTHING: Mapping[str, Any] = MappingProxyType({})

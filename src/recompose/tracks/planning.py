@@ -24,7 +24,9 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed:
     if adapter.drawn:
         content["seed"] += seed
         labels["world"] = seed
-    return Recipe("data", name, content, code=fingerprint([adapter.module, *adapter.others]), track=track, labels=labels)
+    return Recipe(
+        "data", name, content, code=fingerprint([adapter.module, *adapter.others]), track=track, labels=labels
+    )
 
 
 def _content(value: Any) -> Any:

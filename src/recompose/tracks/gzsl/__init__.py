@@ -132,7 +132,9 @@ class _Runs(Runs):
         trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
         document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         code = fingerprint([entry.module, TRAINING])
-        return self.recipe("runs", name, variant, data, seed, document, {"data": data, "grids": self._grids(data)}, code)
+        return self.recipe(
+            "runs", name, variant, data, seed, document, {"data": data, "grids": self._grids(data)}, code
+        )
 
     def _grids(self, data: Recipe) -> Recipe:
         given = getattr(self.section.datasets[data.name], "grids", None)

@@ -39,6 +39,13 @@ class VLC(Track):
         "I2T Ret": f"test/{I2T_RET.name}",
         "T2I Ret": f"test/{T2I_RET.name}",
     }
+    tables: ClassVar = {"benchmarks": "recompose.tracks.vlc.tables:benchmarks"}
+    figures: ClassVar = {
+        "holistic": f"{FIGURES}.holistic:draw_holistic",
+        "trajectories": f"{FIGURES}.trajectories:draw_trajectories",
+        "retrieval-examples": f"{FIGURES}.retrieval:draw_retrieval",
+        "hard-negatives": f"{FIGURES}.negatives:draw_negatives",
+    }
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
     measuring = ("recompose.tracks.vlc.measures",)
@@ -132,7 +139,7 @@ class _Runs(Runs):
 
     def _suites(self, seed: int) -> dict[str, Recipe]:
         """What everything is evaluated on, and its pictures; of drawn suites the world of this seed."""
-        needs = {}
+        needs: dict[str, Recipe] = {}
         for name in self.choice.suites:
             section = self.section.suites[name]
             suite = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)

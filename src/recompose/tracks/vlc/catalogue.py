@@ -1,4 +1,6 @@
-"""The track's methods with their settings, and the forms of corpora and suites that it reads, without importing either."""
+"""The track's methods with their settings, and the forms of corpora and suites that it reads, without importing
+either.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
@@ -16,7 +18,7 @@ class Training(Section):
     """How a method is trained; its last epoch is the one that is evaluated."""
 
     lr: Positive = Field(description="Learning rate at its highest, from which a cosine falls to zero.")
-    weight_decay: Weight = Field(description="Weight decay of AdamW; gains, biases and the factor of cosines have none.")
+    weight_decay: Weight = Field(description="Weight decay; gains, biases and the factor of cosines have none.")
     warmup_steps: Steps = Field(description="Steps in which the learning rate rises.")
     batch_size: Count = Field(description="Images that are contrasted with each other.")
     chunk: Count | None = Field(
@@ -33,6 +35,7 @@ class Training(Section):
 class Lora(Section):
     """Low-rank adaptation."""
 
+    lr: Positive = Field(description="Learning rate at its highest, in place of that of all weights.")
     rank: Count = Field(description="Of each change of a weight.")
     alpha: Positive = Field(description="A change counts alpha / rank.")
 
@@ -76,6 +79,9 @@ class FscClipSettings(TunedSettings):
     local_weight: Weight = Field(description="lambda_l, of the loss of hard negatives between patches and words.")
     gamma: Weight = Field(description="Of the focal weight (Eq. 9); at 0 it is 1.")
     beta: Share = Field(description="Share of the label that all captions have equally (Eq. 10).")
+    missing: Literal["zero", "excluded"] = Field(
+        description="A negative that could not be made has a logit of 0 beside the others, as released; or none."
+    )
     weights: Literal["minmax", "sparse", "softmax"] = Field(
         description="How patches are weighted for a word: scaled from 0 to 1 (Eq. 6), the same without those below "
         "1 / patches, or a softmax."
@@ -90,8 +96,8 @@ class CeClipSettings(TunedSettings):
     contrast_weight: Weight = Field(description="Of the loss that contrasts captions with their negatives.")
     threshold: Positive = Field(description="The most by which a caption is to lead.")
     intra_modal_target: Literal["first", "own"] = Field(
-        description="`first`: the column that each row of the contrast of captions takes for its own, as released; "
-        "`own`: its own."
+        description="What each row of the contrast of captions takes for its own: `first`, the first column of the "
+        "batch, as released; `own`, the logit of its own image, as in 2d07821."
     )
 
 
@@ -179,7 +185,5 @@ ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, drawn=True, kind="suites"),
     "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, others=(f"{_DATA}.analysis",)),
     "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, others=(f"{_DATA}.analysis",)),
-    **{
-        form: CaptionAdapter(f"{_DATA}.formats.{form}", PublishedSuite, kind="suites") for form in get_args(SuiteForm)
-    },
+    **{form: CaptionAdapter(f"{_DATA}.formats.{form}", PublishedSuite, kind="suites") for form in get_args(SuiteForm)},
 }

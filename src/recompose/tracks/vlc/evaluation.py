@@ -94,7 +94,7 @@ def image_embeddings(backbone: Backbone, pixels: np.ndarray, device: torch.devic
 
     def encode(block: slice) -> Tensor:
         pace.at(block.start)
-        return backbone.encode_image(backbone.from_bytes(torch.from_numpy(pixels[block]).to(device)))
+        return backbone.encode_image(backbone.from_bytes(torch.from_numpy(np.array(pixels[block])).to(device)))
 
     return _embeddings(encode, len(pixels), backbone.width)
 

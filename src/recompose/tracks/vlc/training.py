@@ -112,6 +112,12 @@ def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, 
     return [{"params": kept, "weight_decay": 0.0}, {"params": decays, "weight_decay": weight_decay}]
 
 
+def highest_rate(settings: Mapping[str, Any]) -> float:
+    """The highest learning rate of what a method tunes."""
+    lr: float = settings["lora"]["lr"] if settings["tuning"] == "lora" else settings["training"]["lr"]
+    return lr
+
+
 def rate(step: int, warmup_steps: int, steps: int) -> float:
     """The learning rate of a step, the first is 0, as a share of the highest: linear up to the last step of the
     warm-up, then half a cosine that reaches 0 when training is over (as released).
@@ -163,7 +169,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     data = CaptionData(rows, batch_size=settings["batch_size"], seed=seed, workers=workers)
     module = CaptionTraining(
         method,
-        lr=settings["lr"],
+        lr=highest_rate(document["settings"]),
         weight_decay=settings["weight_decay"],
         warmup_steps=settings["warmup_steps"],
         steps=settings["epochs"] * data.steps,

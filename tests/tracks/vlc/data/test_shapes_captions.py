@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from recompose.drawing.captions import ACTIONS, QUALITIES, RELATION_TAIL, SHAPES
+from recompose.drawing.sentences import ACTIONS, QUALITIES, RELATION_TAIL, SHAPES
 from recompose.errors import DataError
 from recompose.tracks.vlc import negatives
 from recompose.tracks.vlc.data import shapes_captions

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from recompose.drawing.captions import Scene, Thing
 from recompose.drawing.objects import SIZE
+from recompose.drawing.sentences import Scene, Thing
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
 from recompose.tracks.vlc.data.drawn.counterfactuals import apart, false_of, other_object, other_state

@@ -15,7 +15,7 @@ from types import ModuleType
 from recompose.data.archives import extract
 from recompose.data.raw import bring_archive, unpack
 from recompose.errors import DataError
-from recompose.files import fresh_folder, write_atomically
+from recompose.files import fresh_folder, write_atomically, write_json
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
@@ -96,6 +96,8 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     corpus: Captions = adapter.read(root)
     say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
     corpus.write(folder)
+    counts = {"captions": len(corpus.captions), "images": len(set(corpus.paths))}
+    write_json(folder / "statistics.json", counts)
     shutil.copytree(root / LEXICON, folder / LEXICON, dirs_exist_ok=True)
     if entry.drawn:
         shutil.copyfile(root / DOCS, folder / DOCS)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.captions import (
+from recompose.drawing.looks import Look
+from recompose.drawing.sentences import (
     NONE,
     PREPOSITIONS,
     Scene,
@@ -23,7 +24,6 @@ from recompose.drawing.captions import (
     lexicon,
     phrase,
 )
-from recompose.drawing.looks import Look
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.drawn.counterfactuals import swapped_names, swapped_states, swapped_things

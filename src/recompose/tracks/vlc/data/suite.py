@@ -88,7 +88,9 @@ def _plain(task: Task) -> dict[str, Any]:
 
 
 def _task(kind: str, **fields: Any) -> Task:
-    made = {name: np.array(value) if name in _ARRAYS else _frozen(value) for name, value in fields.items()}
+    made: dict[str, Any] = {
+        name: np.array(value) if name in _ARRAYS else _frozen(value) for name, value in fields.items()
+    }
     return KINDS[kind](**made)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, end_of_text
-from recompose.tracks.vlc.losses import Weights, contrastive_loss, hard_negative_loss, local_hard_negative_loss
+from recompose.tracks.vlc.losses import Missing, Weights, contrastive_loss, hard_negative_loss, local_hard_negative_loss
 from recompose.tracks.vlc.methods.parts.caption_method import (
     AnyRepresentations,
     CaptionMethod,
@@ -32,6 +32,7 @@ class FscClip(CaptionMethod):
         local_weight: lambda_l; 0 for a model without this loss, which needs no patches and tokens.
         gamma: of the focal factor, in both (Eq. 9).
         beta: the mass of labels that is smoothed, in both (Eq. 10).
+        missing: what a negative that could not be made does, see ``losses``.
         weights: how patches are weighted for a token (Eq. 6).
 
     Raises:
@@ -49,6 +50,7 @@ class FscClip(CaptionMethod):
         local_weight: float,
         gamma: float,
         beta: float,
+        missing: Missing,
         weights: Weights,
     ) -> None:
         super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
@@ -58,7 +60,7 @@ class FscClip(CaptionMethod):
                 "set local_weight to 0, or take a transformer"
             )
         self.global_weight, self.local_weight = global_weight, local_weight
-        self.gamma, self.beta, self.weights = gamma, beta, weights
+        self.gamma, self.beta, self.missing, self.weights = gamma, beta, missing, weights
 
     def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
         """Embeddings, and the patches and tokens of the same passes; see ``CaptionMethod.represent``."""
@@ -86,7 +88,9 @@ class FscClip(CaptionMethod):
         scale, regularization = self.logit_scale, (self.gamma, self.beta)
         loss = contrastive_loss(gathered(batch.images), gathered(batch.texts), scale)
         if self.global_weight:
-            told = hard_negative_loss(batch.images, batch.texts, batch.negatives, valid, scale, *regularization)
+            told = hard_negative_loss(
+                batch.images, batch.texts, batch.negatives, valid, scale, *regularization, missing=self.missing
+            )
             loss = loss + self.global_weight * told
         if isinstance(batch, TokenRepresentations):
             loss = loss + self.local_weight * local_hard_negative_loss(
@@ -99,5 +103,6 @@ class FscClip(CaptionMethod):
                 scale,
                 *regularization,
                 self.weights,
+                missing=self.missing,
             )
         return loss

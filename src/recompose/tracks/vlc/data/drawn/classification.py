@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from recompose.drawing.captions import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
 from recompose.drawing.looks import CATALOGUE, SCENES, Look
 from recompose.drawing.objects import COLOURS
+from recompose.drawing.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
 from recompose.tracks.vlc.data.drawn.files import write, write_json
 from recompose.tracks.vlc.data.drawn.world import World, coloured
 from recompose.tracks.vlc.data.formats import elevater

@@ -9,7 +9,9 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
-from recompose.drawing.captions import (
+from recompose.drawing.objects import COLOURS
+from recompose.drawing.scenes import RELATIONS
+from recompose.drawing.sentences import (
     ACTIONS,
     CONVERSES,
     DENIABLE,
@@ -23,8 +25,6 @@ from recompose.drawing.captions import (
     Thing,
     holds,
 )
-from recompose.drawing.objects import COLOURS
-from recompose.drawing.scenes import RELATIONS
 
 TRIES = 200
 ALIKE = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in kind}  # what may stand for an attribute

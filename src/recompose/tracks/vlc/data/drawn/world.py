@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.captions import (
+from recompose.drawing.looks import Look
+from recompose.drawing.objects import CANVAS, COLOURS, SIZE
+from recompose.drawing.sentences import (
     Scene,
     Spot,
     Style,
@@ -14,8 +16,6 @@ from recompose.drawing.captions import (
     draw_spots,
     layout,
 )
-from recompose.drawing.looks import Look
-from recompose.drawing.objects import CANVAS, COLOURS, SIZE
 from recompose.tracks.vlc.data.shapes_captions import ANNOTATED
 from recompose.tracks.vlc.data.suite import Box
 

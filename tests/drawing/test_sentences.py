@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 import spacy
 
-from recompose.drawing.captions import (
+from recompose.drawing.objects import CANVAS, SIZE
+from recompose.drawing.scenes import RELATIONS, read_corpus
+from recompose.drawing.sentences import (
     ACTIONS,
     CONVERSES,
     KINDS,
@@ -38,8 +40,6 @@ from recompose.drawing.captions import (
     phrase,
     write_corpus,
 )
-from recompose.drawing.objects import CANVAS, SIZE
-from recompose.drawing.scenes import RELATIONS, read_corpus
 
 STAR = Thing("star", ("red",))
 RING = Thing("ring", ("striped", "blue"))
