@@ -129,7 +129,10 @@ def parameters(
 @app.command()
 def evaluate(
     model: Annotated[str, typer.Option(help="An architecture, of open_clip or ours, such as ViT-B-32.")],
-    weights: Annotated[str, typer.Option(help="A file with its weights, or a tag of open_clip, such as openai.")],
+    weights: Annotated[
+        str,
+        typer.Option(help="A file, a tag of open_clip, such as openai, or a folder results/runs/... of a run of ours."),
+    ],
     suites: Annotated[str, typer.Option(help="Names of suites with commas between them; all: those that are there.")],
     out: Annotated[Path, typer.Option(help="The folder that results go to; a killed evaluation goes on there.")],
     data: Annotated[Path, typer.Option(help="The folder of the suites' raw files.")] = Path("data/vlc"),
@@ -139,6 +142,9 @@ def evaluate(
     activation: Annotated[
         str, typer.Option(help="gelu, quick_gelu; auto: what the weights are known to be trained with.")
     ] = "auto",
+    alpha: Annotated[
+        float, typer.Option(min=0, max=1, help="Of a run of ours: the share of what training left (WiSE-FT).")
+    ] = 1.0,
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out, and count, what shows images that cannot be read.")
     ] = False,
@@ -159,6 +165,7 @@ def evaluate(
         precision=precision,
         device=device,
         activation=activation,
+        alpha=alpha,
         skip_broken=skip_broken,
     )
     show_evaluation(Console(), function("recompose.tracks.vlc.harness:evaluate")(request))

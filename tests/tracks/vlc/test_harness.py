@@ -21,18 +21,9 @@ from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.terminal.evaluate import show_evaluation
-from recompose.tracks.vlc import encoding, harness
-from recompose.tracks.vlc.harness import (
-    Request,
-    Weights,
-    choose_activation,
-    device_of,
-    evaluate,
-    find_weights,
-    load_model,
-    precision_of,
-    there,
-)
+from recompose.tracks.vlc import checkpoints, encoding, harness
+from recompose.tracks.vlc.checkpoints import Weights, choose_activation, find_weights, load_model
+from recompose.tracks.vlc.harness import Request, device_of, evaluate, precision_of, there
 from recompose.tracks.vlc.scores import read_scores
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
 
@@ -199,7 +190,7 @@ def test_a_tag_is_downloaded_by_open_clip_and_known_by_it(tmp_path: Path, monkey
     assert find_weights("ViT-B-32", "laion2b_s34b_b79k").trained_with == "gelu"
     with pytest.raises(DataError, match="'opnai' are no file and no tag of open_clip; the nearest is 'openai'"):
         find_weights("ViT-B-32", "opnai")
-    with pytest.raises(DataError, match="is a folder: name the file"):
+    with pytest.raises(DataError, match="is a folder, and no run of ours: name the file"):
         find_weights("ViT-B-32", str(tmp_path))
 
     def failing(_: Any) -> None:
@@ -284,14 +275,14 @@ def test_an_archive_of_code_is_read_where_openai_published_it(tmp_path: Path, mo
 
     torch.jit.script(Archive()).save(str(tmp_path / "ViT-B-32.pt"))
     digest = find_weights("ViT-B-32", str(tmp_path / "ViT-B-32.pt")).sha256
-    monkeypatch.setattr(harness, "_openai_digests", lambda: {digest})
+    monkeypatch.setattr(checkpoints, "_openai_digests", lambda: {digest})
     found = find_weights("ViT-B-32", str(tmp_path / "ViT-B-32.pt"))
     assert found.trained_with == "quick_gelu"
-    state = harness.read_state(found)
+    state = checkpoints.read_state(found)
     assert [*state] == ["weight"] and state["weight"].dtype == torch.float32
     monkeypatch.undo()
     assert (
-        "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in harness._openai_digests()
+        "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in checkpoints._openai_digests()
     )  # of ViT-B-32
 
 
@@ -312,11 +303,11 @@ def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path, name:
 
 def test_a_text_tower_that_is_not_causal_is_computed_as_open_clip_has_it() -> None:
     own = build("shapes-clip", "gelu").model
-    assert not harness._is_plain(own)  # its attention was replaced already
-    config = harness.config_of("shapes-resnet")
-    assert harness._is_plain(open_clip.CLIP(**config))
+    assert not checkpoints._is_plain(own)  # its attention was replaced already
+    config = checkpoints.config_of("shapes-resnet")
+    assert checkpoints._is_plain(open_clip.CLIP(**config))
     config["text_cfg"] |= {"no_causal_mask": True}
-    assert not harness._is_plain(open_clip.CLIP(**config))
+    assert not checkpoints._is_plain(open_clip.CLIP(**config))
 
 
 def test_devices_precisions_and_architectures() -> None:
@@ -329,7 +320,7 @@ def test_devices_precisions_and_architectures() -> None:
         with pytest.raises(DataError, match=f"no device '{name}' here"):
             device_of(name)
     with pytest.raises(DataError, match="no architecture 'ViT-B-23'; the nearest is 'ViT-B-32'"):
-        harness.config_of("ViT-B-23")
+        checkpoints.config_of("ViT-B-23")
 
 
 def test_numbers_stand_suite_by_suite_with_means_first() -> None:

@@ -11,7 +11,7 @@ from random import Random
 
 from recompose.drawing.sentences import Scene
 from recompose.tracks.vlc.data.drawn.checklist import draw_checklist
-from recompose.tracks.vlc.data.drawn.classification import draw_classification, read_classification
+from recompose.tracks.vlc.data.drawn.classification import draw_classification
 from recompose.tracks.vlc.data.drawn.coco import draw_counterfactuals, draw_questions, draw_retrieval, draw_sugarcrepe
 from recompose.tracks.vlc.data.drawn.genome import draw_aro, draw_comvg, draw_crepe, draw_genome, draw_order
 from recompose.tracks.vlc.data.drawn.own import (
@@ -34,6 +34,7 @@ from recompose.tracks.vlc.data.formats import (
     colorswap,
     comvg,
     crepe,
+    elevater,
     eqben,
     flickr30k,
     imagecode,
@@ -50,7 +51,7 @@ from recompose.tracks.vlc.data.suite import Suite
 
 FORMATS = (
     *(aro, crepe, eqben, imagecode, spec, sugarcrepe, svo_probes, valse, vl_checklist, whatsup, winoground),
-    *(comvg, colorswap, clip_binding, coco, flickr30k, coco_counterfactuals),
+    *(comvg, colorswap, clip_binding, coco, flickr30k, coco_counterfactuals, elevater),
 )
 
 
@@ -109,4 +110,3 @@ def read(root: Path) -> Iterator[Suite]:
     """
     for form in FORMATS:
         yield form.read(root)
-    yield read_classification(root)

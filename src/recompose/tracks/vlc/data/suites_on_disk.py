@@ -74,6 +74,9 @@ def present(root: Path) -> list[str]:
 
 
 def left_out(suite: Suite) -> list[str]:
-    """The sub-tasks that a suite has elsewhere and not here, such as data sets of ELEVATER that are not on disk."""
-    names = (*SUBTASKS, *CLASSIFICATIONS, *RETRIEVALS)
-    return [name for name in names if name.split("/")[0] == suite.name and name not in suite.tasks]
+    """The sub-tasks that a suite has elsewhere and not here, such as data sets of ELEVATER that are not on disk; none
+    where it has its own alone.
+    """
+    names = [name for name in (*SUBTASKS, *CLASSIFICATIONS, *RETRIEVALS) if name.split("/")[0] == suite.name]
+    lacking = [name for name in names if name not in suite.tasks]
+    return lacking if len(lacking) < len(names) else []

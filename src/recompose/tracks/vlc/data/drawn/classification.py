@@ -1,11 +1,8 @@
 """Zero-shot classification: shapes, colours and other attributes, numbers, some as another camera would show them."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
-
-import numpy as np
 
 from recompose.drawing.looks import CATALOGUE, SCENES, Look
 from recompose.drawing.objects import COLOURS
@@ -13,9 +10,7 @@ from recompose.drawing.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Sce
 from recompose.tracks.vlc.data.drawn.files import write, write_json
 from recompose.tracks.vlc.data.drawn.world import World, coloured
 from recompose.tracks.vlc.data.formats import elevater
-from recompose.tracks.vlc.data.formats.reading import read_items
 from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
-from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
 
 SHOWN = 48  # pictures of a set
 
@@ -75,20 +70,3 @@ def draw_classification(world: World) -> None:
         )
     write_json(folder / elevater.PROMPTS, prompts)
     write_json(folder / elevater.REGISTRY, registry)
-
-
-def read_classification(root: Path) -> Suite:
-    """All drawn sets, under their own names: ELEVATER's are those that its toolkit knows."""
-    folder, collector, tasks = root / elevater.NAME, Collector(), {}
-    prompts = elevater.tables(folder)
-    for entry in read_items(folder / elevater.REGISTRY, elevater.LAYOUT):
-        name, images = entry.text("name"), f"{elevater.IMAGES}/{entry.text('root_folder')}"
-        classes = elevater.prompts_of(prompts, name)
-        shown = elevater.from_lines(elevater.index_of(entry, folder), images, len(classes.names))
-        tasks[f"{elevater.NAME}/{name}"] = Classes(
-            np.array([collector.image(image.path) for image in shown], dtype=np.int64),
-            np.array([image.labels[0] for image in shown], dtype=np.int64),
-            tuple(tuple(collector.text(prompt) for prompt in of_class) for of_class in classes.prompts),
-            classes.names,
-        )
-    return collector.suite(elevater.NAME, tasks)

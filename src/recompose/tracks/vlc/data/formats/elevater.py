@@ -85,6 +85,8 @@ class Labelled:
 def read(root: Path) -> Suite:
     """Read the suite below a root of raw files; sets that have no index are left out.
 
+    Where none of the 21 is there, the registry's other sets are read, under their own names: a user's, or drawn ones.
+
     Raises:
         DataError: a file is not as published, or there is no set at all.
     """
@@ -92,12 +94,12 @@ def read(root: Path) -> Suite:
     prompts = tables(folder)
     registry = items(read_document(folder / REGISTRY, LAYOUT), folder / REGISTRY)
     distinct(registry, "name")
-    entries = {entry.text("name"): entry for entry in registry}
-    tasks = {}
-    for name, published in SETS.items():
-        entry = entries.get(published)
-        if entry is not None and index_of(entry, folder).exists():
-            tasks[f"{NAME}/{name}"] = _classes(entry, folder, prompts_of(prompts, published), name, collector)
+    entries = {entry.text("name"): entry for entry in registry if index_of(entry, folder).exists()}
+    names = {name: published for name, published in SETS.items() if published in entries}
+    tasks = {
+        f"{NAME}/{name}": _classes(entries[listed], folder, prompts_of(prompts, listed), name, collector)
+        for name, listed in (names or {own: own for own in entries}).items()
+    }
     if not tasks:
         raise needed(f"the index of a set that {folder / REGISTRY} names", LAYOUT)
     return collector.suite(NAME, tasks)
@@ -194,7 +196,8 @@ def _classes(entry: Item, folder: Path, prompts: Prompts, name: str, collector: 
         if not many and len(image.labels) != 1:
             raise image.entry.fault(f"{len(image.labels)} labels, where an image has one")
     labels = _indicators(listed, len(prompts.names)) if many else np.array([one.labels[0] for one in listed])
-    squeezed = not CLASSIFICATIONS[f"{NAME}/{name}"].centre_crop
+    known = CLASSIFICATIONS.get(f"{NAME}/{name}")
+    squeezed = known is not None and not known.centre_crop
     return Classes(
         np.array([collector.image(one.path, squeezed=squeezed) for one in listed], dtype=np.int64),
         labels,
