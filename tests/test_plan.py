@@ -300,11 +300,15 @@ def test_a_variant_that_does_not_fit_is_an_error(changed: dict[str, str], said: 
 
 @pytest.mark.parametrize("profile", ["demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
+    """But for those of a method that a small profile leaves out."""
     plan = workspace.plan_of(parse_params(TEXT.replace("profile: demo", f"profile: {profile}"), FORMS))
 
     def assert_measured(track: str, names: Iterable[str]) -> None:
         for measured in names:
             variant = declared_variants(track).get(measured)
+            if (variant.method if variant else measured) not in plan.tracks[track].methods:
+                assert profile != "paper", measured
+                continue
             on = set(variant.datasets if variant else plan.benchmarks(track)) & set(plan.benchmarks(track))
             assert all(plan.evaluations(track, measured, each) for each in on), measured
 

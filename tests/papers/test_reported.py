@@ -24,7 +24,11 @@ DATASETS = ("mit-states", "ut-zappos", "cgqa")
 CORPORA = ("coco-100k", "cc3m-100k", "laion-coco-100k")
 METHODS = {"czsl": czsl.METHODS, "gzsl": gzsl.METHODS, "vlc": vlc.METHODS}  # by track
 PUBLISHED = {"czsl": DATASETS, "gzsl": ("cub", "sun", "awa2"), "vlc": CORPORA}
-DRAWN = {"czsl": ("shapes-pairs",), "gzsl": ("shapes-classes",), "vlc": ("shapes-coco", "shapes-laion")}  # stand for them
+DRAWN = {
+    "czsl": ("shapes-pairs",),
+    "gzsl": ("shapes-classes",),
+    "vlc": ("shapes-coco", "shapes-laion"),
+}  # stand for them
 METRICS = ("S", "U", "H", "AUC")  # of a data set, in the order of print
 ADE = 4  # numbers that it has none of, on MIT-States
 

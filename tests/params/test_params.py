@@ -436,8 +436,8 @@ def test_an_override_replaces_a_value_as_a_whole() -> None:
 
 def test_a_profile_may_leave_a_track_out() -> None:
     params = parse_params(with_profiles("  mine: {based_on: demo, czsl: null}\n"), "mine")
-    assert list(params.chosen.tracks) == ["gzsl"]
-    assert list(params.tracks) == ["czsl", "gzsl"]
+    assert list(params.chosen.tracks) == ["gzsl", "vlc"]
+    assert list(params.tracks) == ["czsl", "gzsl", "vlc"]
 
 
 @pytest.mark.parametrize(
@@ -465,7 +465,9 @@ def test_a_base_that_cannot_be_is_one_error(profiles: str, lines: list[str]) -> 
 def test_a_mistake_in_a_base_is_said_once() -> None:
     said = wrong("      variant_seeds: [0] #", "      variant_seeds: [-1] #")
     assert said.count("variant_seeds") == 1
-    said = wrong("backbone: shapes-clip\n", "backbone: shape-clip\n")
+    said = wrong(
+        "backbone: shapes-clip\n      other_backbone: shapes-resnet", "backbone: shape-clip\n      other_backbone: null"
+    )
     assert said.count("shape-clip") == 1
 
 

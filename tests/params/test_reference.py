@@ -15,7 +15,7 @@ from recompose.tracks import FORMS as TRACKS
 
 DOCUMENT = YAML(typ="safe", pure=True).load(Path(__file__).parents[2] / "params.yaml")
 # where names are the user's own, and what is explained as a whole
-NAMED = ("profiles", "backbones", "czsl.datasets", "gzsl.datasets")
+NAMED = ("profiles", "backbones", "czsl.datasets", "gzsl.datasets", "vlc.datasets", "vlc.suites")
 WHOLE = ("override", "per_dataset")
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from recompose.data.pictures import Picture
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
@@ -16,6 +15,9 @@ from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES,
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
 from recompose.tracks.vlc.suites import SUBTASKS
+
+if TYPE_CHECKING:
+    from recompose.data.pictures import Picture
 
 ACCURACY = Measure("%", 100, 1, better=1)
 OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
@@ -72,7 +74,7 @@ class VLC(Track):
 
         return write_index(recipe, root, folder)
 
-    def pictures(self, index: Path) -> list[Picture]:
+    def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures
 
         return pictures(index)

@@ -7,10 +7,12 @@ it open, or there is none, a tie is wrong.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS, VL_CHECKLIST
-from recompose.tracks.vlc.metrics import Ties
+
+if TYPE_CHECKING:
+    from recompose.tracks.vlc.metrics import Ties
 
 Query = Literal["i2t", "t2i", "group"]
 EQBEN_CAP = 20_000  # items of a sub-task that FSC-CLIP scored at most; vl_compo's tables are of all, but for one model
@@ -40,7 +42,7 @@ class SubTask:
     query: Query  # a caption for an image, an image for a caption, or pairs of both
     candidates: int | None  # of an item, or captions and images of a group; None where items differ or it is not known
     items: int | None  # None where no count is published
-    ties: Ties
+    ties: "Ties"
     group_minimum: int | None = None  # ARO: the mean over groups of at least so many items; None: items count alike
 
     @property
@@ -65,11 +67,11 @@ class Retrieval:
     name: str
     images: int
     captions: int
-    ties: Ties = "first"
+    ties: "Ties" = "first"
 
 
 def _subtasks(
-    suite: str, items: Mapping[str, int | None], query: Query, candidates: int | None, ties: Ties
+    suite: str, items: Mapping[str, int | None], query: Query, candidates: int | None, ties: "Ties"
 ) -> Iterator[SubTask]:
     return (SubTask(f"{suite}/{name}", query, candidates, count, ties) for name, count in items.items())
 
