@@ -3,36 +3,16 @@
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol, cast, get_args
 
 from recompose.errors import DataError
+from recompose.tracks.vlc.catalogue import SuiteForm
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
 
 _FORMATS = "recompose.tracks.vlc.data.formats"
-FORMATS = {  # the module that reads a suite's files, by the suite's name, which is also that of its folder
-    name: f"{_FORMATS}.{name}"
-    for name in (
-        "aro",
-        "crepe",
-        "eqben",
-        "imagecode",
-        "spec",
-        "sugarcrepe",
-        "svo_probes",
-        "valse",
-        "vl_checklist",
-        "whatsup",
-        "winoground",
-        "comvg",
-        "colorswap",
-        "clip_binding",
-        "elevater",
-        "coco",
-        "flickr30k",
-        "coco_counterfactuals",
-    )
-}
+# the module that reads a suite's files, by the suite's name, which is also that of its folder
+FORMATS = {form: f"{_FORMATS}.{form}" for form in get_args(SuiteForm)}
 
 
 class Format(Protocol):
