@@ -1,57 +1,101 @@
-"""Pictures as towers see them: the bytes that open_clip's own preprocessing has before it normalises."""
+"""Images as towers see them, against open_clip's own preprocessing."""
 
 from pathlib import Path
 
 import numpy as np
-import open_clip
 import pytest
 import torch
 from PIL import Image
 
-from recompose.backbones.pixels import BLOCK, in_blocks, read_pixels, write_pixels
+from recompose.backbones import pixels as module
+from recompose.backbones.clip import Backbone, build
+from recompose.backbones.pixels import in_blocks, read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 
 SIZE = 32
+KINDS = {"wide": (70, 40), "high": (33, 90), "square": (32, 32), "small": (9, 14)}
+MODES = ("RGB", "L", "P", "RGBA", "1", "CMYK")
 
 
-def write_image(path: Path, width: int, height: int, mode: str, seed: int) -> None:
-    channels = Image.fromarray(np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8))
-    channels.resize((width, height)).convert(mode).save(path)
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Images of several sizes and modes, and one as an array."""
+    folder = tmp_path_factory.mktemp("images")
+    rng = np.random.default_rng(0)
+    for kind, (width, height) in KINDS.items():
+        image = Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+        for mode in MODES:
+            image.convert(mode).save(folder / f"{kind}-{mode}.{'tif' if mode == 'CMYK' else 'png'}")
+    np.save(folder / "frame.npy", rng.integers(0, 256, (40, 60, 3), dtype=np.uint8))
+    return folder
 
 
-@pytest.mark.parametrize("mode", ["RGB", "L", "P", "RGBA", "LA", "1"])
-@pytest.mark.parametrize(("width", "height"), [(47, 91), (91, 47), (32, 32), (5, 7), (33, 65)])
-def test_pictures_are_what_open_clip_sees(tmp_path: Path, width: int, height: int, mode: str) -> None:
-    write_image(tmp_path / "a.png", width, height, mode, seed=width)
-    preprocess = open_clip.image_transform(SIZE, is_train=False, mean=(0.0,) * 3, std=(1.0,) * 3)
-    with Image.open(tmp_path / "a.png") as image:
-        expected = (preprocess(image) * 255).round().to(torch.uint8)
-    (found,) = in_blocks([Picture("a.png")], tmp_path, SIZE, workers=0)
-    assert found.dtype == torch.uint8 and torch.equal(found[0], expected)
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    return build("shapes-clip", "gelu").eval()
 
 
-def test_squeezed_ones_show_all_of_the_image(tmp_path: Path) -> None:
-    write_image(tmp_path / "a.png", 90, 40, "RGB", seed=1)
-    (found,) = in_blocks([Picture("a.png", squeezed=True)], tmp_path, SIZE, workers=0)
-    with Image.open(tmp_path / "a.png") as image:
-        expected = np.asarray(image.resize((SIZE, SIZE), Image.Resampling.BICUBIC))
-    assert np.array_equal(found[0].permute(1, 2, 0).numpy(), expected)
+def pictures_of(root: Path) -> list[Picture]:
+    return [Picture(path.name) for path in sorted(root.iterdir())]
 
 
-def test_what_is_written_is_read_in_its_order(tmp_path: Path) -> None:
-    for number in range(3):
-        Image.new("RGB", (40, 50), (number, 10, 20)).save(tmp_path / f"{number}.png")
-    shown = [Picture(f"{number % 3}.png") for number in range(BLOCK + 2)]  # more than a block
-    (tmp_path / "pixels").mkdir()
-    write_pixels(shown, tmp_path, tmp_path / "pixels", SIZE)
-    pixels = read_pixels(tmp_path / "pixels")
-    assert pixels.shape == (len(shown), 3, SIZE, SIZE) and pixels.dtype == np.uint8
-    assert pixels[:, 0, 0, 0].tolist() == [number % 3 for number in range(len(shown))]
-    assert (pixels[:, 1:] == np.array([10, 20])[:, None, None]).all()
+def written(pictures: list[Picture], root: Path, folder: Path) -> np.ndarray:
+    write_pixels(pictures, root, folder, SIZE)
+    return read_pixels(folder)
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(DataError, match=r"a\.png is no readable image"):
-        write_pixels([Picture("a.png")], tmp_path, tmp_path, SIZE)
+def test_pixels_are_those_of_open_clip_before_they_are_normalised(
+    root: Path, backbone: Backbone, tmp_path: Path
+) -> None:
+    pictures = pictures_of(root)
+    found = written(pictures, root, tmp_path)
+    assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * len(MODES) + 1, 3, SIZE, SIZE))
+    assert isinstance(found, np.memmap)
+    for row, picture in enumerate(pictures):
+        expected = backbone.preprocess(picture.open(root))
+        np.testing.assert_array_equal(found[row], backbone.as_bytes(expected[None])[0], err_msg=picture.path)
+        of_bytes = backbone.from_bytes(torch.from_numpy(np.array(found[row : row + 1])))
+        torch.testing.assert_close(of_bytes[0], expected, rtol=0, atol=1e-6)
+
+
+def test_squeezed_ones_are_resized_alone(root: Path, tmp_path: Path) -> None:
+    pictures = [Picture(f"{kind}-RGB.png", squeezed=True) for kind in KINDS]
+    for row, picture in zip(written(pictures, root, tmp_path), pictures, strict=True):
+        with Image.open(root / picture.path) as image:
+            expected = np.asarray(image.resize((SIZE, SIZE), Image.Resampling.BICUBIC))
+        np.testing.assert_array_equal(row, expected.transpose(2, 0, 1))
+
+
+def test_parts_of_images_are_cut_before_they_are_resized(root: Path, backbone: Backbone, tmp_path: Path) -> None:
+    (found,) = written([Picture("wide-RGB.png", (5, 3, 50, 39))], root, tmp_path)
+    with Image.open(root / "wide-RGB.png") as image:
+        expected = backbone.preprocess(Image.fromarray(np.asarray(image)[3:39, 5:50]))
+    np.testing.assert_array_equal(found, backbone.as_bytes(expected[None])[0])
+
+
+@pytest.mark.parametrize("block", [1, 7, 25])
+def test_rows_are_in_the_order_of_pictures_whatever_a_block_holds(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    pictures = pictures_of(root)[::-1]
+    alone = [next(iter(in_blocks([picture], root, SIZE, workers=0)))[0].numpy() for picture in pictures]
+    monkeypatch.setattr(module, "BLOCK", block)
+    np.testing.assert_array_equal(written(pictures, root, tmp_path), np.stack(alone))
+
+
+def test_processes_that_decode_change_nothing(root: Path) -> None:
+    pictures = pictures_of(root)
+    alone, shared = (torch.cat(list(in_blocks(pictures, root, SIZE, workers))) for workers in (0, 2))
+    assert alone.equal(shared)
+
+
+def test_an_image_that_cannot_be_read_is_named(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.png").write_text("Not Found")
+    (tmp_path / "good.png").write_bytes((root / "wide-RGB.png").read_bytes())
+    with pytest.raises(DataError, match=r"broken\.png is no readable image"):
+        write_pixels([Picture("good.png"), Picture("broken.png")], tmp_path, tmp_path, SIZE)
+
+
+def test_where_there_are_no_pictures_there_are_no_rows(root: Path, tmp_path: Path) -> None:
+    assert written([], root, tmp_path).shape == (0, 3, SIZE, SIZE)

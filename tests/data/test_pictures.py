@@ -1,71 +1,104 @@
-"""Images as they are shown: whole, in part, and from arrays whose channels stand the other way round."""
+"""Images as they are shown: files and arrays, parts of them, and what is no image."""
 
-import io
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
-from recompose.data.pictures import Picture
+from recompose.data.pictures import Box, Picture
 from recompose.errors import DataError
 
-PIXELS = np.arange(6 * 8 * 3, dtype=np.uint8).reshape(6, 8, 3)  # of an image of 8 x 6
+HEIGHT, WIDTH = 12, 20
+PIXELS = np.random.default_rng(0).integers(1, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)  # nowhere black
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    Image.fromarray(PIXELS).save(tmp_path / "a.png")
-    np.save(tmp_path / "a.npy", PIXELS[..., ::-1])
-    return tmp_path
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the same image as a file, and as an array of blue, green, red."""
+    folder = tmp_path_factory.mktemp("images")
+    Image.fromarray(PIXELS).save(folder / "image.png")
+    np.save(folder / "frame.npy", PIXELS[..., ::-1])
+    return folder
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.npy"])
-def test_an_image_and_a_part_of_it(root: Path, name: str) -> None:
-    assert np.array_equal(np.asarray(Picture(name).open(root)), PIXELS)
-    assert np.array_equal(np.asarray(Picture(name, (2, 1, 5, 6)).open(root)), PIXELS[1:6, 2:5])
+def said_of(picture: Picture, root: Path) -> str:
+    with pytest.raises(DataError) as error:
+        picture.open(root)
+    assert str(root / picture.path) in str(error.value)
+    assert "\n" not in str(error.value)
+    return str(error.value)
 
 
-def test_what_a_box_has_beyond_the_image_is_black(root: Path) -> None:
-    framed = np.zeros((10, 12, 3), dtype=np.uint8)
-    framed[2:8, 2:10] = PIXELS
-    assert np.array_equal(np.asarray(Picture("a.png", (-2, -2, 10, 8)).open(root)), framed)
+@pytest.mark.parametrize("path", ["image.png", "frame.npy"])
+def test_an_image_is_shown_whole(root: Path, path: str) -> None:
+    np.testing.assert_array_equal(np.asarray(Picture(path).open(root)), PIXELS)
 
 
-@pytest.mark.parametrize("box", [(8, 0, 9, 1), (0, 6, 1, 7), (-3, 0, 0, 4), (0, -3, 4, 0), (3, 2, 3, 4), (3, 4, 5, 2)])
-def test_a_box_beside_the_image_is_refused(root: Path, box: tuple[int, int, int, int]) -> None:
-    with pytest.raises(DataError, match=r"a\.png: the box .* is not in the image of 8 x 6 pixels"):
-        Picture("a.png", box).open(root)
-
-
-def test_a_box_without_end_is_refused(root: Path) -> None:
-    with pytest.raises(DataError, match="is too large"):
-        Picture("a.png", (0, 0, 10**300, 10**300)).open(root)
-
-
-def saved(array: np.ndarray, **how: bool) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array, **how)
-    return file.getvalue()
+@pytest.mark.parametrize("path", ["image.png", "frame.npy"])
+@given(left=st.integers(-5, 19), top=st.integers(-5, 11), width=st.integers(1, 30), height=st.integers(1, 30))
+def test_what_of_a_box_is_beyond_the_image_is_black(
+    root: Path, path: str, left: int, top: int, width: int, height: int
+) -> None:
+    box = (left, top, left + width, top + height)
+    if left + width <= 0 or top + height <= 0:
+        assert f"the box {list(box)} is not in the image of 20 x 12 pixels" in said_of(Picture(path, box), root)
+        return
+    found = np.asarray(Picture(path, box).open(root))
+    assert found.shape == (height, width, 3)
+    for row in range(height):
+        for column in range(width):
+            y, x = top + row, left + column
+            inside = 0 <= y < HEIGHT and 0 <= x < WIDTH
+            assert found[row, column].tolist() == (PIXELS[y, x].tolist() if inside else [0, 0, 0])
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("b.png", b""),
-        ("b.png", b"no image"),
-        ("b.jpg", b"\xff\xd8\xff\xe0"),
-        ("b.npy", b"no array"),
-        ("b.npy", b"\x80\x04N."),  # a pickle
-        ("b.npy", saved(np.array([{}], dtype=object), allow_pickle=True)),
-        ("b.npy", saved(PIXELS.astype(np.float32))),
-        ("b.npy", saved(PIXELS[..., 0])),
-        ("b.npy", saved(PIXELS)[:-1]),
-        ("absent.png", None),
-    ],
+    "box", [(20, 0, 25, 5), (0, 12, 5, 15), (-5, 0, 0, 5), (0, -5, 5, 0), (5, 0, 5, 5), (6, 0, 5, 5), (0, 9, 5, 3)]
 )
-def test_what_is_no_image_is_named(root: Path, name: str, content: bytes | None) -> None:
-    if content is not None:
-        (root / name).write_bytes(content)
-    with pytest.raises(DataError, match=name.replace(".", r"\.")):
-        Picture(name).open(root)
+def test_a_box_beside_the_image_or_of_no_pixels_is_an_error(root: Path, box: Box) -> None:
+    assert str(list(box)) in said_of(Picture("image.png", box), root)
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_a_box_of_more_pixels_than_memory_is_an_error(root: Path) -> None:
+    assert "too large" in said_of(Picture("image.png", (0, 0, 1_000_000, 1_000_000)), root)
+
+
+def test_files_that_are_no_images_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "text.png").write_text("Not Found")
+    (tmp_path / "empty.jpg").write_bytes(b"")
+    (tmp_path / "folder.jpg").mkdir()
+    whole = tmp_path / "whole.jpg"
+    Image.fromarray(np.random.default_rng(1).integers(0, 256, (60, 60, 3), dtype=np.uint8)).save(whole)
+    (tmp_path / "cut.jpg").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    for name in ("text.png", "empty.jpg", "folder.jpg", "cut.jpg", "absent.jpg"):
+        assert "no readable image" in said_of(Picture(name), tmp_path)
+
+
+def test_a_file_that_says_it_is_huge_is_an_error_before_it_is_decoded(tmp_path: Path) -> None:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0)
+    (tmp_path / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b""))
+    assert "no readable image" in said_of(Picture("bomb.png"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros((4, 4, 3)), np.zeros((4, 4), np.uint8), np.zeros((4, 4, 4), np.uint8), np.array([{"pickled": 1}])],
+    ids=["floats", "grey", "four channels", "objects"],
+)
+def test_arrays_of_another_shape_or_kind_are_errors(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "frame.npy", array)
+    assert "no readable image" in said_of(Picture("frame.npy"), tmp_path)
+
+
+def test_a_picture_is_its_file_its_box_and_how_it_becomes_a_square() -> None:
+    ways = [Picture("a.png"), Picture("a.png", (0, 0, 1, 1)), Picture("a.png", squeezed=True), Picture("b.png")]
+    assert len({*ways, *(Picture(way.path, way.box, way.squeezed) for way in ways)}) == len(ways)

@@ -573,3 +573,34 @@ def test_reading_parameters_imports_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("file", "sha256", "allowed"),
+    [
+        ("model.safetensors", "null", True),  # a form that holds no code
+        ("model.safetensors", "a" * 64, True),
+        ("model.pt", "a" * 64, True),
+        ("model.pt", "null", False),
+        ("open_clip_pytorch_model.bin", "null", False),
+        ("model.safetensors.pt", "null", False),
+    ],
+)
+def test_published_weights_that_may_hold_code_need_a_digest(file: str, sha256: str, allowed: bool) -> None:
+    weights = f"{{file: {file}, urls: [https://example.org/{file}], sha256: {sha256}}}"
+    entry = f"backbones:\n  mine: {{architecture: ViT-B-32, activation: gelu, weights: {weights}}}\n"
+    text = TEXT.replace("\nbackbones:\n", f"\n{entry}", 1)
+    if allowed:
+        assert parse_params(text).backbones["mine"].model_dump()["weights"]["file"] == file
+    else:
+        assert f"{file} may hold code: its sha256 is required" in said_of(text)
+
+
+def test_suites_and_clips_of_a_profile_are_ones_that_there_are() -> None:
+    said = wrong("suites: [shapes-suites]", "suites: [shape-suites]")
+    assert "profiles.demo.vlc.suites.0: 'shape-suites' is not allowed; the nearest is 'shapes-suites'" in said
+    said = wrong("other_pretraining: shapes-clip-sentences", "other_pretraining: shapes-clip-sentence")
+    assert "profiles.demo.vlc.other_pretraining: 'shapes-clip-sentence' is not allowed" in said
+    said = wrong("other_pretraining: shapes-clip-sentences", "other_pretraining: resnet-101")  # is no CLIP
+    assert "profiles.demo.vlc.other_pretraining: 'resnet-101' is not allowed" in said
+    assert "vlc.methods.fsc-clip.weights" in wrong("      weights: minmax\n", "      weights: minmx\n")

@@ -1,0 +1,152 @@
+"""An evaluation of all suites against scoring item by item, with open_clip and raw files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+from safetensors.torch import save_file
+
+from recompose.backbones.clip import DESCRIPTION, Backbone
+from recompose.backbones.pixels import PIXELS, write_pixels
+from recompose.errors import DataError
+from recompose.files import read_json, write_json
+from recompose.tracks.vlc import evaluation as module
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS
+from recompose.tracks.vlc.data.index import pictures, write_suites
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
+from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
+from recompose.tracks.vlc.scores import FILE, read_scores
+from recompose.training.hardware import Hardware
+from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, tiny_suites, write_images
+
+CPU = Hardware("32-true", "cpu", 1)
+ATOL = 1e-5  # of cosines in 32 bits, in batches and alone
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A backbone, and two collections of suites with their pictures, of the same raw files."""
+    folder = tmp_path_factory.mktemp("world")
+    write_images(folder)
+    suites = tiny_suites()
+    made = {"backbone": folder / "backbone"}
+    for name, part in (("one", suites[:3]), ("two", suites[3:])):
+        made |= {f"{kind}-{name}": folder / f"{kind}-{name}" for kind in ("suites", "pixels")}
+        made[f"pixels-{name}"].mkdir()
+        write_suites(part, made[f"suites-{name}"])
+        write_pixels(pictures(made[f"suites-{name}"]), folder, made[f"pixels-{name}"], 32)
+    made["backbone"].mkdir()
+    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
+    write_json(made["backbone"] / DESCRIPTION, description)
+    save_file(random_clip().model.state_dict(), made["backbone"] / "weights.safetensors")
+    return made
+
+
+def document(alpha: float | None = None, keeps: tuple[str, ...] = ()) -> dict[str, Any]:
+    settings = {} if alpha is None else {"tuning": "full", "scoring": {"alpha": alpha}}
+    return {"settings": settings, "threads": 1, "keeps": list(keeps)}
+
+
+def evaluated(needs: dict[str, Path], folder: Path, alpha: float | None = None) -> dict[str, np.ndarray]:
+    folder.mkdir()
+    evaluate(document(alpha), needs, folder, CPU, "a test")
+    return read_scores(folder / FILE)
+
+
+def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.ndarray]:
+    """The scores of suites, each image and each text encoded by itself; of classes their probabilities."""
+    scores: dict[str, np.ndarray] = {}
+    for suite in suites:
+        table = (
+            np.array([[plain_image(clip, root, each)] for each in suite.images])
+            @ np.array([plain_text(clip, text) for text in suite.texts]).T
+        )
+        table = table[:, 0]  # [images, texts]
+        for name, task in suite.tasks.items():
+            match task:
+                case Choices():
+                    scores[name] = np.full(task.offered.shape, np.nan)
+                    for item, offered in enumerate(task.offered):
+                        for column, one in enumerate(offered):
+                            if one != ABSENT:
+                                pair = (task.asked[item], one) if task.query == "i2t" else (one, task.asked[item])
+                                scores[name][item, column] = table[pair]
+                case Groups():
+                    both = zip(task.images, task.texts, strict=True)
+                    scores[name] = np.array([[[table[i, t] for t in texts] for i in images] for images, texts in both])
+                case Classes():
+                    texts = [
+                        np.mean([plain_text(clip, suite.texts[prompt]) for prompt in prompts], axis=0)
+                        for prompts in task.prompts
+                    ]
+                    rows = []
+                    for image in task.images:
+                        own = plain_image(clip, root, suite.images[image])
+                        rows.append(np.exp([100 * float(own @ text) / np.linalg.norm(text) for text in texts]))
+                    scores[name] = np.array([row / row.sum() for row in rows])
+                case Pool():
+                    captions = table[task.images][:, task.texts].T
+                    right = [captions[caption, image] for caption, image in enumerate(task.image_of)]
+                    scores[f"{name}/t2i"] = (captions > np.array(right)[:, None] + ATOL).sum(axis=1)
+    return scores
+
+
+def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    """Ranks of captions are left out: captions that occur twice tie, which test_scores is about."""
+    assert set(expected) == {name for name in found if name != "coco/i2t"}
+    for name, scores in expected.items():
+        atol = 1e-3 if name.startswith("elevater") else ATOL
+        np.testing.assert_allclose(found[name], scores, atol=atol, err_msg=name)
+
+
+def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_path: Path) -> None:
+    found = evaluated(needs, tmp_path / "out")
+    assert_equal(found, by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {FILE, COSTS}
+    assert read_json(tmp_path / "out" / COSTS)
+
+
+def test_how_many_are_encoded_at_once_changes_nothing(
+    needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = evaluated(needs, tmp_path / "whole")
+    monkeypatch.setattr(module, "BLOCK", 5)
+    parts = evaluated(needs, tmp_path / "parts")
+    assert whole.keys() == parts.keys()
+    for name, scores in whole.items():
+        np.testing.assert_allclose(parts[name], scores, atol=1e-3 if name.startswith("elevater") else ATOL)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_a_run_is_scored_with_its_share_of_what_training_left(
+    needs: dict[str, Path], tmp_path: Path, alpha: float
+) -> None:
+    begun = random_clip()
+    rng = torch.Generator().manual_seed(5)
+    left = {name: value + 0.05 * torch.randn(value.shape, generator=rng) for name, value in begun.named_parameters()}
+    (tmp_path / "run").mkdir()
+    save_file(left, tmp_path / "run" / CHECKPOINT)
+    between = random_clip()
+    with torch.no_grad():
+        for name, value in between.named_parameters():
+            value.copy_((1 - alpha) * value + alpha * left[name])
+    found = evaluated(needs | {"run": tmp_path / "run"}, tmp_path / "out", alpha)
+    assert_equal(found, by_hand(between, needs["backbone"].parent, tiny_suites()))
+
+
+def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:
+    evaluate(document(keeps=("embeddings",)), needs, tmp_path, CPU, "a test")
+    kept, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
+    assert set(kept) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
+    for row, picture in zip(kept["two/images"], pictures(needs["suites-two"]), strict=True):
+        np.testing.assert_allclose(row, plain_image(clip, root, picture), atol=ATOL)
+    assert len(kept["one/texts"]) == 12  # all suites have the same ones
+
+
+def test_pictures_of_another_size_than_the_model_takes_are_an_error(needs: dict[str, Path], tmp_path: Path) -> None:
+    np.save(tmp_path / PIXELS, np.zeros((11, 3, 16, 16), np.uint8))
+    with pytest.raises(DataError, match="pictures are of 16 x 16 pixels, and this CLIP takes 32 x 32"):
+        evaluate(document(), needs | {"pixels-one": tmp_path}, tmp_path, CPU, "a test")

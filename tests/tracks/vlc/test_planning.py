@@ -1,0 +1,165 @@
+"""The plan of vision-language compositionality: what trains, what is scored, and what they share."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from recompose.papers.declaration import Variant
+from recompose.params import parse_params
+from recompose.plan import Plan, Planner, Recipe
+from recompose.tracks import FORMS, TRACKS
+from tests.conftest import ROOT
+
+FILE = (ROOT / "params.yaml").read_text()
+CORPORA = ["laion-coco-100k", "coco-100k"]
+SUITES = ["sugarcrepe", "coco"]
+PROFILES = f"""
+  drawn:
+    based_on: demo
+    czsl: null
+    gzsl: null
+    vlc: {{datasets: [shapes-laion, shapes-coco], methods: [clip, negclip, fsc-clip], seeds: [0, 1, 2]}}
+  published:
+    based_on: paper
+    czsl: null
+    gzsl: null
+    vlc: {{datasets: [{", ".join(CORPORA)}], suites: [{", ".join(SUITES)}], seeds: [0, 1, 2]}}
+"""
+TEXT = FILE.replace("\n  demo:\n", f"{PROFILES}  demo:\n", 1)
+
+
+def plan_of(profile: str, variants: dict[str, Variant] | None = None, *edits: str) -> Plan:
+    """The plan of the one track, with these variants and none that papers declare."""
+    params = parse_params(TEXT, FORMS, profile=profile, edits=edits)
+    return Plan({"vlc": TRACKS["vlc"].plan(params, Planner(params), variants or {})})
+
+
+def variant(profile: str, method: str = "fsc-clip", **fields: object) -> Variant:
+    datasets = ["shapes-laion", "shapes-coco"] if profile == "drawn" else CORPORA
+    return Variant.model_validate({"method": method, "datasets": datasets, "every_seed": True, **fields})
+
+
+def digests(recipes: list[Recipe]) -> list[str]:
+    return [recipe.digest for recipe in recipes]
+
+
+def new(old: Plan, plan: Plan, kind: str) -> list[Recipe]:
+    had = set(digests(old.of(kind)))
+    return [recipe for recipe in plan.of(kind) if recipe.digest not in had]
+
+
+BOTH = pytest.mark.parametrize("profile", ["drawn", "published"])
+
+
+@BOTH
+def test_every_method_trains_on_each_corpus_with_each_seed_and_clip_not_at_all(profile: str) -> None:
+    plan = plan_of(profile)
+    (track,) = plan.tracks.values()
+    trained = [name for name in track.methods if name != "clip"]
+    runs = {(run.labels["name"], run.labels["dataset"], run.labels["seed"]) for run in plan.of("runs")}
+    assert runs == {(name, corpus, seed) for name in trained for corpus in track.benchmarks for seed in range(3)}
+    assert len(plan.of("runs")) == len(runs)
+    assert all(("run" in each.needs) == (each.labels["name"] != "clip") for each in plan.of("evaluations"))
+
+
+@BOTH
+def test_another_alpha_scores_anew_and_trains_nothing(profile: str) -> None:
+    old = plan_of(profile)
+    edited = plan_of(profile, None, "vlc.methods.fsc-clip.scoring={alpha: 0.5}")
+    assert new(old, edited, "runs") == []
+    assert {each.labels["name"] for each in new(old, edited, "evaluations")} == {"fsc-clip"}
+    halfway = variant(profile, evaluates="fsc-clip", settings={"scoring": {"alpha": 0.5}})
+    declared = plan_of(profile, {"halfway": halfway})
+    assert new(old, declared, "runs") == []
+    for corpus in declared.benchmarks("vlc"):
+        assert digests(declared.evaluations("vlc", "halfway", corpus)) == digests(
+            edited.evaluations("vlc", "fsc-clip", corpus)
+        )
+
+
+@BOTH
+def test_the_share_of_a_tuned_model_by_lora_is_scored_on_its_runs(profile: str) -> None:
+    lora = variant(profile, settings={"tuning": "lora"})
+    at = variant(profile, evaluates="lora", settings={"tuning": "lora", "scoring": {"alpha": 0.6}})
+    plan = plan_of(profile, {"lora": lora, "lora-at-0.6": at})
+    for corpus in plan.benchmarks("vlc"):
+        of, scored, full = (plan.evaluations("vlc", name, corpus) for name in ("lora", "lora-at-0.6", "fsc-clip"))
+        assert [each.needs["run"].digest for each in of] == [each.needs["run"].digest for each in scored]
+        assert not {each.needs["run"].digest for each in of} & {each.needs["run"].digest for each in full}
+        assert not {*digests(of)} & {*digests(scored)}
+
+
+@BOTH
+def test_clip_is_scored_once_for_all_corpora(profile: str) -> None:
+    """Of drawn suites in each world, of published ones once."""
+    plan = plan_of(profile)
+    first, second = (plan.evaluations("vlc", "clip", corpus) for corpus in plan.benchmarks("vlc"))
+    assert digests(first) == digests(second)
+    assert len(set(digests(first))) == len(first) == (3 if profile == "drawn" else 1)
+
+
+def test_drawn_suites_are_of_the_seed_s_world() -> None:
+    plan = plan_of("drawn")
+    for name in ("clip", "fsc-clip"):
+        for seed, evaluation in enumerate(plan.evaluations("vlc", name, "shapes-laion")):
+            suites = evaluation.needs["suites-shapes-suites"]
+            assert suites.labels["world"] == seed
+            assert suites.document["seed"] == 31 + seed
+            assert evaluation.needs["pixels-shapes-suites"].needs["data"].digest == suites.digest
+            if name != "clip":
+                assert evaluation.needs["run"].needs["data"].document["seed"] == 21 + seed
+
+
+def test_published_suites_are_the_same_for_every_seed_and_method() -> None:
+    plan = plan_of("published")
+    roles = {f"{what}-{name}" for name in SUITES for what in ("suites", "pixels")}
+    for role in roles:
+        assert len({each.needs[role].digest for each in plan.of("evaluations")}) == 1
+    assert all(set(each.needs) - {"run"} == roles | {"backbone"} for each in plan.of("evaluations"))
+    data = [recipe.name for recipe in plan.of("data")]
+    assert sorted(data) == sorted({*CORPORA, *SUITES})
+
+
+def test_another_suite_trains_nothing() -> None:
+    old = plan_of("published")
+    plan = plan_of("published", None, "profiles.published.vlc.suites=[sugarcrepe, coco, winoground]")
+    assert new(old, plan, "runs") == []
+    assert len(new(old, plan, "evaluations")) == len(plan.of("evaluations"))
+
+
+def test_other_backbones_are_tuned_where_a_profile_names_them() -> None:
+    variants = {name: variant("drawn", backbone=name) for name in ("other", "other-pretraining")}
+    old, plan = plan_of("drawn"), plan_of("drawn", variants)
+    backbones = [recipe.name for recipe in new(old, plan, "backbones")]
+    assert backbones == ["shapes-clip-fine", "shapes-clip-sentences"]
+    assert len(new(old, plan, "runs")) == 2 * 2 * 3
+    for key, name in (("other_backbone", "other"), ("other_pretraining", "other-pretraining")):
+        without = plan_of("drawn", variants, f"profiles.drawn.vlc.{key}=null")
+        assert without.evaluations("vlc", name, "shapes-laion") == []
+
+
+def test_pixels_are_decoded_once_for_all_methods_and_of_the_size_that_is_chosen() -> None:
+    plan = plan_of("published")
+    assert len(plan.of("pixels")) == len(CORPORA) + len(SUITES)
+    assert {recipe.document["size"] for recipe in plan.of("pixels")} == {224}
+    edited = plan_of("published", None, "profiles.published.vlc.image_size=336")
+    assert {recipe.document["size"] for recipe in edited.of("pixels")} == {336}
+    assert len(new(plan, edited, "runs")) == len(plan.of("runs"))
+
+
+def test_suites_that_are_drawn_lie_apart_and_published_ones_together(tmp_path: Path) -> None:
+    track = TRACKS["vlc"]
+    roots = {recipe.name: track.root(recipe, tmp_path) for recipe in plan_of("published").of("data")}
+    assert {name: roots[name] for name in SUITES} == dict.fromkeys(SUITES, tmp_path / "vlc")
+    others = [roots[corpus] for corpus in CORPORA]
+    drawn = [track.root(recipe, tmp_path) for recipe in plan_of("drawn").of("data") if recipe.track == "vlc"]
+    assert len({*others, *drawn, tmp_path / "vlc"}) == len(others) + len(drawn) + 1
+
+
+def test_mirrors_of_archives_and_weights_change_nothing() -> None:
+    edited, count = re.subn(r"https://huggingface\.co/", "https://mirror.example/", TEXT)
+    assert count > 2
+    params = parse_params(edited, FORMS, profile="published")
+    plan = Plan({"vlc": TRACKS["vlc"].plan(params, Planner(params), {})})
+    assert digests(list(plan.recipes)) == digests(list(plan_of("published").recipes))
