@@ -49,7 +49,7 @@ def make(
     receipt: Receipt = None,
 ) -> None:
     """Make stored things, with all that they need, where they are not complete: data, backbones, features, grids,
-    runs, evaluations.
+    pixels, runs, evaluations.
     """
     from recompose import phases
     from recompose.engine import Engine
