@@ -42,6 +42,17 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def check_room(folder: Path, needed: int) -> None:
+    """See to it that so many bytes fit: a file that is mapped into memory ends its process where the disk is full.
+
+    Raises:
+        OSError: they do not.
+    """
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise OSError(f"{folder} has room for {free / 2**30:.1f} GiB, and {needed / 2**30:.1f} GiB are to be written")
+
+
 def fresh_folder(path: Path) -> Path:
     """An empty folder at ``path``; what was there is removed."""
     if path.exists():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from recompose.data.paths import is_inside
 from recompose.errors import DataError
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
@@ -26,13 +27,15 @@ class Picture:
         is black, as in released code that crops: boxes of Visual Genome go a little beyond.
 
         Raises:
-            DataError: the file is no readable image, or the box is beside it.
+            DataError: the file is outside of the root, or is no readable image, or the box is beside it.
         """
+        if not is_inside(self.path):
+            raise DataError(f"{self.path!r} is no path inside the folder of raw files")
         file = root / self.path
         try:
             image = _from_array(file) if file.suffix == ".npy" else _from_file(file)
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
-            raise DataError(f"{file} is no readable image: {error}") from None
+        except Exception as error:  # the decoder of a broken file may raise anything
+            raise DataError(f"{file} is no readable image: {str(error) or type(error).__name__}") from None
         return image if self.box is None else _cropped(image, self.box, file)
 
 
@@ -55,6 +58,6 @@ def _from_file(file: Path) -> Image.Image:
 
 def _from_array(file: Path) -> Image.Image:
     pixels = np.load(file, mmap_mode="r", allow_pickle=False)
-    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
         raise ValueError(f"it holds {pixels.dtype} of shape {pixels.shape}, not [height, width, 3] bytes")
     return Image.fromarray(np.ascontiguousarray(pixels[..., ::-1]))

@@ -19,15 +19,14 @@ def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
     """Draw a data set into its folder where it is not there yet, all of it or nothing.
 
     Args:
-        draw: from a folder, a ``seed`` and the numbers of ``images`` per split to a data set in that folder.
-        recipe: its document holds seed and images.
+        draw: from a folder and what the recipe's document says, such as a ``seed``, to a data set in that folder.
+        recipe: of the data set.
         root: the data set's folder.
     """
     if not root.exists():
-        images = recipe.document["images"]
-        say(f"{root.name}: drawing {sum(images.values())} images")
+        say(f"{root.name}: drawing")
         partial = fresh_folder(root.with_name(root.name + ".partial"))
-        draw(partial, seed=recipe.document["seed"], images=images)
+        draw(partial, **{name: value for name, value in recipe.document.items() if name != "adapter"})
         partial.rename(root)
 
 

@@ -109,8 +109,8 @@ class Pretrained(Clip):
 
     corpus: Literal["shapes-scenes", "shapes-sentences"] = Field(
         default="shapes-scenes",
-        description="Drawn scenes to pretrain on: `shapes-scenes`, of one object mostly; `shapes-sentences`, of several in "
-        "relations.",
+        description="Drawn scenes to pretrain on: `shapes-scenes`, of one object mostly; `shapes-sentences`, of "
+        "several in relations.",
     )
     seed: Seed = Field(description="Of the drawn scenes and of pretraining.")
     scenes: Count = Field(description="Drawn scenes to pretrain on.")

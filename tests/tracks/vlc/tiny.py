@@ -27,7 +27,7 @@ _CONFIG = {
     "vision_cfg": {"image_size": 32, "patch_size": 8, "layers": 2, "width": 64, "head_width": 32},
     "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2},
 }
-FULL: dict[str, Any] = {"tuning": "full", "lora": {"rank": 4, "alpha": 1.0}}
+FULL: dict[str, Any] = {"tuning": "full", "lora": {"lr": 1e-2, "rank": 4, "alpha": 1.0}}
 LORA = FULL | {"tuning": "lora"}
 KINDS = ["negclip", "replace", "bigram_shuffle"]
 OWN: dict[str, dict[str, Any]] = {  # class -> what it is set to besides
@@ -46,6 +46,7 @@ OWN: dict[str, dict[str, Any]] = {  # class -> what it is set to besides
         "local_weight": 0.2,
         "gamma": 2.0,
         "beta": 0.02,
+        "missing": "zero",
         "weights": "minmax",
     },
 }

@@ -5,7 +5,7 @@ training.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint

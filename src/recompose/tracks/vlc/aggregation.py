@@ -193,7 +193,7 @@ def aggregate(
         >>> aggregate(scores, items={"imagecode/video": 300, "imagecode/static": 100})["imagecode"]
         25.0
     """
-    known = {name for tree in trees for name in names(tree)}
+    known = {name for tree in trees for name in names_in(tree)}
     for name, score in scores.items():
         if name not in known:
             raise ValueError(f"{name} is no sub-task and no mean of {', '.join(map(_name, trees))}")
@@ -224,7 +224,7 @@ def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], n
     if isinstance(tree, str):
         return
     if tree.name in scores:
-        below = [name for part in tree.parts for name in names(part) if name in scores]
+        below = [name for part in tree.parts for name in names_in(part) if name in scores]
         if below:
             raise ValueError(f"{tree.name} has a score, and so has {below[0]}, which is part of it")
         return
@@ -251,8 +251,8 @@ def _name(tree: Tree) -> str:
     return tree.name if isinstance(tree, Mean) else tree
 
 
-def names(tree: Tree) -> tuple[str, ...]:
+def names_in(tree: Tree) -> tuple[str, ...]:
     """The names of a tree and of all that is in it."""
     if isinstance(tree, str):
         return (tree,)
-    return (tree.name, *(name for part in tree.parts for name in names(part)))
+    return (tree.name, *(name for part in tree.parts for name in names_in(part)))

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
+from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
 from recompose.training.loop import Data, epoch_seed
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
 Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: nothing can be made of this caption
-Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
 
 
 class Batch(NamedTuple):
@@ -65,6 +65,11 @@ class CaptionRows(Dataset[Batch]):
         self._pixels, self._images, self._captions = pixels, images, captions
         self._docs, self._makers = docs, makers
         self._tokenizer, self._seed = tokenizer, seed
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Height and width of the images, in pixels."""
+        return self._pixels.shape[2:]
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -176,13 +181,13 @@ def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
     """
     if not kinds:
         return []
-    from recompose.tracks.vlc import negatives  # slow to import, and needed by few
     from recompose.tracks.vlc.lexicon import WordNet
+    from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace  # slow to import, and needed by few
 
     known: dict[str, Callable[[], Maker]] = {
-        "negclip": lambda: negatives.negclip,
-        "replace": lambda: partial(negatives.replace, lexicon=WordNet(folder / LEXICON)),
-        "bigram_shuffle": lambda: negatives.bigram_shuffle,
+        "negclip": lambda: negclip,
+        "replace": lambda: partial(replace, lexicon=WordNet(folder / LEXICON)),
+        "bigram_shuffle": lambda: bigram_shuffle,
     }
     wrong = [kind for kind in kinds if kind not in known]
     if wrong:

@@ -1,9 +1,9 @@
 """How a method is built, and how a run's CLIP is restored: what a run and an evaluation of it have in common."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import open_clip
 import pytorch_lightning as pl
@@ -12,12 +12,13 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Backbone, load_backbone
+from recompose.errors import DataError
 from recompose.files import read_json
 from recompose.nn import tower_lora
-from recompose.tracks.vlc.batches import Tokenizer
 
 CHECKPOINT = "checkpoint.safetensors"  # of the backbone, what training changed, under the backbone's names
 COSTS = "costs.json"
+Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
 SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
@@ -83,6 +84,17 @@ def restored(document: Mapping[str, Any], needs: Mapping[str, Path], alpha: floa
     _load(backbone, {name: (1 - alpha) * begun[name] + alpha * tensor for name, tensor in left.items()})
     tower_lora.merge(backbone)
     return backbone.requires_grad_(False).eval()
+
+
+def check_size(given: tuple[int, ...], taken: tuple[int, ...]) -> None:
+    """See to it that pictures [height, width] have the size that a CLIP takes.
+
+    Raises:
+        DataError: they have another one.
+    """
+    if given != taken:
+        sizes = (" x ".join(map(str, size)) for size in (given, taken))
+        raise DataError("pictures are of {} pixels, and this CLIP takes {}: image_size in params.yaml".format(*sizes))
 
 
 def trained_names(backbone: Backbone) -> set[str]:

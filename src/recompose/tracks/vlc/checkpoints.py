@@ -105,6 +105,7 @@ def _of_run(model: str, folder: Path) -> Weights:
         recipe = recipe_of(read_json(folder / RECORD))
         store, backbone = Store(folder.resolve().parents[1]), recipe.needs["backbone"]
         checkpoint = store.file(recipe, CHECKPOINT)
+        store.verify(recipe_of(read_json(store.folder(backbone) / RECORD)))  # its weights may be code
         description = read_json(store.file(backbone, DESCRIPTION))
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError(f"{folder} is a folder, and no run of ours: name the file with the weights in it") from None

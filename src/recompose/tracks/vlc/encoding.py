@@ -7,10 +7,10 @@ not fit into memory is met first.
 import hashlib
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
@@ -27,7 +27,8 @@ from recompose.data.paths import is_inside
 from recompose.data.pictures import Picture
 from recompose.digest import digest
 from recompose.errors import DataError
-from recompose.files import read_json, write_json
+from recompose.files import check_room, read_json, write_json
+from recompose.fingerprint import fingerprint
 from recompose.progress import SAY_EVERY, Pace
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Suite, Task
 from recompose.tracks.vlc.scores import BROKEN, Features
@@ -40,6 +41,7 @@ WRITTEN = "encoded.json"  # of which pass they are, and how many rows of them ar
 KEEP_EVERY = 5.0  # seconds of work that a killed process loses
 BATCH = 256  # images or texts in one pass through a tower
 TOKENISED = 8192  # texts at a time
+LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another release may decode or encode otherwise
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -191,12 +193,7 @@ def read_picture(root: Path, picture: Picture) -> Image.Image:
     """
     if why := _unusable(root, picture.path):
         raise DataError(why)
-    try:
-        return picture.open(root)
-    except DataError:
-        raise
-    except Exception as error:  # the decoder of a broken file may raise anything
-        raise DataError(f"{picture.path} is no readable image: {error or type(error).__name__}") from None
+    return picture.open(root)
 
 
 class _Pictures(Dataset[Any]):
@@ -229,7 +226,7 @@ def _loader(
         num_workers=workers,
         collate_fn=_collated,
         pin_memory=device.type == "cuda",
-        prefetch_factor=4 if workers else None,
+        prefetch_factor=2 if workers else None,  # batches of 32 bits wait in shared memory
     )
 
 
@@ -312,7 +309,8 @@ def _key(
 
     shown = [[each.path, each.box, each.squeezed, *state(each.path)] for each in pictures]
     tokens = hashlib.sha256(ids.numpy().tobytes()).hexdigest()
-    return digest([_model_digest(model), _words(preprocess), precision, tokens, shown])
+    code = [fingerprint([__name__]), *(version(name) for name in LIBRARIES)]
+    return digest([_model_digest(model), _words(preprocess), precision, tokens, shown, code])
 
 
 def _model_digest(model: nn.Module) -> str:
@@ -348,7 +346,7 @@ class _Kept:
         self.broken: dict[int, str] = {int(row): why for row, why in document["broken"].items()} if document else {}
         if not document:
             self._written.unlink(missing_ok=True)
-            _check_room(folder, 4 * self.width * sum(rows.values()), rows)
+            _make_room(folder, 4 * self.width * sum(rows.values()), rows)
         self._arrays = {name: _array(folder / name, (count, self.width), not document) for name, count in rows.items()}
         self._last, self._paces, self._told = time.monotonic(), dict[str, Pace](), time.monotonic()
 
@@ -413,14 +411,12 @@ def _array(path: Path, shape: tuple[int, int], new: bool) -> np.ndarray:
     return np.lib.format.open_memmap(path, mode=mode, dtype=np.float32, shape=shape)
 
 
-def _check_room(folder: Path, needed: int, replaced: Iterable[str]) -> None:
-    """A file that is mapped into memory ends its process where the disk is full: better to know before.
+def _make_room(folder: Path, needed: int, replaced: Iterable[str]) -> None:
+    """Remove what is replaced.
 
     Raises:
-        OSError: there is not enough.
+        OSError: there is not enough room even so.
     """
     for name in replaced:
         (folder / name).unlink(missing_ok=True)
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise OSError(f"{folder} has room for {free / 2**30:.1f} GiB, and these embeddings take {needed / 2**30:.1f}")
+    check_room(folder, needed)

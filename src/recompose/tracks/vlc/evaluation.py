@@ -12,10 +12,9 @@ from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
-from recompose.errors import DataError
 from recompose.files import write_atomically
 from recompose.progress import Pace
-from recompose.tracks.vlc.building import COSTS, restored
+from recompose.tracks.vlc.building import COSTS, check_size, restored
 from recompose.tracks.vlc.data.index import pictures, read_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.scores import FILE, Features, suite_scores, write_scores
@@ -86,10 +85,7 @@ def image_embeddings(backbone: Backbone, pixels: np.ndarray, device: torch.devic
     Raises:
         DataError: they are of another size than the image tower takes.
     """
-    if pixels.shape[2:] != backbone.image_size:
-        size = " x ".join(map(str, pixels.shape[2:]))
-        takes = " x ".join(map(str, backbone.image_size))
-        raise DataError(f"pictures are of {size} pixels, and this CLIP takes {takes}: change image_size in params.yaml")
+    check_size(pixels.shape[2:], backbone.image_size)
     pace = Pace(title, "image", len(pixels))
 
     def encode(block: slice) -> Tensor:

@@ -9,7 +9,7 @@ from recompose.params.mistakes import Place, Problem, unknown_name
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
-from recompose.tracks.vlc.catalogue import METHODS, DataSet, SuiteEntry
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, DataSet, SuiteEntry
 
 MethodName = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)})]
 Methods = methods_section(METHODS)
@@ -47,6 +47,7 @@ class VlcChoice(TrackChoice):
         yield from self.unknown(section)
         for number, name in enumerate(self.suites):
             yield from unknown_name(("suites", number), name, section.suites)
+        yield from self._asked_twice(section)
         clips = [name for name, backbone in backbones.items() if isinstance(backbone, Clip)]
         for key, chosen in (
             ("backbone", self.backbone),
@@ -56,6 +57,15 @@ class VlcChoice(TrackChoice):
             place: Place = (key,)
             if chosen is not None:
                 yield from unknown_name(place, chosen, clips)
+
+    def _asked_twice(self, section: Vlc) -> Iterator[Problem]:
+        """Suites with sub-tasks of the same names: the scores of one would stand for those of both."""
+        known = [(number, section.suites[name]) for number, name in enumerate(self.suites) if name in section.suites]
+        for place, (number, suite) in enumerate(known):
+            for _, other in known[:place]:
+                if suite.adapter == other.adapter or ADAPTERS[suite.adapter].drawn or ADAPTERS[other.adapter].drawn:
+                    yield Problem(("suites", number), f"has sub-tasks of the same names as another: {suite.adapter}")
+                    break
 
 
 def _problems(section: Vlc, choice: VlcChoice | None, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from recompose.tracks.vlc.metrics import Ties
 
 Query = Literal["i2t", "t2i", "group"]
-EQBEN_CAP = 20_000  # items of a sub-task that FSC-CLIP scored at most; vl_compo's tables are of all, but for one model
 CHECKLIST_CAP = 1_000  # items of a set, the first ones, that VL-Checklist's own settings take at most
 CHECKLIST_SHORT = {  # its sets that have fewer
     "object_location_margin/swig_agent": 260,

@@ -13,9 +13,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
+from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, tokenizer_of, trained_names
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, check_size, tokenizer_of, trained_names
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod
 from recompose.tracks.vlc.methods.parts.chunks import represent
@@ -160,11 +161,16 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     trainer, settings, seed = document["trainer"], document["settings"]["training"], document["seed"]
     torch.set_num_threads(trainer["threads"])
     hardware = replace(hardware, precision=trainer["precision"])
+    if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
+        raise DataError(
+            f"{title} is to train in 16-mixed, which needs a GPU: take bf16-mixed or 32-true in params.yaml"
+        )
     (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
     costs_at_scale = at_paper_scale(lambda backbone: build_method(document, backbone))
     method = build_method(document, load_backbone(needs["backbone"]))
     assert isinstance(method, CaptionMethod)
     rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed)
+    check_size(rows.size, method.backbone.image_size)
     workers = 0 if hardware.device.type == "cpu" else WORKERS
     data = CaptionData(rows, batch_size=settings["batch_size"], seed=seed, workers=workers)
     module = CaptionTraining(

@@ -187,7 +187,9 @@ def sugarcrepe_adapter(monkeypatch: pytest.MonkeyPatch) -> Recipe:
 ITEM = {"filename": "000000085329.jpg", "caption": "A dog.", "negative_caption": "A cat."}
 
 
-def test_a_published_suite_is_put_beside_others_and_indexed(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
+def test_a_published_suite_is_put_beside_others_and_indexed(
+    tmp_path: Path, sugarcrepe_adapter: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe, root = sugarcrepe_adapter, tmp_path / "vlc"
     (root / "winoground").mkdir(parents=True)
     files = [f"{name}.json" for name in SETS]
@@ -198,10 +200,17 @@ def test_a_published_suite_is_put_beside_others_and_indexed(tmp_path: Path, suga
     (root / "sugarcrepe" / files[0]).write_text(json.dumps({"0": ITEM}))  # put there by hand: taken as it is
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive(file) for file in files])
     assert bring(recipe, section, tmp_path, root) == root
+    with pytest.raises(DataError, match="1 items instead of the 1652 that are published"):
+        index_of(recipe, root, tmp_path / "cut short")
+    monkeypatch.setattr(acquire, "check_counts", lambda suite: None)
+    image = "images/coco/val2017/000000085329.jpg"
+    with pytest.raises(DataError, match=f"1 of 1 images are not below .*, the first is {image}"):
+        index_of(recipe, root, tmp_path / "no images")
+    (root / image).parent.mkdir(parents=True)
+    (root / image).write_bytes(b"#")
     index = index_of(recipe, root, tmp_path / "index")
     suite = Suite.read(index / "suites/sugarcrepe.json")
     assert suite.name == "sugarcrepe" and set(suite.texts) == {"A dog.", "A cat."}
-    image = "images/coco/val2017/000000085329.jpg"
     assert set(raw_files(index)) == {*(f"sugarcrepe/{file}" for file in files), image}
 
 
@@ -212,6 +221,12 @@ def test_images_of_a_suite_are_unpacked_once(tmp_path: Path, sugarcrepe_adapter:
     for _ in range(2):
         bring(sugarcrepe_adapter, section, tmp_path, tmp_path / "vlc")
     assert contents(tmp_path / "vlc/images") == {"sugarcrepe/1.jpg": b"#1"}
+
+
+def test_of_several_archives_of_images_none_is_passed_over(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
+    section = PublishedSuite(adapter="sugarcrepe", archives=[archive("a.zip"), archive("b.zip")])
+    with pytest.raises(DataError, match="one archive of images"):
+        bring(sugarcrepe_adapter, section, tmp_path, tmp_path / "vlc")
 
 
 def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:

@@ -13,15 +13,16 @@ from pathlib import Path
 from types import ModuleType
 
 from recompose.data.archives import extract
-from recompose.data.raw import bring_archive, unpack
+from recompose.data.raw import bring_archive, draw_once, unpack
 from recompose.errors import DataError
-from recompose.files import fresh_folder, write_atomically, write_json
+from recompose.files import write_atomically, write_json
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
 from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
+from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
 
@@ -45,16 +46,8 @@ def bring(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     elif isinstance(section, PublishedSuite):
         _bring_suite(adapter, recipe.name, section, data, root)
     else:
-        _draw(adapter, recipe, root)
+        draw_once(adapter.draw, recipe, root)
     return root
-
-
-def _draw(adapter: ModuleType, recipe: Recipe, root: Path) -> None:
-    if not root.exists():
-        say(f"{root.name}: drawing")
-        unfinished = fresh_folder(root.with_name(root.name + ".partial"))
-        adapter.draw(unfinished, **{name: value for name, value in recipe.document.items() if name != "adapter"})
-        unfinished.rename(root)
 
 
 def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
@@ -73,6 +66,8 @@ def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) 
 def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: Path, root: Path) -> None:
     """Put what is downloaded of a suite in its place: archives are of its own images, other files its annotations."""
     folder, images = root / adapter.NAME, root / "images" / adapter.NAME
+    if sum(archive.file.endswith(_ARCHIVES) for archive in section.archives) > 1:
+        raise DataError(f"{name}: one archive of images can be unpacked, into {images}: put the others there yourself")
     for archive in section.archives:
         place = folder / archive.file
         if archive.file.endswith(_ARCHIVES):
@@ -111,12 +106,30 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
 def _write_suites(adapter: ModuleType, drawn: bool, root: Path, folder: Path) -> list[str]:
     if not drawn:
         suite: Suite = adapter.read(root)
+        check_counts(suite)
+        images = list(files([suite]))
+        _check_images(suite.name, images, root, adapter.LAYOUT)
         write_suites([suite], folder)
-        return [*_below(root / suite.name, root), *files([suite])]
+        return [*_below(root / suite.name, root), *images]
     suites: list[Suite] = list(adapter.read(root))
     write_suites(suites, folder)
     images = list(files(suites))
     return [*_beside_images(root, images), *images]
+
+
+def _check_images(suite: str, images: list[str], root: Path, layout: str) -> None:
+    """See to it that all images are there, before anything is encoded.
+
+    Raises:
+        DataError: one is not.
+    """
+    absent = [path for path in images if not (root / path).is_file()]
+    if absent:
+        raise DataError(
+            f"{suite}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. What has "
+            f"to be there: {layout}. Leave {suite} out of the profile's suites, or evaluate without these images: "
+            "recompose evaluate --skip-broken"
+        )
 
 
 def _below(folder: Path, root: Path) -> list[str]:
