@@ -173,6 +173,7 @@ def with_methods(root: Path, *methods: str) -> Project:
     for old, new in (
         ("    czsl:\n", f"    czsl:\n      methods: [{', '.join(methods)}]\n"),
         ("    gzsl:\n      seeds: [0, 1]\n", "    gzsl: null\n"),
+        ("    vlc:\n      seeds: [0]\n", "    vlc: null\n"),
         ("shapes-clip.scenes: 1024", "shapes-clip.scenes: 256"),
         ("c-s-o.training.epochs: 1", "c-s-o.training.epochs: 2"),
     ):

@@ -39,7 +39,7 @@ def with_toy(root: Path) -> Project:
     shutil.copytree(HERE / "track", root / "src/recompose/tracks/toy", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(HERE / "paper", root / "src/recompose/papers/toy")
     tracks = root / "src/recompose/tracks/__init__.py"
-    text = tracks.read_text().replace("GZSL())", "GZSL(), Toy())")
+    text = tracks.read_text().replace("VLC())", "VLC(), Toy())")
     tracks.write_text(text.replace("import GZSL\n", "import GZSL\nfrom recompose.tracks.toy import Toy\n"))
     assert tracks.read_text().count("Toy") == 2
     params = root / "params.yaml"
