@@ -23,12 +23,13 @@ Matrix = list[list[float]]
 
 @pytest.fixture(scope="module")
 def backbone() -> Backbone:
-    """Attention that is far from even, so that what is wrong shows."""
+    """Attention and gradients that are far from even, and not so far that little else shows."""
     backbone = backbone_of(1).double()
     with torch.no_grad():
         for block in (*backbone.model.transformer.resblocks, *backbone.image_blocks):
-            block.attn.in_proj_weight.mul_(3)
-        backbone.model.token_embedding.weight.mul_(20)
+            block.attn.in_proj_weight.mul_(2)
+        backbone.model.token_embedding.weight.mul_(40)
+        backbone.model.logit_scale.fill_(1.0)
     return backbone
 
 
@@ -66,7 +67,7 @@ def test_towers_block_by_block_are_the_backbones(backbone: Backbone, ids: Tensor
     torch.testing.assert_close(images.features, backbone.encode_image(pixels), rtol=0, atol=1e-12)
     for each in (*texts.attention, *images.attention):
         torch.testing.assert_close(each.sum(dim=-1), torch.ones_like(each[..., 0]))
-        assert each.std(dim=-1).max() > 0.2
+        assert each.std(dim=-1).max() > 0.1
     assert all(each.triu(1).count_nonzero() == 0 for each in texts.attention)
 
 
@@ -171,6 +172,7 @@ CONVENTIONS = [("mean", "each", "all"), ("sum", "each", "all"), ("mean", "joined
 def test_gradcam_is_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow) -> None:
     images = backbone.encode_image(pixels).detach()
     computed = {each: gradcam(backbone, images, ids, **settings(*each)) for each in CONVENTIONS}
+    assert all(scores[:, 1:7].max() > 1e-2 for scores in computed.values())
     for text, end in enumerate(end_of_text(ids).tolist()):
         encode = partial(repeated_text, backbone, ids[text : text + 1])
         measured = attention_and_gradients(slow, encode, images[text], backbone.logit_scale.item())
@@ -178,7 +180,6 @@ def test_gradcam_is_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor,
             expected = relevance(*measured, *convention)[end]
             assert computed[convention][text, : end + 1].tolist() == pytest.approx(expected, abs=1e-7)
             assert computed[convention][text, end + 1 :].count_nonzero() == 0
-            assert max(map(abs, expected[1:end])) > 1e-3
 
 
 def test_patches_are_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow) -> None:

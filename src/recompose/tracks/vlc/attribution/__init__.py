@@ -10,16 +10,16 @@ The paper has no released code, and leaves conventions open. Each is a setting w
 
 | method | setting | default | why |
 | --- | --- | --- | --- |
-| attention | ``row`` | ``eot`` | what the paper calls [CLS] is, in a tower without one, the token that is the embedding |
+| attention | ``row`` | ``eot`` | the tower has no [CLS], and this token becomes the embedding |
 | | ``layers``, ``heads`` | ``mean`` | as the paper says of both |
 | gradcam | ``heads`` | ``mean`` | as its text says, and Chefer et al. do; its Eq. 7 prints a sum |
 | | ``clamp`` | ``each`` | Eq. 7 and Chefer et al. take the positive part of each head before they join heads |
 | | ``layers`` | ``all`` | as the paper says; the notebook of Chefer et al. for CLIP begins at the last layer |
 | gradient | ``support`` | ``text`` | padding is no token of a text |
 
-How many perturbations there are, and which, is up to who gives them. Conventions move scores by more than a
-factor: the weight of the loss goes with them. Where the function has ``create_graph``, derivatives are taken, and scores
-can be differentiated again if it is set; the others do as the caller's gradient mode says. Image embeddings take
+How many perturbations there are, and which, is up to who gives them. Some of these choices change how large scores
+are, and with that what a weight of the loss means. Where a function has ``create_graph``, derivatives are taken, and
+scores can be differentiated again if it is set; the others do as the caller's gradient mode says. Image embeddings take
 gradients as printed, in all but perturbation (Eq. 9).
 """
 
