@@ -20,10 +20,13 @@ from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
+from recompose.tracks.vlc.marks import Marks
 from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
+
+    from recompose.tracks.vlc.marking import Marker, Marking
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
 Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: nothing can be made of this caption
@@ -35,6 +38,8 @@ class Batch(NamedTuple):
     pixels: Tensor  # [B, 3, H, W] bytes
     ids: Tensor  # [B + valid.sum(), T], captions and then negatives, all of the first caption first
     valid: Tensor  # [B, K] bool, which negatives of each kind there are
+    marks: Marks | None = None  # of [B, T], where a method asks for them
+    changed: Tensor | None = None  # [B, P, T] bool; see ``marking.Marked``, which says what ids and valid have then
 
 
 class CaptionRows(Dataset[Batch]):
@@ -48,6 +53,7 @@ class CaptionRows(Dataset[Batch]):
         makers: of hard negatives, one for each kind.
         tokenizer: of texts, to ids [texts, context].
         seed: of the run.
+        marker: what marks captions; None: they are not marked.
     """
 
     epoch = 0  # that negatives are made for
@@ -61,10 +67,12 @@ class CaptionRows(Dataset[Batch]):
         makers: Sequence[Maker],
         tokenizer: Tokenizer,
         seed: int,
+        marker: "Marker | None" = None,
     ) -> None:
         self._pixels, self._images, self._captions = pixels, images, captions
         self._docs, self._makers = docs, makers
         self._tokenizer, self._seed = tokenizer, seed
+        self._marker = marker
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -80,13 +88,22 @@ class CaptionRows(Dataset[Batch]):
         negatives = [text for texts in made for text in texts if text is not None]
         ids = self._tokenizer([self._captions[row] for row in rows] + negatives)
         pixels = torch.from_numpy(self._pixels[self._images[rows]])
-        longest = int(end_of_text(ids).max()) + 1
-        return Batch(pixels, ids[:, :longest].contiguous(), valid.view(len(rows), len(self._makers)))
+        valid = valid.view(len(rows), len(self._makers))
+        if self._marker is None:
+            return Batch(pixels, cut(ids, ids), valid)
+        rngs = [Random(f"{self._seed}/{self.epoch}/{row}/replaced") for row in rows]
+        ids, valid, marks, changed = self._marker.marked(rows, ids, valid, rngs)
+        return Batch(pixels, cut(ids, ids), valid, Marks(*(cut(each, ids) for each in marks)), cut(changed, ids))
 
     def negatives(self, row: int) -> list[str | None]:
         """What is made of a row's caption in this epoch [kinds]."""
         rng = Random(f"{self._seed}/{self.epoch}/{row}")
         return [make(self._docs[row], rng) for make in self._makers]
+
+
+def cut(of: Tensor, ids: Tensor) -> Tensor:
+    """What is of tokens [..., context], without those behind the longest of texts [texts, context]."""
+    return of[..., : int(end_of_text(ids).max()) + 1].contiguous()
 
 
 class CaptionData(Data):
@@ -138,7 +155,13 @@ def whole_batches(length: int, size: int, seed: int, rank: int = 0, world: int =
     return [order[start : start + size][rank::world] for start in range(0, length - size + 1, size)]
 
 
-def read_rows(needs: Mapping[str, Path], kinds: Sequence[str], tokenizer: Tokenizer, seed: int) -> CaptionRows:
+def read_rows(
+    needs: Mapping[str, Path],
+    kinds: Sequence[str],
+    tokenizer: Tokenizer,
+    seed: int,
+    marking: "Marking | None" = None,
+) -> CaptionRows:
     """The rows of a corpus.
 
     Args:
@@ -146,13 +169,14 @@ def read_rows(needs: Mapping[str, Path], kinds: Sequence[str], tokenizer: Tokeni
         kinds: of hard negatives.
         tokenizer: of texts.
         seed: of the run.
+        marking: what is asked to know of captions; None: nothing.
 
     Raises:
         DataError: the index has no rows, or what it holds does not go together.
     """
     folder = needs["data"]
     captions, pixels = Captions.read(folder), read_pixels(needs["pixels"])
-    docs = read_docs(folder) if kinds else []
+    docs = read_docs(folder) if kinds or marking else []
     places = {path: place for place, path in enumerate(dict.fromkeys(captions.paths))}
     again = "delete its folder, and prepare the data set again"
     if not captions.captions:
@@ -161,11 +185,32 @@ def read_rows(needs: Mapping[str, Path], kinds: Sequence[str], tokenizer: Tokeni
         raise DataError(
             f"{needs['pixels'] / PIXELS} holds {len(pixels)} images, not the {len(places)} of {folder / ROWS}: {again}"
         )
-    if kinds and len(docs) != len(captions.captions):
+    if (kinds or marking) and len(docs) != len(captions.captions):
         counts = f"{len(docs)} captions, not the {len(captions.captions)} of {ROWS}"
         raise DataError(f"{folder / DOCS} holds {counts}: {again}")
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
-    return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed)
+    marker = marker_of(marking, docs, folder, tokenizer)
+    return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed, marker)
+
+
+def marker_of(marking: "Marking | None", docs: "Sequence[Doc]", folder: Path, tokenizer: Tokenizer) -> "Marker | None":
+    """What marks captions.
+
+    Args:
+        marking: what is asked to know of captions; None: nothing.
+        docs: the captions of an index.
+        folder: of the index, with the files of WordNet that know words of several parts.
+        tokenizer: of texts.
+
+    Raises:
+        DataError: the files are no WordNet's.
+    """
+    if marking is None:
+        return None
+    from recompose.tracks.vlc.lexicon import WordNet
+    from recompose.tracks.vlc.marking import Marker  # needed by few
+
+    return Marker(marking, docs, WordNet(folder / LEXICON), tokenizer)
 
 
 def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:

@@ -101,6 +101,71 @@ class CeClipSettings(TunedSettings):
     )
 
 
+class AttentionSettings(Section):
+    """What of attribution by attention the paper leaves open."""
+
+    row: Literal["eot", "last"] = Field(
+        description="Whose attention it is: of the end of text, or of the last position."
+    )
+    layers: Literal["mean", "last"] = Field(description="Of all layers, or of the last one alone.")
+    heads: Literal["mean", "sum"] = Field(description="How heads are joined.")
+
+
+class GradcamSettings(Section):
+    """What of attribution by GradCAM the paper leaves open."""
+
+    heads: Literal["mean", "sum"] = Field(description="How heads are joined: the text says one, Eq. 7 the other.")
+    clamp: Literal["each", "joined", "none"] = Field(
+        description="Where negative parts become 0: in each head, where heads are joined, or nowhere."
+    )
+    layers: Literal["all", "last"] = Field(description="Of all layers, or of the last one alone.")
+
+
+class GradientSettings(Section):
+    """What of attribution by gradients the paper leaves open."""
+
+    support: Literal["text", "context"] = Field(description="What the softmax is over: the text, or padding, too.")
+
+
+class PerturbationSettings(Section):
+    """How concepts of captions are replaced."""
+
+    count: Count = Field(description="How often each concept of a caption is, in a step.")
+    objects: Count = Field(description="How many objects they are replaced by: the most frequent of the corpus.")
+    attributes: Count = Field(description="The same of attributes.")
+    relations: Count = Field(description="The same of relations.")
+
+
+class CeClipLosses(Section):
+    """The losses that CE-CLIP has besides NegCLIP's."""
+
+    rank_weight: Weight = Field(description="Of the loss that ranks captions above their negatives.")
+    contrast_weight: Weight = Field(description="Of the loss that contrasts captions with their negatives.")
+    threshold: Positive = Field(description="The most by which a caption is to lead.")
+    intra_modal_target: Literal["first", "own"] = Field(description="See ce-clip.")
+
+
+class ClipCaeSettings(TunedSettings):
+    """CLIP-CAE: relations and attributes of captions are to count for as much as objects."""
+
+    attribution: Literal["attention", "gradcam", "gradient", "perturbation"] = Field(
+        description="How what a token counts for is told."
+    )
+    attention: AttentionSettings = Field(description="Where it is told by attention.")
+    gradcam: GradcamSettings = Field(description="Where it is told by GradCAM.")
+    gradient: GradientSettings = Field(description="Where it is told by gradients.")
+    perturbation: PerturbationSettings = Field(description="Where it is told by perturbation.")
+    attribution_weight: Weight = Field(description="lambda, of the loss of attribution.")
+    margin: Weight = Field(description="epsilon, by which composition is to count for more than objects.")
+    itc_weight: Weight = Field(description="Of the contrast of images with captions; 0: the loss of attribution alone.")
+    determiners: bool = Field(description="Whether determiners and numerals are attributes.")
+    negatives: list[NegativeName] = Field(description="What is made of each caption, anew in each step; may be none.")
+    negative_loss: Literal["negclip", "ce-clip"] = Field(
+        description="Whose losses negatives are in, where there are some."
+    )
+    ce_clip: CeClipLosses = Field(description="Those of CE-CLIP.")
+
+
 _IN = "recompose.tracks.vlc.methods"
 METHODS = {
     "clip": Method(f"{_IN}.clip:CLIP", ClipSettings, needs_seed=False),
@@ -108,6 +173,7 @@ METHODS = {
     "negclip": Method(f"{_IN}.negclip:NegClip", TunedSettings),
     "ce-clip": Method(f"{_IN}.ce_clip:CeClip", CeClipSettings),
     "fsc-clip": Method(f"{_IN}.fsc_clip:FscClip", FscClipSettings),
+    "clip-cae": Method(f"{_IN}.clip_cae:ClipCae", ClipCaeSettings),
 }
 UNTRAINED = "clip"
 

@@ -508,3 +508,69 @@ def _check_scale(logit_scale: Tensor | float) -> None:
 def _check_choice(name: str, choice: str, choices: Any) -> None:
     if choice not in get_args(choices):
         raise ValueError(f"{name} is {choice!r}, not one of {', '.join(get_args(choices))}")
+
+
+def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margin: float = 0.0) -> Tensor:
+    """CLIP-CAE's loss of attribution, L_Attr (Li et al., 2024, Eq. 5): how much more a caption's objects count for than
+    its relations and attributes.
+
+    With a_obj the mean of a caption's scores over the tokens of its objects, and a_comp that over the tokens of its
+    relations and attributes, the loss is the mean of max(a_obj - a_comp + epsilon, 0) over captions. The paper does not
+    tell what becomes of a caption without either kind of tokens: here it is left out. Where none has both the loss is
+    0, with gradients of 0.
+
+    Args:
+        scores: [texts, tokens], what each token counts for; those of other tokens may be anything, and take no
+            gradients.
+        objects: [texts, tokens] bool.
+        composition: [texts, tokens] bool.
+        margin: epsilon, 0 in the paper.
+
+    Raises:
+        ValueError: shapes do not fit, or a mask is not bool.
+
+    Example:
+        >>> scores = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.1, 0.0]])
+        >>> objects = torch.tensor([[True, False, False], [True, True, False], [True, False, False]])
+        >>> composition = torch.tensor([[False, True, True], [False, False, True], [False, False, False]])
+        >>> attribution_loss(scores, objects, composition)
+        tensor(0.1250)
+    """
+    of_objects, of_composition = mean_attributions(scores, objects), mean_attributions(scores, composition)
+    there = objects.any(dim=1) & composition.any(dim=1)
+    excess = (of_objects - of_composition + margin).clamp_min(0)
+    return excess.masked_fill(~there, 0).sum() / there.sum().clamp_min(1)
+
+
+def attribution_ratio(scores: Tensor, objects: Tensor, composition: Tensor) -> Tensor:
+    """How much a caption's relations and attributes count for, beside its objects: a_comp / a_obj [texts] (CLIP-CAE,
+    Section 4.4.2); NaN of a caption without either.
+
+    Args:
+        scores: [texts, tokens].
+        objects: [texts, tokens] bool.
+        composition: [texts, tokens] bool.
+
+    Raises:
+        ValueError: shapes do not fit, or a mask is not bool.
+
+    Example:
+        >>> marks = torch.tensor([[True, False], [True, False]]), torch.tensor([[False, True], [False, False]])
+        >>> attribution_ratio(torch.tensor([[0.4, 0.2], [0.4, 0.2]]), *marks)
+        tensor([0.5000,    nan])
+    """
+    of_objects, of_composition = mean_attributions(scores, objects), mean_attributions(scores, composition)
+    there = objects.any(dim=1) & composition.any(dim=1)
+    return (of_composition / of_objects).masked_fill(~there, torch.nan)
+
+
+def mean_attributions(scores: Tensor, marked: Tensor) -> Tensor:
+    """The mean of each text's scores [texts, tokens] over its marked tokens [texts, tokens] bool; 0 without any.
+
+    Raises:
+        ValueError: shapes do not fit, or the mask is not bool.
+    """
+    if marked.dtype != torch.bool or scores.ndim != 2 or marked.shape != scores.shape:
+        given = f"{tuple(scores.shape)} and {marked.dtype} {tuple(marked.shape)}"
+        raise ValueError(f"scores are [texts, tokens], with a bool mask of their shape, not {given}")
+    return scores.masked_fill(~marked, 0).sum(dim=1) / marked.sum(dim=1).clamp_min(1)

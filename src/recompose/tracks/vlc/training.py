@@ -18,7 +18,7 @@ from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
 from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, check_size, tokenizer_of, trained_names
 from recompose.tracks.vlc.crops import random_crops
-from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod
+from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, MarkedRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.training.cost import RunCosts, at_paper_scale
 from recompose.training.hardware import Hardware
@@ -70,13 +70,16 @@ class CaptionTraining(Training):
         pixels = self.method.backbone.from_bytes(random_crops(batch.pixels))
         whole = represent(self.method, pixels, batch.ids, batch.valid, self._chunk)
         with torch.autocast(self.device.type, enabled=False):
-            loss = self.method.loss(in_32_bits(whole), batch.valid)
+            loss = self.method.loss(with_marks(in_32_bits(whole), batch), batch.valid)
         if not loss.isfinite():
             raise FloatingPointError(
                 f"the loss is {loss.item()} in epoch {self.current_epoch + 1}: lower lr, or take a precision with a "
                 "greater range, such as bf16-mixed or 32-true"
             )
         self.log("loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(pixels), sync_dist=True)
+        if batch.marks is not None:
+            left_out = (~batch.marks.complete).sum().float()
+            self.log("unmarked", left_out, on_step=False, on_epoch=True, reduce_fx="sum", sync_dist=True)
         return loss
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
@@ -98,6 +101,13 @@ def in_32_bits(representations: AnyRepresentations) -> AnyRepresentations:
     """The same, where they are of 16 bits in 32."""
     half = (torch.float16, torch.bfloat16)
     return type(representations)(*(each.float() if each.dtype in half else each for each in representations))
+
+
+def with_marks(representations: AnyRepresentations, batch: Batch) -> AnyRepresentations | MarkedRepresentations:
+    """The same, and the marks of the captions, where a batch has them."""
+    if batch.marks is None or batch.changed is None:
+        return representations
+    return MarkedRepresentations(representations, batch.marks, batch.changed)
 
 
 def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, Any]]:
@@ -169,7 +179,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     costs_at_scale = at_paper_scale(lambda backbone: build_method(document, backbone))
     method = build_method(document, load_backbone(needs["backbone"]))
     assert isinstance(method, CaptionMethod)
-    rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed)
+    rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed, method.marking)
     check_size(rows.size, method.backbone.image_size)
     workers = 0 if hardware.device.type == "cpu" else WORKERS
     data = CaptionData(rows, batch_size=settings["batch_size"], seed=seed, workers=workers)

@@ -2,12 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
 from recompose.nn import tower_lora
+
+if TYPE_CHECKING:
+    from recompose.tracks.vlc.marking import Marking
+    from recompose.tracks.vlc.marks import Marks
 
 Tuning: TypeAlias = Literal["full", "lora"]
 
@@ -37,7 +41,24 @@ class TokenRepresentations(NamedTuple):
     negative_mask: Tensor  # [m, T] bool
 
 
-AnyRepresentations: TypeAlias = Representations | TokenRepresentations
+class AttributedRepresentations(NamedTuple):
+    """The same without patches and tokens, and what each token of a caption counts for."""
+
+    images: Tensor  # [n, E]
+    texts: Tensor  # [n, E]
+    negatives: Tensor  # [m, E]
+    scores: Tensor  # [n, T]
+
+
+AnyRepresentations: TypeAlias = Representations | TokenRepresentations | AttributedRepresentations
+
+
+class MarkedRepresentations(NamedTuple):
+    """What the loss of a method is computed from that asks for ``marking``."""
+
+    of: AnyRepresentations  # as negatives it has captions with a concept replaced, too
+    marks: "Marks"  # of [n, T]
+    changed: Tensor  # [n, P, T] bool, which tokens of a caption that concept is
 
 
 class CaptionMethod(nn.Module, ABC):
@@ -52,6 +73,8 @@ class CaptionMethod(nn.Module, ABC):
     Raises:
         ValueError: an image tower without transformer blocks is to be changed at low rank.
     """
+
+    marking: "Marking | None" = None  # what the loss asks to know of captions
 
     def __init__(
         self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any], negatives: Sequence[str] = ()
@@ -87,6 +110,6 @@ class CaptionMethod(nn.Module, ABC):
         """The loss of a whole batch.
 
         Args:
-            batch: what ``represent`` makes of it.
+            batch: what ``represent`` makes of it, with its marks where ``marking`` asks for them.
             valid: [n, K] bool, which negatives of each kind there are.
         """

@@ -1,0 +1,173 @@
+"""CLIP-CAE (Li et al., 2024): what the relations and attributes of a caption count for is brought up to what its
+objects do. No code was released.
+
+A step encodes images once, captions twice: as all methods do, and with attention at hand, in 32 bits, for what tokens
+count for. By perturbation they are encoded once, in 32 bits.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from recompose.backbones.clip import Backbone
+from recompose.tracks.vlc.attribution import attention, gradcam, gradient
+from recompose.tracks.vlc.attribution.towers import similarity
+from recompose.tracks.vlc.losses import (
+    attribution_loss,
+    contrastive_loss,
+    contrastive_loss_with_negatives,
+    cross_modal_rank_loss,
+    intra_modal_loss,
+    rank_thresholds,
+)
+from recompose.tracks.vlc.marking import Marking
+from recompose.tracks.vlc.marks import KINDS
+from recompose.tracks.vlc.methods.parts.caption_method import (
+    AnyRepresentations,
+    AttributedRepresentations,
+    CaptionMethod,
+    MarkedRepresentations,
+    Representations,
+    Tuning,
+)
+from recompose.tracks.vlc.methods.parts.gathering import gathered, gathered_with_negatives
+
+Attribution = Literal["attention", "gradcam", "gradient", "perturbation"]
+NegativeLoss = Literal["negclip", "ce-clip"]
+
+
+class ClipCae(CaptionMethod):
+    """CLIP under L_ITC + lambda L_Attr (Eq. 6); where there are hard negatives (Section 4.2, Appendix F) under what
+    NegCLIP or CE-CLIP has in place of L_ITC.
+
+    Args:
+        backbone: that is tuned.
+        tuning: ``full`` or ``lora``.
+        lora: ``rank`` and ``alpha``.
+        attribution: how what tokens count for is told (Sections 3.1 to 3.4).
+        attention: what the paper leaves open of it: keyword arguments of ``attribution.attention``.
+        gradcam: the same of ``attribution.gradcam``.
+        gradient: the same of ``attribution.gradient``.
+        perturbation: ``count``, how often each concept of a caption is replaced in a step, and ``objects``,
+            ``attributes`` and ``relations``, of how many candidates each.
+        attribution_weight: lambda.
+        margin: epsilon.
+        itc_weight: of L_ITC; 0 for L_Attr alone (Table 5).
+        determiners: whether determiners and numerals are attributes.
+        negatives: the kinds that are made of a caption; none for the method without hard negatives.
+        negative_loss: whose losses negatives are in: ``negclip``, or ``ce-clip``.
+        ce_clip: ``rank_weight``, ``contrast_weight``, ``threshold`` and ``intra_modal_target`` of CE-CLIP's losses.
+    """
+
+    thresholds: Tensor
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        *,
+        tuning: Tuning,
+        lora: Mapping[str, Any],
+        attribution: Attribution,
+        attention: Mapping[str, Any],
+        gradcam: Mapping[str, Any],
+        gradient: Mapping[str, Any],
+        perturbation: Mapping[str, int],
+        attribution_weight: float,
+        margin: float,
+        itc_weight: float,
+        determiners: bool,
+        negatives: Sequence[str],
+        negative_loss: NegativeLoss,
+        ce_clip: Mapping[str, Any],
+    ) -> None:
+        super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
+        self.attribution, self.negative_loss, self.ce_clip = attribution, negative_loss, ce_clip
+        self.attention, self.gradcam, self.gradient = attention, gradcam, gradient
+        self.attribution_weight, self.margin, self.itc_weight = attribution_weight, margin, itc_weight
+        candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
+        self.marking = Marking(determiners, perturbation["count"] if attribution == "perturbation" else 0, candidates)
+        self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
+
+    def begin_epoch(self) -> None:
+        """CE-CLIP's thresholds begin at 0 in each epoch."""
+        self.thresholds.zero_()
+
+    def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
+        """Embeddings, and what the tokens of captions count for, but by perturbation: embeddings tell that. It is
+        computed in 32 bits whatever towers compute in; see ``CaptionMethod.represent``.
+        """
+        device, count = pixels.device.type, len(pixels)
+        if self.attribution == "perturbation":
+            images = self.backbone.encode_image(pixels)
+            with torch.autocast(device, enabled=False):
+                texts = self.backbone.encode_text(ids)
+            return Representations(images, texts[:count], texts[count:])
+        whole = super().represent(pixels, ids)
+        with torch.autocast(device, enabled=False):
+            scores = self._scores(whole.images.to(self.logit_scale), ids[:count])
+        return AttributedRepresentations(whole.images, whole.texts, whole.negatives, scores)
+
+    def loss(self, batch: MarkedRepresentations, valid: Tensor) -> Tensor:
+        """The two losses of all devices' images, captions and negatives. A caption without objects, or without
+        relations and attributes, is in the first alone.
+
+        Args:
+            batch: of images, captions, and what was made of these, with the captions' marks.
+            valid: [n, K + P] bool, which negatives of each kind there are, and which captions with a concept replaced.
+        """
+        kinds = len(self.negatives)
+        is_negative = valid.nonzero()[:, 1] < kinds
+        images, texts, made = batch.of[:3]
+        if isinstance(batch.of, AttributedRepresentations):
+            scores = batch.of.scores
+        else:
+            scores = self._drops(images, texts, made[~is_negative], batch.changed)
+        itc = self._itc(Representations(images, texts, made[is_negative]), valid[:, :kinds])
+        missing = len(self.backbone.model.positional_embedding) - scores.shape[1]
+        scores, objects, composition = (gathered(pad(each, (0, missing))) for each in (scores, *batch.marks))
+        attributed = attribution_loss(scores, objects, composition, self.margin)
+        return self.itc_weight * itc + self.attribution_weight * attributed
+
+    def _scores(self, images: Tensor, ids: Tensor) -> Tensor:
+        """What tokens count for [n, T], of image embeddings [n, E] and captions [n, T]."""
+        if self.attribution == "attention":
+            return attention(self.backbone, images, ids, **self.attention)
+        derived = torch.is_grad_enabled()
+        if self.attribution == "gradcam":
+            return gradcam(self.backbone, images, ids, create_graph=derived, **self.gradcam)
+        return gradient(self.backbone, images, ids, create_graph=derived, **self.gradient)
+
+    def _drops(self, images: Tensor, texts: Tensor, others: Tensor, changed: Tensor) -> Tensor:
+        """``attribution.perturbation`` [n, T], of embeddings.
+
+        Args:
+            images: [n, E]; they take no gradients (Eq. 9).
+            texts: [n, E].
+            others: [changed.any(dim=2).sum(), E], captions with a concept replaced, all of the first caption first.
+            changed: [n, P, T] bool, the tokens of it.
+        """
+        images, there = images.detach(), changed.any(dim=2)
+        captions = there.nonzero()[:, 0]
+        before = similarity(self.backbone, images, texts)[captions]
+        after = similarity(self.backbone, images[captions], others)
+        drops = before.new_zeros(there.shape).masked_scatter(there, before - after)
+        counted = changed.to(drops)
+        return torch.einsum("np,npt->nt", drops, counted) / counted.sum(dim=1).clamp_min(1)
+
+    def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
+        """L_ITC, NegCLIP's loss, or the three of CE-CLIP, of all devices' images, captions and negatives."""
+        scale = self.logit_scale
+        if not self.negatives:
+            return contrastive_loss(gathered(mine.images), gathered(mine.texts), scale)
+        whole, valid = gathered_with_negatives(mine, valid)
+        if self.negative_loss == "negclip":
+            return contrastive_loss_with_negatives(*whole, valid, scale)
+        settings, before = self.ce_clip, self.thresholds
+        rank = cross_modal_rank_loss(*whole, valid, scale, before)
+        self.thresholds = rank_thresholds(*whole, valid, scale, before, settings["threshold"])
+        contrast = intra_modal_loss(*whole, valid, scale, settings["intra_modal_target"])
+        loss = contrastive_loss_with_negatives(*whole, valid, scale, missing="excluded")
+        return loss + settings["rank_weight"] * rank + settings["contrast_weight"] * contrast

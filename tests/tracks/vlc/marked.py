@@ -1,0 +1,86 @@
+"""A few captions of drawn scenes as a parser would see them, with a lexicon, and what marks their tokens."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import open_clip
+import spacy
+import torch
+from spacy.tokens import Doc
+from torch import Tensor
+
+from recompose.drawing.sentences import Scene, Thing, Wording, document, phrase
+from recompose.tracks.vlc.data.shapes_captions import write_senses
+from recompose.tracks.vlc.lexicon import WordNet
+
+CONTEXT = 24
+STAR, RING = Thing("star", ("red", "striped"), "big"), Thing("ring", ("blue",))
+SCENES = [
+    (Scene(STAR, RING, "left of"), Wording()),
+    (Scene(RING, STAR, "above"), Wording(sentence=True)),
+    (Scene(Thing("heart", ("glossy",), count=3)), Wording(opening="photo")),
+    (Scene(Thing("star", count=2)), Wording()),  # no composition
+    (Scene(RING, Thing("moon"), "holding"), Wording(article="the")),
+    (Scene(Thing("square"), relation="on the left"), Wording()),
+    (Scene(Thing("arrow"), RING, "right of"), Wording(long=True)),
+]
+# by hand: the words of objects, and those of composition; each stands at its first place in the caption
+OBJECTS = [
+    {"star", "ring"},
+    {"ring", "star"},
+    {"photo", "hearts"},
+    {"stars"},
+    {"ring", "moon"},
+    {"square", "left"},
+    {"arrow", "ring"},
+]
+COMPOSITION = [
+    {"big", "striped", "red", "left", "of", "blue"},
+    {"blue", "above", "big", "striped", "red"},
+    {"of", "glossy"},
+    set(),
+    {"blue", "holding"},
+    {"on"},
+    {"to", "the", "right", "of", "blue"},
+]
+
+
+@cache
+def docs() -> list[Doc]:
+    """The captions."""
+    vocabulary = spacy.blank("en").vocab
+    return [document(phrase(said, wording).words(), vocabulary) for said, wording in SCENES]
+
+
+@cache
+def lexicon() -> WordNet:
+    """What the drawn world's words mean."""
+    with TemporaryDirectory() as folder:
+        write_senses(Path(folder))
+        return WordNet(Path(folder))
+
+
+def tokenizer(texts: list[str]) -> Tensor:
+    """CLIP's ids [texts, CONTEXT]."""
+    ids: Tensor = open_clip.tokenize(texts, CONTEXT)
+    return ids
+
+
+def pieces(text: str) -> list[int]:
+    """CLIP's ids of a text alone, as its tokenizer gives them without start and end."""
+    ids: list[int] = open_clip.tokenizer._tokenizer.encode(text)
+    return ids
+
+
+def spelled(ids: Tensor, mask: Tensor) -> set[str]:
+    """The words of the tokens of a mask."""
+    return set(open_clip.decode(ids[mask]).split())
+
+
+def of_places(*places: tuple[int, int]) -> Tensor:
+    """A mask [CONTEXT] of spans."""
+    mask = torch.zeros(CONTEXT, dtype=torch.bool)
+    for start, end in places:
+        mask[start:end] = True
+    return mask
