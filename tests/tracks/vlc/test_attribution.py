@@ -285,9 +285,9 @@ def scores_of(method: str, perturbed: tuple[Tensor, Tensor], **graph: bool) -> C
             case "gradient over context":
                 return gradient(backbone, images, ids, support="context", **graph)
             case _:
-                return {"gradcam": gradcam, "gradient": gradient, "patches": patches}[method](
-                    backbone, images, ids, **graph
-                )
+                function: Any = {"gradcam": gradcam, "gradient": gradient, "patches": patches}[method]
+                of_all: Tensor = function(backbone, images, ids, **graph)
+                return of_all
 
     return scores
 
@@ -348,7 +348,7 @@ def test_looking_leaves_the_callers_graph(backbone: Backbone, ids: Tensor, pixel
 # training
 
 
-LOOKED_AT = {  # a weight, and some entries of it
+LOOKED_AT: dict[str, list[tuple[int, ...]]] = {  # a weight, and some entries of it
     "model.token_embedding.weight": [(49406, 3), (320, 5)],
     "model.positional_embedding": [(0, 1), (3, 2)],
     "model.transformer.resblocks.0.attn.in_proj_weight": [(0, 0), (17, 4), (40, 9)],
@@ -454,9 +454,9 @@ def test_what_does_not_fit_is_refused(
     others, changed = perturbed
     for function in (attention, gradcam, gradient, patches):
         with pytest.raises(ValueError, match="of one text at least"):
-            function(backbone, pixels[:2], ids)  # type: ignore[operator]
+            function(backbone, pixels[:2], ids)
         with pytest.raises(ValueError, match="of one text at least"):
-            function(backbone, pixels[:0], ids[:0])  # type: ignore[operator]
+            function(backbone, pixels[:0], ids[:0])
     with pytest.raises(ValueError, match="embeddings have none"):
         patches(backbone, backbone.encode_image(pixels), ids)
     with pytest.raises(ValueError, match=r"perturbed is \[texts, P, context\] of 3 texts"):
