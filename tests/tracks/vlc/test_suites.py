@@ -10,13 +10,21 @@ import yaml
 
 from recompose.tracks.vlc.aggregation import ELEVATER, I2T_RET, T2I_RET, TREES, ZS, Mean
 from recompose.tracks.vlc.metrics import CLASSIFICATION
-from recompose.tracks.vlc.suites import CHECKLIST_CAP, CHECKLIST_SHORT, CLASSIFICATIONS, ITEMS, RETRIEVALS, SUBTASKS
+from recompose.tracks.vlc.suites import (
+    CHECKLIST_CAP,
+    CHECKLIST_SHORT,
+    CLASSIFICATIONS,
+    ITEMS,
+    RETRIEVALS,
+    SIMILARITIES,
+    SUBTASKS,
+)
 
 
-def test_each_leaf_is_a_sub_task_a_classification_or_a_retrieval() -> None:
+def test_each_leaf_is_of_a_list_of_suites() -> None:
     leaves = {leaf for tree in TREES for leaf in (tree.leaves if isinstance(tree, Mean) else (tree,))}
     retrieval = {f"{name}/{way}" for name in RETRIEVALS for way in ("i2t", "t2i")}
-    assert leaves == {*SUBTASKS} | {*CLASSIFICATIONS} | retrieval
+    assert leaves == {*SUBTASKS} | {*CLASSIFICATIONS} | retrieval | {*SIMILARITIES}
     assert ZS.leaves == tuple(CLASSIFICATIONS)
     assert {*I2T_RET.leaves, *T2I_RET.leaves} == retrieval
 

@@ -14,7 +14,7 @@ from recompose.tracks.track import Measure, Track
 from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites import SIMILARITIES, SUBTASKS
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 ACCURACY = Measure("%", 100, 1, better=1)
 OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
+CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
 CLASSIFYING = "test/elevater/"  # before the names of data sets of images and classes, of which there may be any
-MEASURES = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [f"test/{x}" for x in (*OF_GROUPS, *RECALLS)]
+MEASURES = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
+    f"test/{x}" for x in (*OF_GROUPS, *RECALLS, *CORRELATIONS)
+]
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
 FIGURES = "recompose.tracks.vlc.figures"

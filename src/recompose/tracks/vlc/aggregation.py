@@ -127,6 +127,7 @@ VL_CHECKLIST = suite(
 )
 WHATSUP = suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_one", "vg_qa_two"))
 WINOGROUND, COMVG, COLORSWAP, CLIP_BINDING = "winoground", "comvg", "colorswap", "clip_binding"  # one sub-task each
+SIMILARITY = ("sick", "sts_b")  # Spearman's correlations
 
 COMP = macro(
     "comp",
@@ -168,7 +169,7 @@ ELEVATER = (
 ZS = macro("zs", *(f"elevater/{task}" for task in ELEVATER))
 RETRIEVAL = ("coco", "flickr30k", "coco_counterfactuals")
 I2T_RET, T2I_RET = (macro(f"{way}_ret", *(f"{name}/{way}" for name in RETRIEVAL)) for way in ("i2t", "t2i"))
-TREES: tuple[Tree, ...] = (COMP, ZS, I2T_RET, T2I_RET, SUGARCREPE_MICRO, COMVG, COLORSWAP, CLIP_BINDING)
+TREES: tuple[Tree, ...] = (COMP, ZS, I2T_RET, T2I_RET, SUGARCREPE_MICRO, COMVG, COLORSWAP, CLIP_BINDING, *SIMILARITY)
 
 
 def aggregate(

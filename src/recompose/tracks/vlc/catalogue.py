@@ -222,6 +222,8 @@ SuiteForm = Literal[
     "coco",
     "flickr30k",
     "coco_counterfactuals",
+    "sick",
+    "sts_b",
 ]
 
 

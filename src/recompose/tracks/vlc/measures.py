@@ -3,7 +3,8 @@
 A measure's name is ``test/`` and the name of a sub-task or of a mean: ``test/sugarcrepe/replace_obj``,
 ``test/sugarcrepe``, ``test/comp``. Groups are told right in three senses, of which the means are over the last one:
 ``test/winoground/text``, ``test/winoground/image``, ``test/winoground``. Of retrieval ``test/coco/i2t`` is R@1,
-which is also ``test/coco/i2t/r1``, beside ``r5`` and ``r10``. All are fractions.
+which is also ``test/coco/i2t/r1``, beside ``r5`` and ``r10``. Of pairs of
+sentences ``test/sick`` is Spearman's correlation, beside ``test/sick/pearson``. All others are fractions.
 """
 
 from collections import Counter
@@ -17,14 +18,16 @@ from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.aggregation import COMP, I2T_RET, T2I_RET, TREES, ZS, Mean, Tree, aggregate, macro
 from recompose.tracks.vlc.data.index import read_suites
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
 from recompose.tracks.vlc.metrics import (
     CLASSIFICATION,
     accuracy,
     macro_accuracy,
+    pearson,
     recall_at,
     right_choices,
     right_groups,
+    spearman,
 )
 from recompose.tracks.vlc.scores import FILE, LEFT_OUT, WAYS, read_scores
 from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
@@ -157,6 +160,8 @@ def _size(task: Task) -> int:
             return len(task.asked)
         case Pool():
             return min(len(task.images), len(task.texts))
+        case Similarity():
+            return len(task.graded)
         case _:
             return len(task.images)
 
@@ -192,6 +197,9 @@ def _measured(
             case Pool():
                 yield leaf, recall_at(own[kept], 1)
                 yield from ((f"{leaf}/r{k}", recall_at(own[kept], k)) for k in RECALLS)
+            case Similarity():
+                yield leaf, spearman(own[kept], task.graded[kept])
+                yield f"{leaf}/pearson", pearson(own[kept], task.graded[kept])
 
 
 def _choices(name: str, task: Choices, scores: np.ndarray, kept: np.ndarray) -> float:

@@ -335,6 +335,47 @@ CLASSIFICATION: dict[str, Callable[[Any, Any], float]] = {  # as ELEVATER's sett
 }
 
 
+def spearman(scores: Any, grades: Any) -> float:
+    """Spearman's correlation of scores [pairs] with grades [pairs]: Pearson's of their ranks, of equal ones the
+    mean of theirs.
+
+    Raises:
+        ValueError: there are not two pairs, one is NaN or infinite, or all scores or all grades are equal.
+
+    Example:
+        >>> spearman([0.1, 0.2, 0.9], [1.0, 5.0, 3.0])
+        0.5
+    """
+    from scipy.stats import rankdata  # a second to import
+
+    return pearson(*(rankdata(each) for each in _checked_pairs(scores, grades)))
+
+
+def pearson(scores: Any, grades: Any) -> float:
+    """Pearson's correlation of scores [pairs] with grades [pairs].
+
+    Raises:
+        ValueError: there are not two pairs, one is NaN or infinite, or all scores or all grades are equal.
+
+    Example:
+        >>> round(pearson([0.1, 0.2, 0.9], [1.0, 5.0, 3.0]), 4)
+        0.1147
+    """
+    one, other = (each - each.mean() for each in _checked_pairs(scores, grades))
+    return float(one @ other / np.sqrt((one @ one) * (other @ other)))
+
+
+def _checked_pairs(scores: Any, grades: Any) -> tuple[np.ndarray, np.ndarray]:
+    pairs = _to_host(scores).astype(np.float64), _to_host(grades).astype(np.float64)
+    if pairs[0].ndim != 1 or pairs[0].shape != pairs[1].shape or len(pairs[0]) < 2:
+        raise ValueError(f"scores and grades are [pairs] of two pairs at least, not {pairs[0].shape}, {pairs[1].shape}")
+    _check_finite(np.isfinite(np.stack(pairs, axis=1)), "pair")
+    for name, each in zip(("scores", "grades"), pairs, strict=True):
+        if (each == each[0]).all():
+            raise ValueError(f"all {name} are {each[0]:g}: nothing goes with them")
+    return pairs
+
+
 def _average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
     """The mean precision of one class at eleven recalls."""
     order = np.argsort(-scores.astype(np.float64), kind="stable")

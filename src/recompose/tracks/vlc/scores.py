@@ -12,7 +12,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from recompose.files import write_atomically
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
 from recompose.tracks.vlc.metrics import Ties, first_hits
 from recompose.tracks.vlc.suites import RETRIEVALS
 
@@ -54,7 +54,7 @@ def task_scores(task: Task, features: Features) -> np.ndarray:
 
     Returns:
         Of choices the cosines [items, candidates], NaN where an item has no such candidate; of groups the cosines
-        [items, 2 images, 2 captions]; of classes their probabilities [images, classes].
+        [items, 2 images, 2 captions]; of classes their probabilities [images, classes]; of similarity cosines [pairs].
 
     Raises:
         TypeError: of retrieval, which has ranks: ``pool_ranks``.
@@ -73,6 +73,8 @@ def task_scores(task: Task, features: Features) -> np.ndarray:
             return group_cosines(task, features)
         case Classes():
             return class_probabilities(task, features)
+        case Similarity():
+            return text_cosines(task, features)
     raise TypeError(f"a {type(task).__name__} has ranks, and no scores of a size that can be kept")
 
 
@@ -111,6 +113,13 @@ def class_probabilities(task: Classes, features: Features) -> np.ndarray:
         probabilities[block] = exponentials / exponentials.sum(axis=1, keepdims=True)
     probabilities[rows == BROKEN] = np.nan
     return probabilities
+
+
+def text_cosines(task: Similarity, features: Features) -> np.ndarray:
+    """The cosines [pairs] of the texts of each pair."""
+    one, other = (features.texts[features.text_rows[texts]] for texts in (task.first, task.second))
+    cosines: np.ndarray = np.einsum("pe,pe->p", one, other)
+    return cosines
 
 
 def pool_ranks(task: Pool, features: Features, ties: Ties = "first") -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ from recompose.tracks.vlc.data.drawn.own import (
     draw_svo_probes,
     draw_winoground,
 )
+from recompose.tracks.vlc.data.drawn.similarity import draw_similarity
 from recompose.tracks.vlc.data.drawn.valse import draw_valse
 from recompose.tracks.vlc.data.drawn.world import World, draw_album, of_kinds
 from recompose.tracks.vlc.data.formats import (
@@ -38,7 +39,9 @@ from recompose.tracks.vlc.data.formats import (
     eqben,
     flickr30k,
     imagecode,
+    sick,
     spec,
+    sts_b,
     sugarcrepe,
     svo_probes,
     valse,
@@ -51,7 +54,7 @@ from recompose.tracks.vlc.data.suite import Suite
 
 FORMATS = (
     *(aro, crepe, eqben, imagecode, spec, sugarcrepe, svo_probes, valse, vl_checklist, whatsup, winoground),
-    *(comvg, colorswap, clip_binding, coco, flickr30k, coco_counterfactuals, elevater),
+    *(comvg, colorswap, clip_binding, coco, flickr30k, coco_counterfactuals, elevater, sick, sts_b),
 )
 
 
@@ -91,6 +94,7 @@ def draw_world(world: World) -> None:
     draw_retrieval(world, "flickr30k", "flickr30k_test.json", flickr, "images/flickr30k")
     draw_counterfactuals(world)
     draw_classification(world)
+    draw_similarity(world)
 
 
 def _shuffled(scenes: Sequence[Scene], rng: Random) -> list[Scene]:

@@ -55,8 +55,17 @@ class Pool:
     image_of: np.ndarray  # [captions], the place of a caption's image in ``images``
 
 
-Task: TypeAlias = Choices | Groups | Classes | Pool
-KINDS: Mapping[str, type[Task]] = {kind.__name__: kind for kind in (Choices, Groups, Classes, Pool)}
+@dataclass(frozen=True)
+class Similarity:
+    """Pairs of texts that people graded by how much they mean the same."""
+
+    first: np.ndarray  # [pairs], numbers of texts
+    second: np.ndarray  # [pairs]
+    graded: np.ndarray  # [pairs]
+
+
+Task: TypeAlias = Choices | Groups | Classes | Pool | Similarity
+KINDS: Mapping[str, type[Task]] = {kind.__name__: kind for kind in (Choices, Groups, Classes, Pool, Similarity)}
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,7 @@ def _task(kind: str, **fields: Any) -> Task:
     return KINDS[kind](**made)
 
 
-_ARRAYS = {"asked", "offered", "true", "images", "texts", "labels", "image_of"}
+_ARRAYS = {"asked", "offered", "true", "images", "texts", "labels", "image_of", "first", "second", "graded"}
 
 
 def _frozen(value: Any) -> Any:

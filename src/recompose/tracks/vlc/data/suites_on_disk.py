@@ -8,7 +8,7 @@ from typing import Protocol, cast, get_args
 from recompose.errors import DataError
 from recompose.tracks.vlc.catalogue import SuiteForm
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
+from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
 
 _FORMATS = "recompose.tracks.vlc.data.formats"
 # the module that reads a suite's files, by the suite's name, which is also that of its folder
@@ -57,6 +57,8 @@ def left_out(suite: Suite) -> list[str]:
     """The sub-tasks that a suite has elsewhere and not here, such as data sets of ELEVATER that are not on disk; none
     where it has its own alone.
     """
-    names = [name for name in (*SUBTASKS, *CLASSIFICATIONS, *RETRIEVALS) if name.split("/")[0] == suite.name]
+    names = [
+        name for name in (*SUBTASKS, *CLASSIFICATIONS, *RETRIEVALS, *SIMILARITIES) if name.split("/")[0] == suite.name
+    ]
     lacking = [name for name in names if name not in suite.tasks]
     return lacking if len(lacking) < len(names) else []

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from recompose.data.paths import is_inside
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.suite import Box
+from recompose.tracks.vlc.data.suite import Box, Collector, Similarity
 
 T = TypeVar("T")
 Key: TypeAlias = str | int  # the name of a field, or the place of an entry in a list
@@ -240,6 +242,57 @@ def read_rows(path: Path, layout: str, columns: Iterable[str]) -> list[Item]:
     except csv.Error as error:
         raise fault(path, f"line {reader.line_num}: not CSV ({error})") from None
     return filled(found, path)
+
+
+def read_tabbed(path: Path, layout: str, columns: Sequence[str], *, header: bool) -> list[Item]:
+    """The rows of a table whose cells are parted by tabs; quotes are letters like others, blank lines are none.
+
+    Args:
+        path: the file.
+        layout: what the format needs where, said if there is no such file.
+        columns: those that must be there; without a header the first ones, in this order.
+        header: whether the first line names the columns.
+
+    Raises:
+        DataError: there is no file, it lacks a column, has a row of another length, or no rows.
+    """
+    lines = [(number, line.rstrip("\r")) for number, line in enumerate(_content(path, layout).split("\n"), start=1)]
+    cells = [(number, line.split("\t")) for number, line in lines if line.strip()]
+    names = [name.strip() for name in cells.pop(0)[1]] if header and cells else list(columns)
+    missing = [column for column in columns if column not in names]
+    if missing:
+        raise fault(path, f"line 1: there is no column {missing[0]!r}")
+    found = []
+    for number, row in cells:
+        if len(row) < len(names) or (header and len(row) > len(names)):
+            raise fault(path, f"line {number}: {len(row)} cells in {len(names)} columns")
+        found.append(Item(path, f"line {number}", dict(zip(names, row, strict=False))))
+    return filled(found, path)
+
+
+def graded(
+    rows: Sequence[Item], first: str, second: str, grade: str, grades: tuple[float, float], collector: Collector
+) -> Similarity:
+    """Pairs of sentences with their grades.
+
+    Args:
+        rows: one for each pair.
+        first: the field of a sentence.
+        second: that of the other.
+        grade: that of the grade.
+        grades: the lowest and the highest that there is.
+        collector: of texts.
+
+    Raises:
+        DataError: a row lacks a sentence, or has a grade that there is not.
+    """
+    texts = [[collector.text(row.text(key).strip()) for row in rows] for key in (first, second)]
+    given = [row.number(grade) for row in rows]
+    for row, number in zip(rows, given, strict=True):
+        if not grades[0] <= number <= grades[1]:
+            raise row.fault(f"{_called(grade)} is {number:g}, not a grade from {grades[0]:g} to {grades[1]:g}")
+    numbers = np.array(texts, dtype=np.int64)
+    return Similarity(numbers[0], numbers[1], np.array(given, dtype=np.float64))
 
 
 def filled(found: Sequence[T], path: Path, within: str = "") -> list[T]:

@@ -1,0 +1,29 @@
+"""SICK's relatedness (SICK-R): pairs of sentences that people graded from 1 to 5 (Marelli et al., 2014).
+
+The 4,927 pairs of the test set of SemEval 2014, Task 1, which is what sentence embeddings are tested on.
+"""
+
+from pathlib import Path
+
+from recompose.tracks.vlc.data.formats.reading import distinct, graded, read_tabbed
+from recompose.tracks.vlc.data.suite import Collector, Suite
+
+NAME, FILE = "sick", "SICK_test_annotated.txt"
+COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
+LAYOUT = (
+    f"{NAME}/{FILE}, of sick_test_annotated.zip of alt.qcri.org/semeval2014/task1 (Data and Tools): a table with tabs "
+    f"and the columns {', '.join(COLUMNS)}"
+)
+
+
+def read(root: Path) -> Suite:
+    """Read the suite below a root of raw files.
+
+    Raises:
+        DataError: the file is absent or not as published.
+    """
+    collector = Collector()
+    rows = read_tabbed(root / NAME / FILE, LAYOUT, COLUMNS[:4], header=True)
+    distinct(rows, "pair_ID")
+    task = graded(rows, "sentence_A", "sentence_B", "relatedness_score", (1, 5), collector)
+    return collector.suite(NAME, {NAME: task})

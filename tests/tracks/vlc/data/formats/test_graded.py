@@ -1,0 +1,80 @@
+"""SICK's and STS-Benchmark's files, written by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.formats import sick, sts_b
+from recompose.tracks.vlc.data.suite import Similarity, Suite
+
+SICK = [
+    "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment",
+    "6\tThere is no boy playing\tA group of kids is playing\t3.3\tNEUTRAL",
+    '7\tA group of "kids is playing\tThere is no boy playing\t4.7\tNEUTRAL',
+]
+STS = [
+    "main-captions\tMSRvid\t2012test\t0024\t2.500\tA girl is styling her hair.\tA girl is brushing her hair.",
+    'main-news\tMSRpar\t2012test\t0005\t5\t"Oil" rose.\tA girl is styling her hair.\tlicence\tsource',
+]
+
+
+def written(root: Path, path: str, lines: list[str], end: str = "\n") -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes((end.join(lines) + end).encode())
+    return root
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_sick(tmp_path: Path, end: str) -> None:
+    suite = sick.read(written(tmp_path, "sick/SICK_test_annotated.txt", SICK, end))
+    task = suite.tasks["sick"]
+    assert isinstance(task, Similarity)
+    assert suite.images == ()
+    first, second = ([suite.texts[text] for text in texts] for texts in (task.first, task.second))
+    assert first == ["There is no boy playing", 'A group of "kids is playing']
+    assert second == ["A group of kids is playing", "There is no boy playing"]
+    assert task.graded.tolist() == [3.3, 4.7]
+
+
+def test_sts_b_has_no_header_and_rows_of_several_lengths(tmp_path: Path) -> None:
+    suite = sts_b.read(written(tmp_path, "sts_b/sts-test.csv", STS))
+    task = suite.tasks["sts_b"]
+    assert isinstance(task, Similarity)
+    assert suite.texts == ("A girl is styling her hair.", '"Oil" rose.', "A girl is brushing her hair.")
+    assert (task.first.tolist(), task.second.tolist(), task.graded.tolist()) == ([0, 1], [2, 0], [2.5, 5.0])
+
+
+def test_an_index_keeps_it(tmp_path: Path) -> None:
+    suite = sick.read(written(tmp_path, "sick/SICK_test_annotated.txt", SICK))
+    suite.write(tmp_path / "sick.json")
+    again = Suite.read(tmp_path / "sick.json")
+    before, after = suite.tasks["sick"], again.tasks["sick"]
+    assert isinstance(before, Similarity) and isinstance(after, Similarity)
+    assert again.texts == suite.texts
+    for name, value in vars(before).items():
+        assert vars(after)[name].tolist() == value.tolist() and vars(after)[name].dtype == value.dtype
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([SICK[0]], "holds no items"),
+        ([SICK[0].replace("sentence_B", "other"), SICK[1]], "line 1: there is no column 'sentence_B'"),
+        ([*SICK[:2], "7\tone"], "line 3: 2 cells in 5 columns"),
+        ([*SICK[:2], f"{SICK[2]}\tmore"], "line 3: 6 cells in 5 columns"),
+        ([*SICK[:2], SICK[1]], "line 3: field 'pair_ID' '6' is that of line 2, too"),
+        ([SICK[0], SICK[1].replace("3.3", "0.9")], r"'relatedness_score' is 0\.9, not a grade from 1 to 5; mend"),
+        ([SICK[0], SICK[1].replace("3.3", "nan")], "'relatedness_score' is not a number"),
+        ([SICK[0], "8\t \tone\t3\tNEUTRAL"], "line 2: field 'sentence_A' is empty"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        sick.read(written(tmp_path, "sick/SICK_test_annotated.txt", lines))
+
+
+def test_a_row_of_sts_b_that_is_cut_short_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"sts-test\.csv, line 2: 6 cells in 7 columns"):
+        sts_b.read(written(tmp_path, "sts_b/sts-test.csv", [STS[0], STS[1].split("\tA girl")[0]]))
