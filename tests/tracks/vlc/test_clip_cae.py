@@ -176,7 +176,8 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
     alone = method_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
     assert loss_of(alone, batch).item() == pytest.approx(3 * expected)
     without = method_of(attribution=kind, negatives=negatives, attribution_weight=0.0).double()
-    both = loss_of(without, batch).item() + 3 * expected
+    assert without.marking is None
+    both = loss_of(without, batch_of(without)).item() + 3 * expected
     assert loss_of(method, batch).item() == pytest.approx(both)
 
 
@@ -188,11 +189,11 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
         ("ce_clip:CeClip", ["negclip", "replace"], "ce-clip"),
     ],
 )
-@pytest.mark.parametrize("kind", ["attention", "perturbation"])
+@pytest.mark.parametrize(("kind", "weight"), [("attention", 0.0), ("attention", 1e-30), ("perturbation", 1e-30)])
 def test_without_attribution_it_is_the_method_that_it_adds_to(
-    kind: str, other: str, negatives: list[str], loss: str
+    kind: str, weight: float, other: str, negatives: list[str], loss: str
 ) -> None:
-    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weight=0.0)
+    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weight=weight)
     batch = batch_of(method)
     settings = FULL | OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
     plain: Any = build_method(

@@ -53,7 +53,7 @@ class ClipCae(CaptionMethod):
         gradient: the same of ``attribution.gradient``.
         perturbation: ``count``, how often each concept of a caption is replaced in a step, and ``objects``,
             ``attributes`` and ``relations``, of how many candidates each.
-        attribution_weight: lambda.
+        attribution_weight: lambda; 0 for L_ITC alone, which costs nothing more.
         margin: epsilon.
         itc_weight: of L_ITC; 0 for L_Attr alone (Table 5).
         determiners: whether determiners and numerals are attributes.
@@ -88,7 +88,9 @@ class ClipCae(CaptionMethod):
         self.attention, self.gradcam, self.gradient = attention, gradcam, gradient
         self.attribution_weight, self.margin, self.itc_weight = attribution_weight, margin, itc_weight
         candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
-        self.marking = Marking(determiners, perturbation["count"] if attribution == "perturbation" else 0, candidates)
+        if attribution_weight:
+            count = perturbation["count"] if attribution == "perturbation" else 0
+            self.marking = Marking(determiners, count, candidates)
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
 
     def begin_epoch(self) -> None:
@@ -99,6 +101,8 @@ class ClipCae(CaptionMethod):
         """Embeddings, and what the tokens of captions count for, but by perturbation: embeddings tell that. It is
         computed in 32 bits whatever towers compute in; see ``CaptionMethod.represent``.
         """
+        if not self.attribution_weight:
+            return super().represent(pixels, ids)
         device, count = pixels.device.type, len(pixels)
         if self.attribution == "perturbation":
             images = self.backbone.encode_image(pixels)
@@ -110,14 +114,16 @@ class ClipCae(CaptionMethod):
             scores = self._scores(whole.images.to(self.logit_scale), ids[:count])
         return AttributedRepresentations(whole.images, whole.texts, whole.negatives, scores)
 
-    def loss(self, batch: MarkedRepresentations, valid: Tensor) -> Tensor:
+    def loss(self, batch: Representations | MarkedRepresentations, valid: Tensor) -> Tensor:
         """The two losses of all devices' images, captions and negatives. A caption without objects, or without
         relations and attributes, is in the first alone.
 
         Args:
-            batch: of images, captions, and what was made of these, with the captions' marks.
+            batch: of images, captions, and what was made of these, with the captions' marks where lambda is not 0.
             valid: [n, K + P] bool, which negatives of each kind there are, and which captions with a concept replaced.
         """
+        if isinstance(batch, Representations):
+            return self.itc_weight * self._itc(batch, valid)
         kinds = len(self.negatives)
         is_negative = valid.nonzero()[:, 1] < kinds
         images, texts, made = batch.of[:3]
