@@ -30,7 +30,7 @@ from recompose.errors import DataError
 from recompose.files import check_room, read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.progress import SAY_EVERY, Pace
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Suite, Task
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
 from recompose.tracks.vlc.scores import BROKEN, Features
 
 Precision = Literal["fp32", "fp16", "bf16"]
@@ -249,7 +249,7 @@ def _numbers(task: Task) -> np.ndarray:
     """The numbers of a task's images [items, ...]; ABSENT where there is none."""
     if isinstance(task, Choices):
         return task.asked if task.query == "i2t" else task.offered
-    return task.images
+    return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
 
 
 def _shown(task: Task) -> list[int]:
