@@ -41,7 +41,7 @@ class Project:
 
     def call(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, with the environment's programs and nobody's git settings."""
-        done = subprocess.run(command, cwd=self.root, env=environment(), capture_output=True, text=True, timeout=420)
+        done = subprocess.run(command, cwd=self.root, env=environment(), capture_output=True, text=True, timeout=600)
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
         return done
@@ -173,7 +173,7 @@ def with_methods(root: Path, *methods: str) -> Project:
     for old, new in (
         ("    czsl:\n", f"    czsl:\n      methods: [{', '.join(methods)}]\n"),
         ("    gzsl:\n      seeds: [0, 1]\n", "    gzsl: null\n"),
-        ("    vlc:\n      seeds: [0]\n", "    vlc: null\n"),
+        ("    vlc:\n      seeds: [0]\n      methods: [clip, fsc-clip]\n", "    vlc: null\n"),
         ("shapes-clip.scenes: 1024", "shapes-clip.scenes: 256"),
         ("c-s-o.training.epochs: 1", "c-s-o.training.epochs: 2"),
     ):

@@ -16,6 +16,7 @@ from recompose.site.document import Site
 from recompose.workspace import Workspace
 
 FOLDER = Path(__file__).parent
+COLOURS = 128  # of pictures in the page
 
 
 def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:
@@ -31,6 +32,7 @@ def page(site: Site, reports: Path) -> str:
         for artifact in paper["artifacts"]:
             artifact["picture"] = picture(reports / paper["name"] / f"{artifact['name']}.png")
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     style, script = _own("style.css"), _own("script.js")
     return environment.get_template("page.html").render(
         doc=document, style=style, script=script, policy=_policy(style, script)
@@ -61,13 +63,13 @@ def notes(markdown: str) -> str:
 
 
 def picture(path: Path) -> str:
-    """A bitmap as an address that holds it, in 256 colours, which takes a third of the bytes: the file beside the page
+    """A bitmap as an address that holds it, in few colours, which takes a third of the bytes: the file beside the page
     has them all. Empty where there is none.
     """
     if not path.is_file():
         return ""
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     file = io.BytesIO()
     few.save(file, "png", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
