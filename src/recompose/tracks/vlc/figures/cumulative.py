@@ -1,0 +1,69 @@
+"""Accuracy over how much of what is attributed goes to composition."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+
+from recompose.palette import SERIES
+from recompose.papers.declaration import Paper
+from recompose.report.figures.style import Sheet, panels
+from recompose.report.results import Results
+from recompose.tracks.vlc.attributed import cumulative_accuracy, ratios
+from recompose.tracks.vlc.figures.attribution_distributions import attributed_of_one_seed
+
+TASK = "aro/vg_relation"
+LAST = 99.0  # percentile of ratios at which panels end
+BINS = 30
+COLUMNS = ["dataset", "row", "attribution", "ratio", "accuracy"]
+
+
+def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """The accuracy on ARO's relations of all items whose ratio of attribution, composition over objects, is no larger
+    than a value, over that value: a panel for each data set and way of attribution, a line for each row. Grey: how many
+    items of the first row have which ratio.
+
+    Of the first seed that all rows have.
+    """
+    methods = next(iter(paper.artifacts[name].all_views.values())).columns
+    rows = list(paper.artifacts[name].measured)
+    found: list[dict[str, Any]] = []
+    of_datasets = attributed_of_one_seed(results, paper, name)
+    figure, axes = panels(max(1, len(of_datasets)), len(methods))
+    for line, (dataset, kept_by_row) in zip(axes, of_datasets.items(), strict=False):
+        for axis, (column, method) in zip(line, methods.items(), strict=True):
+            for row, colour in zip(rows, sns.color_palette(SERIES, len(rows)), strict=True):
+                kept = kept_by_row[row].get(TASK)
+                if kept is None or method not in kept.scores:
+                    continue
+                of_items = ratios(kept, method)
+                ratio, share = cumulative_accuracy(of_items, kept.right)
+                about = {"dataset": dataset, "row": row, "attribution": column}
+                found += [{**about, "ratio": r, "accuracy": 100 * s} for r, s in zip(ratio, share, strict=True)]
+                if len(ratio):
+                    _draw_line(axis, ratio, share, row, colour)
+                    if row == rows[0]:
+                        _draw_items(axis, of_items[~np.isnan(of_items)])
+            axis.set(xlabel="ratio of attribution", ylabel="cumulative accuracy (%)")
+            axis.set_title(f"{dataset}, {column}")
+            sns.despine(ax=axis)
+    if len(rows) > 1 and of_datasets:
+        axes[0, 0].legend()
+    sheet.write(figure, pd.DataFrame(found, columns=COLUMNS))
+
+
+def _draw_line(axis: plt.Axes, ratio: np.ndarray, share: np.ndarray, row: str, colour: Any) -> None:
+    axis.plot(ratio, 100 * share, color=colour, linewidth=1.2, label=row)
+    low, high = float(ratio[0]), float(np.percentile(ratio, LAST))
+    axis.set_xlim(low, high if high > low else low + 1.0)
+
+
+def _draw_items(axis: plt.Axes, of_items: np.ndarray) -> None:
+    """How many items have which ratio, behind the lines, on no scale."""
+    behind = axis.twinx()
+    behind.hist(of_items, BINS, range=axis.get_xlim(), color="0.85")
+    behind.set_axis_off()
+    axis.set_zorder(behind.get_zorder() + 1)
+    axis.patch.set_visible(False)

@@ -1,0 +1,38 @@
+"""A table of means over seeds with their 95 % confidence intervals."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recompose.papers.declaration import Paper
+from recompose.report.cells import Cell
+from recompose.report.inference import paired
+from recompose.report.measured import over_seeds, rows_of
+from recompose.report.results import Results
+from recompose.tracks import TRACKS
+
+DIGITS = 2  # of ends, one more than of measures, as CLIP-CAE prints them
+
+
+def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Of each row the mean over seeds with its sample standard deviation, and below it where the 95 % interval of
+    Student's t begins and ends; of fewer than two seeds nothing is known of that.
+    """
+    track = TRACKS[paper.track]
+    columns = next(iter(paper.artifacts[name].all_views.values())).columns
+    for row, method, benchmark, planned, complete in rows_of(results, paper, name):
+        for column, measure in columns.items():
+            about = track.description_of(measure)
+            numbers = [results.measures(evaluation) for evaluation in complete]
+            values = [of[measure] for of in numbers if measure in of]
+            if complete and not values:
+                continue
+            cell = over_seeds(row, f"{benchmark} {column}", values, complete, planned, about)
+            cell = replace(cell, names=(method,), benchmark=benchmark, measure=measure)
+            yield cell
+            if len(values) < 2:
+                continue
+            shown = [about.factor * value for value in values]
+            estimate = paired(shown, [0.0] * len(shown))
+            for end, value in (("from", estimate.low), ("to", estimate.high)):
+                told = {"row": f"{row}, interval {end}", "text": f"{value:.{DIGITS}f}", "value": value}
+                yield replace(cell, **told, spread=None, values=(), better=0)
