@@ -48,7 +48,7 @@ def subset_measures(
     if isinstance(groups, Groups):
         own |= of_winoground(scores["winoground"])
     wanted = {name for tree in TREES for name in names_in(tree)}
-    parts = {name: number for name, number in (leaves | own).items() if name in wanted}
+    parts = {name: number for name, number in {**leaves, **own}.items() if name in wanted}
     means = aggregate(parts, trees=TREES)
     return own | {name: number for name, number in means.items() if name.startswith("cae")}
 

@@ -34,5 +34,6 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             shown = [about.factor * value for value in values]
             estimate = paired(shown, [0.0] * len(shown))
             for end, value in (("from", estimate.low), ("to", estimate.high)):
-                told = {"row": f"{row}, interval {end}", "text": f"{value:.{DIGITS}f}", "value": value}
-                yield replace(cell, **told, spread=None, values=(), better=0)
+                text = f"{value:.{DIGITS}f}"
+                at_end = replace(cell, row=f"{row}, interval {end}", text=text, value=value)
+                yield replace(at_end, spread=None, values=(), better=0)
