@@ -26,6 +26,7 @@ from recompose.tracks.vlc.data.suite import ABSENT, Choices, Groups, Suite
 from recompose.tracks.vlc.metrics import accuracy, macro_accuracy, right_choices, right_groups
 from recompose.tracks.vlc.suites import SUBTASKS
 
+RELATIONS = "aro/vg_relation"
 T_OF_THREE = 3.182446305284263  # 97.5 % of Student's t with INTERVAL_PARTS - 1 degrees of freedom lies below
 FULL = 1.0  # of a score: intervals end there
 
@@ -42,9 +43,9 @@ def subset_measures(
     """
     tasks = {name: task for suite in suites for name, task in suite.tasks.items()}
     own: dict[str, float] = {}
-    relations, groups = tasks.get("aro/vg_relation"), tasks.get("winoground")
+    relations, groups = tasks.get(RELATIONS), tasks.get("winoground")
     if isinstance(relations, Choices):
-        own |= dict(_of_relations(relations, scores["aro/vg_relation"]))
+        own |= dict(_of_relations(relations, scores[RELATIONS]))
     if isinstance(groups, Groups):
         own |= of_winoground(scores["winoground"])
     wanted = {name for tree in TREES for name in names_in(tree)}
@@ -58,7 +59,7 @@ def _of_relations(task: Choices, scores: np.ndarray) -> Iterator[tuple[str, floa
     kept = _readable(scores) & np.array([group not in SYMMETRIC for group in task.groups or ()], dtype=bool)
     if kept.any():
         present = task.offered[kept] != ABSENT
-        right = right_choices(scores[kept], task.true[kept], SUBTASKS["aro/vg_relation"].ties, present)
+        right = right_choices(scores[kept], task.true[kept], SUBTASKS[RELATIONS].ties, present)
         yield RELATION, macro_accuracy(right, np.array(task.groups)[kept])
 
 
@@ -109,8 +110,9 @@ def _interval(name: str, right: np.ndarray) -> dict[str, float]:
 
 def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
     """What was attributed, by each method, over the captions of all tasks: the means over captions of the mean score of
-    object tokens, of that of composition tokens, and of what the latter is of the former; and of the items of the half
-    with the smaller ratios, and of the other half, how many are right.
+    object tokens, of that of composition tokens, and of what the latter is of the former. And of ARO's relations, where
+    the paper looks at that (Section 4.4.2), how many items are right of the half with the smaller ratios, and of the
+    other half.
 
     A caption without objects or without composition is left out; so is one whose objects have a score of 0, of ratios.
 
@@ -127,12 +129,13 @@ def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
         }
         both = ~np.isnan(means["objects"]) & ~np.isnan(means["composition"])
         share = _joined(ratios(each, method) for each in of_method)
-        right = _joined(each.right for each in of_method)
         if both.any():
             found |= {f"{base}/{part}": float(mean[both].mean()) for part, mean in means.items()}
         if np.isfinite(share).any():
             found[f"{base}/ratio"] = float(share[np.isfinite(share)].mean())
-            found |= {f"{base}/{half}": number for half, number in _halves(share, right).items()}
+        if (relations := kept.get(RELATIONS)) and method in relations.scores:
+            halves = _halves(ratios(relations, method), relations.right)
+            found |= {f"{base}/{half}": number for half, number in halves.items()}
     similarities = _joined(each.similarity for each in kept.values())
     similarities = similarities[~np.isnan(similarities)]
     return found | ({SIMILARITY: float(similarities.mean())} if len(similarities) else {})
@@ -141,7 +144,7 @@ def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
 def _halves(share: np.ndarray, right: np.ndarray) -> dict[str, float]:
     """How many are right of the half with the smaller numbers, and of the other half; equal ones are in one half."""
     share, right = share[np.isfinite(share)], right[np.isfinite(share)]
-    above = share > np.median(share)
+    above = share > (np.median(share) if len(share) else 0.0)
     halves = {"right_below": right[~above], "right_above": right[above]}
     return {name: float(half.mean()) for name, half in halves.items() if len(half)}
 
