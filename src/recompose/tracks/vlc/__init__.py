@@ -12,6 +12,7 @@ from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Measure, Track
 from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
+from recompose.tracks.vlc.cae_subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
 from recompose.tracks.vlc.suites import SIMILARITIES, SUBTASKS
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
 ACCURACY = Measure("%", 100, 1, better=1)
+ATTRIBUTED = Measure("", 1, 3, better=0)
 OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
 CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
 CLASSIFYING = "test/elevater/"  # before the names of data sets of images and classes, of which there may be any
 MEASURES = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
-    f"test/{x}" for x in (*OF_GROUPS, *RECALLS, *CORRELATIONS)
+    f"test/{x}" for x in (*OF_GROUPS, *RECALLS, *CORRELATIONS, *DECLARED, *PLAIN)
 ]
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
@@ -44,12 +46,20 @@ class VLC(Track):
         "I2T Ret": f"test/{I2T_RET.name}",
         "T2I Ret": f"test/{T2I_RET.name}",
     }
-    tables: ClassVar = {"benchmarks": "recompose.tracks.vlc.tables:benchmarks"}
+    tables: ClassVar = {
+        "benchmarks": "recompose.tracks.vlc.tables:benchmarks",
+        "intervals": "recompose.tracks.vlc.intervals:intervals",
+        "categories": "recompose.tracks.vlc.categories:categories",
+    }
     figures: ClassVar = {
         "holistic": f"{FIGURES}.holistic:draw_holistic",
         "trajectories": f"{FIGURES}.trajectories:draw_trajectories",
         "retrieval-examples": f"{FIGURES}.retrieval:draw_retrieval",
         "hard-negatives": f"{FIGURES}.negatives:draw_negatives",
+        "attribution-scores": f"{FIGURES}.attribution_distributions:draw_scores",
+        "composition-similarity": f"{FIGURES}.attribution_distributions:draw_similarity",
+        "cumulative-accuracy": f"{FIGURES}.cumulative:draw_cumulative",
+        "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
@@ -90,7 +100,7 @@ class VLC(Track):
     def measure(self, name: str) -> Measure:
         if name not in MEASURES and not name.startswith(CLASSIFYING):
             raise KeyError(name)
-        return ACCURACY
+        return ATTRIBUTED if name.removeprefix("test/") in PLAIN else ACCURACY
 
     def measure_names(self) -> Iterable[str]:
         return MEASURES
@@ -119,7 +129,7 @@ class _Runs(Runs):
             "class": entry.class_path,
             "settings": settings,
             "threads": self.params.chosen.trainer.threads,
-            "keeps": ["embeddings"] if variant.keeps_embeddings else [],
+            "keeps": ["embeddings"] * variant.keeps_embeddings + ["attribution"] * variant.keeps_attribution,
         }
         needs = {"backbone": self._backbone(variant), **self._suites(seed)}
         if variant.method != UNTRAINED:

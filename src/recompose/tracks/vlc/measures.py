@@ -17,6 +17,9 @@ import numpy as np
 from recompose.errors import DataError
 from recompose.params.mistakes import nearest
 from recompose.tracks.vlc.aggregation import COMP, I2T_RET, T2I_RET, TREES, ZS, Mean, Tree, aggregate, macro
+from recompose.tracks.vlc.attributed import FILE as ATTRIBUTION
+from recompose.tracks.vlc.attributed import read
+from recompose.tracks.vlc.cae_measures import attribution_measures, subset_measures
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
 from recompose.tracks.vlc.metrics import (
@@ -87,7 +90,7 @@ def measures(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[
         details |= own
         leaves |= {leaf: own[leaf] for leaf in _leaves(name, task) if leaf in own}
     sizes = {name: count.items for name, count in counted.items()}
-    numbers = details | aggregate(leaves, sizes, trees(suites))
+    numbers = details | aggregate(leaves, sizes, trees(suites)) | subset_measures(suites, scores, leaves)
     return {f"{PREFIX}{name}": number for name, number in numbers.items()}
 
 
@@ -97,7 +100,11 @@ def read_measures(needs: Mapping[str, Path], evaluation: Path) -> dict[str, floa
     """
     indexes = [needs[role] for role in sorted(needs) if role.startswith("suites-")]
     suites = [suite for index in indexes for suite in read_suites(index)]
-    return measures(suites, read_scores(evaluation / FILE))
+    numbers = measures(suites, read_scores(evaluation / FILE))
+    if not (evaluation / ATTRIBUTION).exists():
+        return numbers
+    kept = attribution_measures(read(evaluation / ATTRIBUTION))
+    return numbers | {f"{PREFIX}{name}": number for name, number in kept.items()}
 
 
 def counts(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, Count]:
