@@ -590,6 +590,8 @@ def test_what_is_measured_stands_under_a_printed_row_or_is_said_to_be_another(na
             "NegCLIP",
             *(f"CLIP-CAE ({way}-Based)" for way in ("Attention", "GradCAM", "Perturbation", "Gradient")),
             "λ, attention-based",
+            "λ, gradient-based",
+            *(f"{model}, {whose}" for model in ("CLIP", "CLIP-FT", "CLIP-CAE") for whose in ("its own", "the other")),
         },
     }[name]
     for table, artifact in PAPER[name].artifacts.items():

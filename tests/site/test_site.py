@@ -1,6 +1,5 @@
 """The report site as a document: what stands where, and that everything in it is text."""
 
-import json
 import re
 import shutil
 from collections import Counter
@@ -21,7 +20,7 @@ from recompose.report.claims import PARTS, VERDICTS
 from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
 from recompose.site import document
-from recompose.site.build import notes, page
+from recompose.site.build import notes, page, unpacked
 from recompose.site.document import Site
 from recompose.tracks import FORMS, TRACKS
 from tests.conftest import ROOT
@@ -190,7 +189,6 @@ class Toy:
         text = [",".join(_csv(each) for each in (row, *line)) for row, line in zip(rows, lines, strict=True)]
         for table in ("table-1", "table-2"):
             (reported / f"{table}.csv").write_text("\n".join(text) + "\n")
-        (folder / "papers/planned.yaml").write_text(json.dumps({name("later"): name("Another title")}))
         (folder / "papers/toy/notes.md").write_text("# Notes\n\n## Of a table\n\nText.\n")
         (folder / "reports/toy").mkdir(parents=True)
         Image.new("RGB", (2, 2)).save(folder / "reports/toy/figure-1.png")
@@ -292,7 +290,7 @@ def grids(root: Element) -> list[tuple[dict[str, list[str]], dict[tuple[str, str
 
 def data(root: Element) -> dict[str, Any]:
     """The values that the script reads."""
-    found: dict[str, Any] = json.loads(next(each for each in root.all("script") if "id" in each.attributes).text)
+    found: dict[str, Any] = unpacked(next(each for each in root.all("script") if "id" in each.attributes).text)
     return found
 
 

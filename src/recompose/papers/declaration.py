@@ -186,12 +186,6 @@ def all_papers() -> list[Paper]:
     return [load_paper(name) for name in PAPERS]
 
 
-def planned_papers() -> dict[str, str]:
-    """The papers that are not covered yet: name -> title."""
-    titles: dict[str, str] = yaml.load((FOLDER / "planned.yaml").read_text(encoding="utf-8"), LOADER) or {}
-    return titles
-
-
 def declared_variants(track: str) -> dict[str, Variant]:
     """The variants of all papers of a track."""
     papers = (paper for paper in all_papers() if paper.track == track)

@@ -8,7 +8,7 @@ from typing import Any
 
 from recompose.digest import digest, short
 from recompose.errors import ParamsError
-from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, planned_papers
+from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper
 from recompose.params import Params
 from recompose.report.cells import Cell
 from recompose.report.claims import PARTS, counted, where
@@ -42,7 +42,6 @@ class Site:
             "made": _made(self.published),
             "audit": _audit(self.audit) | {"states": _states(self.audit, papers)},
             "papers": papers,
-            "to_come": planned_papers(),
             "cells": cells.all,
             "stored": {key: _stored(key, record, self.params) for key, record in self.published.records.items()},
         }

@@ -1,6 +1,6 @@
 "use strict";
 // Sorting of tables, and the runs behind a number. Whatever comes from data goes through textContent: it is text, never markup.
-const { cells, stored } = JSON.parse(document.getElementById("data").textContent);
+let cells = [], stored = {}; // see unpack
 const dialog = document.getElementById("lineage");
 const content = document.getElementById("lineage-content");
 
@@ -203,14 +203,22 @@ function follow() {
   show(number, target);
 }
 
+// what is behind the numbers stands compressed in the page
+async function unpack() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
+  const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  ({ cells, stored } = await new Response(text).json());
+}
+
+const unpacked = unpack();
 document.addEventListener("click", (event) => {
   const number = event.target.closest(".number");
-  if (number) show(Number(number.dataset.cell), number);
+  if (number) unpacked.then(() => show(Number(number.dataset.cell), number));
   const header = event.target.closest(".sort");
   if (header) sort(header);
   if (event.target === dialog) dialog.close();
 });
 dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
-window.addEventListener("hashchange", follow);
+window.addEventListener("hashchange", () => unpacked.then(follow));
 window.addEventListener("beforeprint", () => document.querySelectorAll("header details, main details:not(.behind)").forEach((each) => { each.open = true; }));
-follow();
+unpacked.then(follow);

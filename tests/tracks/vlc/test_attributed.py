@@ -112,7 +112,7 @@ def test_pieces_of_words_are_found_in_their_order(words: list[str], seed: int) -
         begin = 0
         while begin < len(word):
             end = int(rng.integers(begin + 1, len(word) + 1))
-            pieces.append(word[begin:end] + ("</w>" if end == len(word) else ""))
+            pieces.append(word[begin:end] + (" " if end == len(word) else ""))
             expected.append((len(caption) + begin, len(caption) + end))
             begin = end
         caption += word

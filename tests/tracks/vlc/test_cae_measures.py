@@ -190,7 +190,7 @@ def test_attributions_are_means_over_captions_of_means_over_tokens(seed: int) ->
         count = len(ratios)
         assert found[f"{base}/objects"] == pytest.approx(sum(objects) / count)
         assert found[f"{base}/composition"] == pytest.approx(sum(composition) / count)
-        assert found[f"{base}/ratio"] == pytest.approx(sum(ratios) / count)
+        assert found[f"{base}/ratio"] == pytest.approx(sum(composition) / sum(objects))
         if not of_relations:
             continue
         ordered, half = sorted(ratio for ratio, _ in of_relations), len(of_relations) // 2

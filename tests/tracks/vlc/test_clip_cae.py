@@ -34,7 +34,7 @@ CAE: dict[str, Any] = {
     "gradcam": {"heads": "mean", "clamp": "each", "layers": "all"},
     "gradient": {"support": "text"},
     "perturbation": {"count": 2, "objects": 4, "attributes": 3, "relations": 3},
-    "attribution_weight": 3.0,
+    "attribution_weights": {"attention": 3.0, "gradcam": 3.0, "gradient": 3.0, "perturbation": 3.0},
     "margin": 0.5,
     "itc_weight": 1.0,
     "determiners": False,
@@ -175,7 +175,7 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
     assert expected > 0
     alone = method_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
     assert loss_of(alone, batch).item() == pytest.approx(3 * expected)
-    without = method_of(attribution=kind, negatives=negatives, attribution_weight=0.0).double()
+    without = method_of(attribution="none", negatives=negatives).double()
     assert without.marking is None
     both = loss_of(without, batch_of(without)).item() + 3 * expected
     assert loss_of(method, batch).item() == pytest.approx(both)
@@ -193,7 +193,7 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
 def test_without_attribution_it_is_the_method_that_it_adds_to(
     kind: str, weight: float, other: str, negatives: list[str], loss: str
 ) -> None:
-    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weight=weight)
+    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weights={kind: weight})
     batch = batch_of(method)
     settings = FULL | OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
     plain: Any = build_method(
@@ -291,7 +291,7 @@ def test_nothing_is_left_of_representing_without_gradients(kind: str) -> None:
 def test_a_batch_without_a_marked_caption_trains_by_the_contrast_alone(kind: str) -> None:
     method, rows = method_of(attribution=kind), [3, 3]
     loss, gradients = gradients_of(method, batch_of(method, rows))
-    plain = method_of(attribution="attention", attribution_weight=0.0)
+    plain = method_of(attribution="none")
     expected, others = gradients_of(plain, batch_of(plain, rows))
     torch.testing.assert_close(loss, expected)
     for name, gradient in others.items():
@@ -303,7 +303,7 @@ def test_settings_are_those_that_the_method_takes() -> None:
     known = set(ClipCaeSettings.model_fields)
     assert taken == known - {"training", "scoring", "per_dataset"}
     assert issubclass(METHODS["clip-cae"].settings, TunedSettings)
-    parsed = ClipCaeSettings.model_validate(document()["settings"] | {"scoring": {"alpha": 1.0}})
+    parsed = ClipCaeSettings.model_validate(document()["settings"] | {"scoring": {"alpha": 1.0, "activation": "own"}})
     assert parsed.model_dump(include=set(CAE)) == CAE
 
 

@@ -9,11 +9,12 @@ import torch
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
-from recompose.backbones.clip import DESCRIPTION, Backbone
+from recompose.backbones.clip import DESCRIPTION, Backbone, build
 from recompose.backbones.pixels import PIXELS, write_pixels
+from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
-from recompose.tracks.vlc import evaluation as module
+from recompose.tracks.vlc import attributed, embeddings
 from recompose.tracks.vlc.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
@@ -45,8 +46,9 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-def document(alpha: float | None = None, keeps: tuple[str, ...] = ()) -> dict[str, Any]:
-    settings = {} if alpha is None else {"tuning": "full", "scoring": {"alpha": alpha}}
+def document(alpha: float | None = None, keeps: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
+    scoring: dict[str, Any] = {"activation": activation}
+    settings = {"scoring": scoring} if alpha is None else {"tuning": "full", "scoring": scoring | {"alpha": alpha}}
     return {"settings": settings, "threads": 1, "keeps": list(keeps)}
 
 
@@ -113,7 +115,7 @@ def test_how_many_are_encoded_at_once_changes_nothing(
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = evaluated(needs, tmp_path / "whole")
-    monkeypatch.setattr(module, "BLOCK", 5)
+    monkeypatch.setattr(embeddings, "BLOCK", 5)
     parts = evaluated(needs, tmp_path / "parts")
     assert whole.keys() == parts.keys()
     for name, scores in whole.items():
@@ -135,6 +137,30 @@ def test_a_run_is_scored_with_its_share_of_what_training_left(
             value.copy_((1 - alpha) * value + alpha * left[name])
     found = evaluated(needs | {"run": tmp_path / "run"}, tmp_path / "out", alpha)
     assert_equal(found, by_hand(between, needs["backbone"].parent, tiny_suites()))
+
+
+def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Path], tmp_path: Path) -> None:
+    other = build("shapes-clip", "quick_gelu").eval()
+    other.load_state_dict(random_clip().state_dict())
+    evaluate(document(activation="other"), needs, tmp_path, CPU, "a test")
+    found = read_scores(tmp_path / FILE)
+    assert_equal(found, by_hand(other, needs["backbone"].parent, tiny_suites()))
+    own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
+    assert np.abs(found["winoground"] - own["winoground"]).max() > 10 * ATOL
+
+
+def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path], tmp_path: Path) -> None:
+    folder, texts = tmp_path / "aro", ("the dog is on the box", "the box is on the dog")
+    task = Choices("i2t", np.array([0]), np.array([[1, 0]]), np.array([1]), ("on",))
+    write_suites([Suite("aro", (Picture("images/0.png"),), texts, {"aro/vg_relation": task})], folder)
+    (tmp_path / "pixels").mkdir()
+    write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
+    asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
+    evaluate(document(keeps=("attribution",)), asked, tmp_path, CPU, "a test")
+    (kept,) = attributed.read(tmp_path / attributed.FILE).values()
+    words = [texts[0][start:end] for start, end in kept.spans[0] if start >= 0]
+    assert words == texts[0].split()
+    assert {*kept.scores} == {"attention", "gradcam", "perturbation", "gradient"}
 
 
 def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_every_method_trains_on_each_corpus_with_each_seed_and_clip_not_at_all(p
 @BOTH
 def test_another_alpha_scores_anew_and_trains_nothing(profile: str) -> None:
     old = plan_of(profile)
-    edited = plan_of(profile, None, "vlc.methods.fsc-clip.scoring={alpha: 0.5}")
+    edited = plan_of(profile, None, "vlc.methods.fsc-clip.scoring={alpha: 0.5, activation: own}")
     assert new(old, edited, "runs") == []
     assert {each.labels["name"] for each in new(old, edited, "evaluations")} == {"fsc-clip"}
     halfway = variant(profile, evaluates="fsc-clip", settings={"scoring": {"alpha": 0.5}})

@@ -18,7 +18,6 @@ from recompose.files import write_atomically
 FILE = "attribution.safetensors"  # of an evaluation that keeps it
 BY_METHOD = ("scores", "patches")
 NOWHERE = (-1, -1)  # in place of the letters of a token that is none of the caption's
-END = "</w>"  # what the tokenizer's pieces end with that end a word
 
 
 @dataclass(frozen=True)
@@ -105,16 +104,20 @@ def _attributed(arrays: Mapping[str, np.ndarray]) -> Attributed:
 def spans(caption: str, pieces: Sequence[str]) -> np.ndarray:
     """The letters [tokens, 2] of a caption that each piece of a tokenizer stands for, from and to before.
 
-    The tokenizer writes small letters and joins white space, which pieces do not have; a piece that is not found after
-    the one before it (a mark of begin or end, a letter that was repaired) is ``NOWHERE``.
+    The tokenizer writes small letters and joins white space; a piece that is not found after the one before it (a mark
+    of begin or end, a letter that was repaired) is ``NOWHERE``.
+
+    Args:
+        caption: that was tokenised.
+        pieces: [tokens], each as the tokenizer decodes it by itself, which may end in a blank.
 
     Example:
-        >>> spans("A red  cup", ["<start_of_text>", "a</w>", "re", "d</w>", "cup</w>", "<end_of_text>"]).tolist()
+        >>> spans("A red  cup", ["<start_of_text>", "a ", "re", "d ", "cup ", "<end_of_text>"]).tolist()
         [[-1, -1], [0, 1], [2, 4], [4, 5], [7, 10], [-1, -1]]
     """
     small, begin, found = caption.lower(), 0, []
     for piece in pieces:
-        letters = piece.removesuffix(END)
+        letters = piece.strip()
         place = small.find(letters, begin) if letters else -1
         if place < 0 or small[begin:place].strip():
             found.append(NOWHERE)

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import open_clip
 import pytorch_lightning as pl
@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Backbone, load_backbone
+from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, load
 from recompose.errors import DataError
 from recompose.files import read_json
 from recompose.nn import tower_lora
@@ -19,6 +19,8 @@ from recompose.nn import tower_lora
 CHECKPOINT = "checkpoint.safetensors"  # of the backbone, what training changed, under the backbone's names
 COSTS = "costs.json"
 Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
+Gelu = Literal["own", "other"]  # what a CLIP runs with: the activation that it was pretrained with, or the other one
+OTHER: Mapping[Activation, Activation] = {"gelu": "quick_gelu", "quick_gelu": "gelu"}
 SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
@@ -53,7 +55,9 @@ def tokenizer_of(folder: Path) -> Tokenizer:
 
 
 @torch.no_grad()
-def restored(document: Mapping[str, Any], needs: Mapping[str, Path], alpha: float = 1.0) -> Backbone:
+def restored(
+    document: Mapping[str, Any], needs: Mapping[str, Path], alpha: float = 1.0, activation: Gelu = "own"
+) -> Backbone:
     """The CLIP that a run left, ready to encode.
 
     WiSE-FT (Wortsman et al., 2022): ``alpha`` 1 is what training left, 0 what it began with, and between them each
@@ -65,6 +69,7 @@ def restored(document: Mapping[str, Any], needs: Mapping[str, Path], alpha: floa
         document: ``settings`` of the run.
         needs: the verified folders ``backbone`` and ``run``; without ``run`` it is the backbone as it was pretrained.
         alpha: the share of what training left.
+        activation: what it runs with, whatever it was trained with.
 
     Raises:
         ValueError: alpha is no share.
@@ -72,7 +77,7 @@ def restored(document: Mapping[str, Any], needs: Mapping[str, Path], alpha: floa
     """
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha is {alpha}, not a share from 0 to 1")
-    backbone = load_backbone(needs["backbone"])
+    backbone = _pretrained(needs["backbone"], activation)
     if "run" not in needs:
         return backbone
     settings, left = document["settings"], load_file(needs["run"] / CHECKPOINT)
@@ -84,6 +89,14 @@ def restored(document: Mapping[str, Any], needs: Mapping[str, Path], alpha: floa
     _load(backbone, {name: (1 - alpha) * begun[name] + alpha * tensor for name, tensor in left.items()})
     tower_lora.merge(backbone)
     return backbone.requires_grad_(False).eval()
+
+
+def _pretrained(folder: Path, activation: Gelu) -> Backbone:
+    """The backbone of a folder, with its own activation or with the other one."""
+    description = read_json(folder / DESCRIPTION)
+    own: Activation = description["activation"]
+    runs_with = own if activation == "own" else OTHER[own]
+    return load(description["architecture"], runs_with, folder / description["weights"])
 
 
 def check_size(given: tuple[int, ...], taken: tuple[int, ...]) -> None:

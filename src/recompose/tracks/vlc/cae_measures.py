@@ -110,11 +110,11 @@ def _interval(name: str, right: np.ndarray) -> dict[str, float]:
 
 def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
     """What was attributed, by each method, over the captions of all tasks: the means over captions of the mean score of
-    object tokens, of that of composition tokens, and of what the latter is of the former. And of ARO's relations, where
-    the paper looks at that (Section 4.4.2), how many items are right of the half with the smaller ratios, and of the
-    other half.
+    object tokens and of that of composition tokens, and what the latter mean is of the former. (The mean of captions'
+    own ratios says nothing where scores can be near 0, as those of a softmax.) And of ARO's relations, where the paper
+    looks at that (Section 4.4.2), how many items are right of the half with the smaller ratios, and of the other half.
 
-    A caption without objects or without composition is left out; so is one whose objects have a score of 0, of ratios.
+    A caption without objects or without composition is left out; so is one whose objects have a score of 0, of halves.
 
     Args:
         kept: what ``attributed.read`` gives: by sub-task.
@@ -128,11 +128,11 @@ def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
             for part in ("objects", "composition")
         }
         both = ~np.isnan(means["objects"]) & ~np.isnan(means["composition"])
-        share = _joined(ratios(each, method) for each in of_method)
         if both.any():
-            found |= {f"{base}/{part}": float(mean[both].mean()) for part, mean in means.items()}
-        if np.isfinite(share).any():
-            found[f"{base}/ratio"] = float(share[np.isfinite(share)].mean())
+            over_captions = {part: float(mean[both].mean()) for part, mean in means.items()}
+            found |= {f"{base}/{part}": mean for part, mean in over_captions.items()}
+            if over_captions["objects"]:
+                found[f"{base}/ratio"] = over_captions["composition"] / over_captions["objects"]
         if (relations := kept.get(RELATIONS)) and method in relations.scores:
             halves = _halves(ratios(relations, method), relations.right)
             found |= {f"{base}/{half}": number for half, number in halves.items()}

@@ -40,7 +40,16 @@ class Lora(Section):
     alpha: Positive = Field(description="A change counts alpha / rank.")
 
 
-class Scoring(Section):
+class ClipScoring(Section):
+    """How CLIP is evaluated."""
+
+    activation: Literal["own", "other"] = Field(
+        description="What it runs with: the GELU that it was pretrained with, or the other one, as a checkpoint does "
+        "that is loaded without saying so."
+    )
+
+
+class Scoring(ClipScoring):
     """How a trained method is evaluated; other values train nothing anew."""
 
     alpha: Fraction = Field(
@@ -52,6 +61,7 @@ class Scoring(Section):
 class ClipSettings(Section):
     """CLIP as it was pretrained."""
 
+    scoring: ClipScoring = Field(description="How it is evaluated.")
     per_dataset: dict[Name, dict[str, Any]] = Field(default={}, description="Data set -> settings that differ there.")
 
 
@@ -136,6 +146,15 @@ class PerturbationSettings(Section):
     relations: Count = Field(description="The same of relations.")
 
 
+class AttributionWeights(Section):
+    """lambda, of the loss of attribution, where it is told in one way or another: scores are of different sizes."""
+
+    attention: Weight = Field(description="By attention.")
+    gradcam: Weight = Field(description="By GradCAM.")
+    perturbation: Weight = Field(description="By perturbation.")
+    gradient: Weight = Field(description="By gradients.")
+
+
 class CeClipLosses(Section):
     """The losses that CE-CLIP has besides NegCLIP's."""
 
@@ -148,14 +167,14 @@ class CeClipLosses(Section):
 class ClipCaeSettings(TunedSettings):
     """CLIP-CAE: relations and attributes of captions are to count for as much as objects."""
 
-    attribution: Literal["attention", "gradcam", "gradient", "perturbation"] = Field(
-        description="How what a token counts for is told."
+    attribution: Literal["none", "attention", "gradcam", "gradient", "perturbation"] = Field(
+        description="How what a token counts for is told; none: L_ITC alone."
     )
     attention: AttentionSettings = Field(description="Where it is told by attention.")
     gradcam: GradcamSettings = Field(description="Where it is told by GradCAM.")
     gradient: GradientSettings = Field(description="Where it is told by gradients.")
     perturbation: PerturbationSettings = Field(description="Where it is told by perturbation.")
-    attribution_weight: Weight = Field(description="lambda, of the loss of attribution.")
+    attribution_weights: AttributionWeights = Field(description="lambda of each way.")
     margin: Weight = Field(description="epsilon, by which composition is to count for more than objects.")
     itc_weight: Weight = Field(description="Of the contrast of images with captions; 0: the loss of attribution alone.")
     determiners: bool = Field(description="Whether determiners and numerals are attributes.")

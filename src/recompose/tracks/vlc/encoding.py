@@ -30,6 +30,7 @@ from recompose.errors import DataError
 from recompose.files import check_room, read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.progress import SAY_EVERY, Pace
+from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
 from recompose.tracks.vlc.scores import BROKEN, Features
 
@@ -116,7 +117,7 @@ def encode(
         OSError: the disk has no room for the embeddings.
     """
     model = model.to(device).eval()
-    pictures, texts = list(all_pictures(suites)), list(all_texts(suites))
+    pictures, texts = list(all_pictures(suites)), texts_of(suites)
     if not texts:
         raise DataError("these suites have no texts, and nothing that an image could go with")
     for picture in pictures if not skip_broken else ():
@@ -164,11 +165,6 @@ def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
     yield from sorted({*shown}, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
 
 
-def all_texts(suites: Iterable[Suite]) -> Iterator[str]:
-    """The texts of suites, each once."""
-    yield from dict.fromkeys(text for suite in suites for text in suite.texts)
-
-
 def squeezed(preprocess: Preprocess) -> Preprocess:
     """The same preprocessing, with the whole image squeezed into the square in place of cropped to its middle.
 
@@ -185,17 +181,6 @@ def squeezed(preprocess: Preprocess) -> Preprocess:
     return transforms.Compose([resize, *(step for step in steps[1:] if not isinstance(step, transforms.CenterCrop))])
 
 
-def read_picture(root: Path, picture: Picture) -> Image.Image:
-    """An image, decoded.
-
-    Raises:
-        DataError: it cannot be read, or its box is beside it.
-    """
-    if why := _unusable(root, picture.path):
-        raise DataError(why)
-    return picture.open(root)
-
-
 class _Pictures(Dataset[Any]):
     """Pictures as a tower takes them; in place of one that cannot be read, why."""
 
@@ -209,7 +194,9 @@ class _Pictures(Dataset[Any]):
     def __getitem__(self, index: int) -> Tensor | str:
         picture = self._pictures[index]
         try:
-            image = read_picture(self._root, picture)
+            if why := _unusable(self._root, picture.path):
+                raise DataError(why)
+            image = picture.open(self._root)
         except DataError as error:
             return " ".join(str(error).split())
         return (self._squeezed if picture.squeezed else self._preprocess)(image)

@@ -1,39 +1,63 @@
 """An evaluation: what a run left, or a CLIP as it was pretrained, on all suites of a profile."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from safetensors.numpy import save_file
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
-from recompose.progress import Pace
-from recompose.tracks.vlc.building import COSTS, check_size, restored
-from recompose.tracks.vlc.data.index import pictures, read_suites
+from recompose.tracks.vlc import attributed
+from recompose.tracks.vlc.attributing import attributions
+from recompose.tracks.vlc.building import COSTS, restored, tokenizer_of
+from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.scores import FILE, Features, suite_scores, write_scores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
 
 EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are kept
 SUITES, PIXELS = "suites-", "pixels-"  # before the names of collections of suites, in what an evaluation needs
-BLOCK = 256  # images or texts in one pass through a tower
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Suites that share raw files, with the embeddings of all of them."""
+
+    suites: list[Suite]
+    pixels: np.ndarray  # [pictures, 3, height, width] bytes
+    images: np.ndarray  # [pictures, E]
+    texts: np.ndarray  # [texts, E]
+
+    def features(self) -> list[Features]:
+        """The embeddings of each suite, of those of all."""
+        rows = {picture: row for row, picture in enumerate(pictures_of(self.suites))}
+        places = {text: row for row, text in enumerate(texts_of(self.suites))}
+        return [
+            Features(
+                self.images,
+                self.texts,
+                np.array([rows[picture] for picture in suite.images], dtype=np.int64),
+                np.array([places[text] for text in suite.texts], dtype=np.int64),
+            )
+            for suite in self.suites
+        ]
 
 
 def evaluate(
     document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
 ) -> None:
-    """Score a model on suites, and leave ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors``
-    where they are kept, in a folder.
+    """Score a model on suites, and leave ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors`` and
+    ``attribution.safetensors`` where they are kept, in a folder.
 
     Args:
-        document: ``settings``, with ``scoring.alpha`` where there is a run, ``threads`` and ``keeps``.
+        document: ``settings`` with ``scoring``, ``threads`` and ``keeps``.
         needs: the verified folders ``backbone``, of a trained method ``run``, and of each collection of suites its
             index and its pixels.
         folder: where results are left.
@@ -44,25 +68,28 @@ def evaluate(
         DataError: pictures are of another size than the model takes.
     """
     torch.set_num_threads(document["threads"])
-    alpha = document["settings"]["scoring"]["alpha"] if "run" in needs else 1.0
-    backbone = restored(document, needs, alpha).to(hardware.device).eval()
+    scoring = document["settings"]["scoring"]
+    restoring = restored(document, needs, scoring.get("alpha", 1.0), scoring["activation"])
+    backbone = restoring.to(hardware.device).eval()
     costs = EvaluationCosts(0, hardware.device)
     scores: dict[str, np.ndarray] = {}
-    kept: dict[str, np.ndarray] = {}
     with costs.scoring():
-        for name in collections(needs):
-            suites, index = read_suites(needs[SUITES + name]), needs[SUITES + name]
-            texts = list(dict.fromkeys(text for suite in suites for text in suite.texts))
-            images = image_embeddings(backbone, read_pixels(needs[PIXELS + name]), hardware.device, title)
-            told = text_embeddings(backbone, texts, hardware.device)
-            rows = {picture: row for row, picture in enumerate(pictures(index))}
-            places = {text: row for row, text in enumerate(texts)}
-            for suite in suites:
-                scores |= suite_scores(suite, features_of(suite, images, told, rows, places))
-            kept |= {f"{name}/images": images, f"{name}/texts": told}
+        known = {name: encoded(backbone, needs, name, hardware.device, title) for name in collections(needs)}
+        for collection in known.values():
+            for suite, features in zip(collection.suites, collection.features(), strict=True):
+                scores |= suite_scores(suite, features)
     write_scores(scores, folder / FILE)
     if "embeddings" in document["keeps"]:
+        kept = {f"{name}/images": each.images for name, each in known.items()}
+        kept |= {f"{name}/texts": each.texts for name, each in known.items()}
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
+    if "attribution" in document["keeps"]:
+        tokenizer = tokenizer_of(needs["backbone"])
+        found: dict[str, attributed.Attributed] = {}
+        for each in known.values():
+            for suite, features in zip(each.suites, each.features(), strict=True):
+                found |= attributions(backbone, tokenizer, suite, features, each.pixels, scores, title)
+        attributed.write(found, folder / attributed.FILE)
     costs.write(folder / COSTS)
 
 
@@ -71,46 +98,8 @@ def collections(needs: Mapping[str, Path]) -> list[str]:
     return [role.removeprefix(SUITES) for role in needs if role.startswith(SUITES)]
 
 
-def features_of(
-    suite: Suite, images: np.ndarray, texts: np.ndarray, rows: Mapping[Any, int], places: Mapping[str, int]
-) -> Features:
-    """The embeddings of one suite, of those of all."""
-    image_rows = np.array([rows[picture] for picture in suite.images], dtype=np.int64)
-    return Features(images, texts, image_rows, np.array([places[text] for text in suite.texts], dtype=np.int64))
-
-
-def image_embeddings(backbone: Backbone, pixels: np.ndarray, device: torch.device, title: str) -> np.ndarray:
-    """Embeddings [images, E] of length 1, in 32 bits, of pixels [images, 3, height, width] as bytes.
-
-    Raises:
-        DataError: they are of another size than the image tower takes.
-    """
-    check_size(pixels.shape[2:], backbone.image_size)
-    pace = Pace(title, "image", len(pixels))
-
-    def encode(block: slice) -> Tensor:
-        pace.at(block.start)
-        return backbone.encode_image(backbone.from_bytes(torch.from_numpy(np.array(pixels[block])).to(device)))
-
-    return _embeddings(encode, len(pixels), backbone.width)
-
-
-def text_embeddings(backbone: Backbone, texts: Sequence[str], device: torch.device) -> np.ndarray:
-    """Embeddings [texts, E] of length 1, in 32 bits: those of like length in one pass, whose padding is not
-    computed.
-    """
-    ids = torch.cat([backbone.tokens(texts[start : start + BLOCK]).cpu() for start in range(0, len(texts), BLOCK)])
-    order = (ids != 0).sum(dim=1).argsort(stable=True)
-    made = _embeddings(lambda block: backbone.encode_text(ids[order[block]].to(device)), len(texts), backbone.width)
-    embeddings = np.empty_like(made)
-    embeddings[order.numpy()] = made
-    return embeddings
-
-
-@torch.no_grad()
-def _embeddings(encode: Callable[[slice], Tensor], count: int, width: int) -> np.ndarray:
-    embeddings = np.empty((count, width), dtype=np.float32)
-    for start in range(0, count, BLOCK):
-        block = slice(start, min(start + BLOCK, count))
-        embeddings[block] = normalize(encode(block).float(), dim=-1).cpu().numpy()
-    return embeddings
+def encoded(backbone: Backbone, needs: Mapping[str, Path], name: str, device: torch.device, title: str) -> Collection:
+    """A collection of suites, all pictures and texts encoded, each once."""
+    suites, pixels = read_suites(needs[SUITES + name]), read_pixels(needs[PIXELS + name])
+    images = image_embeddings(backbone, pixels, device, title)
+    return Collection(suites, pixels, images, text_embeddings(backbone, texts_of(suites), device, title))

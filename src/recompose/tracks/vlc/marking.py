@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from recompose.backbones.clip import end_of_text
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.lexicon import Lexicon
-from recompose.tracks.vlc.marks import Concept, Kind, Marks, Place, concepts, marks, places
+from recompose.tracks.vlc.marks import Concept, Kind, Marks, Place, concepts, marks, pieces_of, places
 from recompose.tracks.vlc.perturbations import Candidates, perturbed
 
 if TYPE_CHECKING:
@@ -47,8 +46,8 @@ class Marker:
     """
 
     def __init__(self, marking: Marking, docs: "Sequence[Doc]", lexicon: Lexicon, tokenizer: Tokenizer) -> None:
-        self._marking, self._docs, self._lexicon, self._tokenizer = marking, docs, lexicon, tokenizer
-        self._pieces: dict[str, list[int]] = {}
+        self._marking, self._docs, self._lexicon = marking, docs, lexicon
+        self._pieces = pieces_of(tokenizer)
         of_all = (concept for row in range(len(docs)) for concept in self._concepts(row))
         self.candidates = Candidates.most_frequent(of_all if marking.perturbations else (), marking.candidates)
 
@@ -66,7 +65,7 @@ class Marker:
         """
         batch, context = len(rows), ids.shape[1]
         captions = ids[:batch].tolist()
-        found = [places(self._concepts(row), of, self.pieces) for row, of in zip(rows, captions, strict=True)]
+        found = [places(self._concepts(row), of, self._pieces) for row, of in zip(rows, captions, strict=True)]
         if not self._marking.perturbations:
             return Marked(ids, valid, marks(found, context), torch.zeros(batch, 0, context, dtype=torch.bool))
         made = [self._replaced(of, there, rng) for of, there, rng in zip(captions, found, rngs, strict=True)]
@@ -82,17 +81,10 @@ class Marker:
         valid = torch.cat([valid, changed.any(dim=2)], dim=1)
         return Marked(torch.cat(texts), valid, marks([*map(list, made)], context), changed)
 
-    def pieces(self, text: str) -> list[int]:
-        """The ids of a text, without its start and its end."""
-        if text not in self._pieces:
-            (ids,) = self._tokenizer([text])
-            self._pieces[text] = ids[1 : int(end_of_text(ids))].tolist()
-        return self._pieces[text]
-
     def _concepts(self, row: int) -> list[Concept]:
         return concepts(self._docs[row], self._lexicon, determiners=self._marking.determiners)
 
     def _replaced(self, ids: Sequence[int], of: Sequence[Place], rng: Random) -> dict[Place, list[list[int]]]:
         """The places of concepts that there are others for, each with the captions that have others there."""
-        made = perturbed(ids, of, self.candidates, self._marking.perturbations, self.pieces, rng)
+        made = perturbed(ids, of, self.candidates, self._marking.perturbations, self._pieces, rng)
         return {place: texts for place, texts in zip(of, made, strict=True) if texts}

@@ -14,11 +14,13 @@ numerals, which are modifiers to it, are no attributes unless they are asked for
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import torch
 from torch import Tensor
 
+from recompose.backbones.clip import end_of_text
 from recompose.tracks.vlc.lexicon import Lexicon
 from recompose.tracks.vlc.scene_graph import scene_graph
 
@@ -102,6 +104,22 @@ def places(of: Iterable[Concept], ids: Sequence[int], pieces: Pieces) -> list[Pl
             end = start + len(wanted)
             found.setdefault((concept.kind, start, end), Place(concept, start, end))
     return list(found.values())
+
+
+def pieces_of(tokenizer: Callable[[list[str]], Tensor]) -> Pieces:
+    """What encodes a text by itself, each once.
+
+    Args:
+        tokenizer: of texts, to ids [texts, context] from the start to the end of text.
+    """
+
+    @cache
+    def pieces(text: str) -> Sequence[int]:
+        (ids,) = tokenizer([text])
+        found: list[int] = ids[1 : int(end_of_text(ids))].tolist()
+        return found
+
+    return pieces
 
 
 def first_match(wanted: Sequence[int], ids: Sequence[int]) -> int | None:

@@ -74,12 +74,13 @@ def read(stem: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+GRADCAM, ATTENTION = (f"test/cae/attribution/{method}/ratio" for method in ("gradcam", "attention"))
 BOTH = {"CLIP": "clip", "CAE": "cae"}
 ALL = (
-    ("attribution-scores", distributions.draw_scores, {"GradCAM": "gradcam", "Attention": "attention"}),
-    ("composition-similarity", distributions.draw_similarity, {"R": RELATION, "A": ATTRIBUTE}),
-    ("cumulative-accuracy", cumulative.draw_cumulative, {"GradCAM": "gradcam"}),
-    ("attribution-maps", attribution_maps.draw_maps, {"GradCAM": "gradcam"}),
+    ("attribution-scores", distributions.draw_scores, {"GradCAM": GRADCAM, "Attention": ATTENTION}),
+    ("composition-similarity", distributions.draw_similarity, {"R": f"test/{RELATION}", "A": f"test/{ATTRIBUTE}"}),
+    ("cumulative-accuracy", cumulative.draw_cumulative, {"GradCAM": GRADCAM}),
+    ("attribution-maps", attribution_maps.draw_maps, {"GradCAM": GRADCAM}),
 )
 
 
@@ -129,11 +130,11 @@ def test_shares_of_scores_are_of_all_tokens_and_bins_are_the_same_before_and_aft
         distributions.draw_scores(Stored(tmp_path, kept), paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
     shown = read(tmp_path / "f")
     edges: dict[str, set[tuple[str, ...]]] = {}
-    for panel, method in ALL[0][2].items():
+    for panel in ALL[0][2]:
         for row, name in BOTH.items():
             for kind in distributions.KINDS:
                 own = [each for each in shown if (each["row"], each["panel"], each["of"]) == (row, panel, kind)]
-                values = distributions.token_scores(kept[name], method, kind)
+                values = distributions.token_scores(kept[name], panel.lower(), kind)
                 assert sum(float(each["share"]) for each in own) == pytest.approx(1, abs=0.005)
                 assert {(each["n"], each["mean"]) for each in own} == {(str(len(values)), f"{values.mean():.4f}")}
                 edges.setdefault(panel, set()).add(tuple(each["from"] for each in own))
@@ -200,7 +201,7 @@ def shown(caption: str, pieces: list[str], scores: list[float], patches: list[fl
 
 
 def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they_are(tmp_path: Path) -> None:
-    pieces = ["<start>", "a</w>", "re", "d</w>", "ring</w>", "<end>"]
+    pieces = ["<start>", "a ", "re", "d ", "ring ", "<end>"]
     first = shown("a red ring", pieces, [9.0, 0.0, 0.2, 0.4, 0.6, 9.0], [0.0, 1.0, 2.0, 4.0])
     second = shown("a red ring", pieces, [9.0, math.nan, 0.6, 0.6, 0.2, 9.0], [1.0, 1.0, 1.0, 1.0])
     results = Stored(tmp_path, {"clip": {RELATION: first}, "cae": {RELATION: second}})
@@ -223,7 +224,7 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
 
 
 def test_pictures_that_one_row_alone_has_kept_are_not_shown(tmp_path: Path) -> None:
-    pieces, scores = ["a</w>"], [1.0]
+    pieces, scores = ["a "], [1.0]
     one = shown("a red ring", pieces, scores, [0.0] * 4)
     other = replace(one, items=np.array([0]))
     results = Stored(tmp_path, {"clip": {RELATION: one}, "cae": {RELATION: other}})

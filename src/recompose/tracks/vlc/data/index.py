@@ -1,5 +1,6 @@
 """What an index holds: the captions of a corpus, or suites."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from recompose.data.pictures import Picture
@@ -24,7 +25,17 @@ def pictures(folder: Path) -> list[Picture]:
     """All pictures of an index, each once: of a corpus in the order of its rows, of suites in theirs."""
     if (folder / ROWS).exists():
         return [Picture(path) for path in dict.fromkeys(Captions.read(folder).paths)]
-    return list(dict.fromkeys(picture for suite in read_suites(folder) for picture in suite.images))
+    return pictures_of(read_suites(folder))
+
+
+def pictures_of(suites: Iterable[Suite]) -> list[Picture]:
+    """The pictures of suites, each once."""
+    return list(dict.fromkeys(picture for suite in suites for picture in suite.images))
+
+
+def texts_of(suites: Iterable[Suite]) -> list[str]:
+    """The texts of suites, each once."""
+    return list(dict.fromkeys(text for suite in suites for text in suite.texts))
 
 
 def size(folder: Path) -> dict[str, int]:

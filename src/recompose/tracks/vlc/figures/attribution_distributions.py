@@ -20,6 +20,7 @@ from recompose.tracks.vlc.figures.retrieval import of_one_seed
 WIDTH, LINE, AROUND = 7.0, 1.15, 0.55  # inches: of the page, of a line of panels, of what the page needs besides
 BINS = 30
 LAST = 99.5  # percentile of scores; what lies beyond is drawn in the last bin
+PREFIX = "test/"  # of the measure of a sub-task
 KINDS = ("objects", "composition")  # of tokens
 COLUMNS = ["dataset", "row", "panel", "of", "n", "mean", "from", "to", "share"]
 
@@ -41,7 +42,7 @@ def draw_scores(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
 
     Of the first seed that all rows have.
     """
-    methods = _columns(paper, name)
+    methods = methods_of(paper, name)
     drawn = [
         Distribution(dataset, row, column, kind, token_scores(kept, method, kind))
         for dataset, kept_by_row in attributed_of_one_seed(results, paper, name).items()
@@ -57,7 +58,7 @@ def draw_similarity(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
     Of the first seed that all rows have.
     """
-    tasks = _columns(paper, name)
+    tasks = {column: measure.removeprefix(PREFIX) for column, measure in _columns(paper, name).items()}
     drawn = [
         Distribution(dataset, "", column, row, kept[task].similarity[~np.isnan(kept[task].similarity)])
         for dataset, kept_by_row in attributed_of_one_seed(results, paper, name).items()
@@ -91,6 +92,11 @@ def token_scores(kept: Mapping[str, Attributed], method: str, kind: str) -> np.n
             marked = getattr(each, kind) & ~np.isnan(scores) & both[:, None]
             found.append(scores[marked].astype(np.float64))
     return np.concatenate(found)
+
+
+def methods_of(paper: Paper, name: str) -> dict[str, str]:
+    """By column the method of attribution that its measure is of."""
+    return {column: measure.split("/")[-2] for column, measure in _columns(paper, name).items()}
 
 
 def _columns(paper: Paper, name: str) -> Mapping[str, str]:

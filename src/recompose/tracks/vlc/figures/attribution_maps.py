@@ -18,7 +18,7 @@ from recompose.report.results import Results
 from recompose.tracks.vlc.attributed import Attributed
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Choices, Suite
-from recompose.tracks.vlc.figures.attribution_distributions import attributed
+from recompose.tracks.vlc.figures.attribution_distributions import attributed, methods_of
 from recompose.tracks.vlc.figures.page import LETTER, LINE, SIZE, WIDTH, Page, Word, letters_in, plain, wrapped
 from recompose.tracks.vlc.figures.retrieval import collections, of_one_seed
 
@@ -54,7 +54,7 @@ def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     By the attribution of the artifact's first column, and of the first seed that all rows have; the first pictures that
     were kept.
     """
-    method = next(iter(next(iter(paper.artifacts[name].all_views.values())).columns.values()))
+    method = next(iter(methods_of(paper, name).values()))
     rows = list(paper.artifacts[name].measured)
     lines = [
         line

@@ -12,7 +12,7 @@ from recompose.papers.declaration import Paper
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
 from recompose.tracks.vlc.attributed import cumulative_accuracy, ratios
-from recompose.tracks.vlc.figures.attribution_distributions import attributed_of_one_seed
+from recompose.tracks.vlc.figures.attribution_distributions import attributed_of_one_seed, methods_of
 
 TASK = "aro/vg_relation"
 LAST = 99.0  # percentile of ratios at which panels end
@@ -27,7 +27,7 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
     Of the first seed that all rows have.
     """
-    methods = next(iter(paper.artifacts[name].all_views.values())).columns
+    methods = methods_of(paper, name)
     rows = list(paper.artifacts[name].measured)
     found: list[dict[str, Any]] = []
     of_datasets = attributed_of_one_seed(results, paper, name)

@@ -16,7 +16,7 @@ from recompose.plan import Recipe
 from recompose.report.figures.series import series_of
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
-from recompose.tracks.vlc.data.index import SUITES, pictures, read_suites
+from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, plain, wrapped
 
@@ -129,9 +129,9 @@ def read_found(results: Results, evaluation: Recipe, gallery: Gallery) -> Found:
     for name, data in collections(evaluation):
         index = results.index(data)
         if (index / SUITES / f"{POOL}.json").exists():
-            texts = dict.fromkeys(text for suite in read_suites(index) for text in suite.texts)
-            image_row = {picture: row for row, picture in enumerate(pictures(index))}
-            text_row = {text: row for row, text in enumerate(texts)}
+            suites = read_suites(index)
+            image_row = {picture: row for row, picture in enumerate(pictures_of(suites))}
+            text_row = {text: row for row, text in enumerate(texts_of(suites))}
             images = [image_row[gallery.suite.images[int(image)]] for image in gallery.pool.images]
             captions = [text_row[gallery.caption(place)] for place in range(len(gallery.pool.texts))]
             return nearest(kept[f"{name}/images"][images], kept[f"{name}/texts"][captions])

@@ -35,7 +35,7 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
 )
 from recompose.tracks.vlc.methods.parts.gathering import gathered, gathered_with_negatives
 
-Attribution = Literal["attention", "gradcam", "gradient", "perturbation"]
+Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]
 
 
@@ -47,13 +47,14 @@ class ClipCae(CaptionMethod):
         backbone: that is tuned.
         tuning: ``full`` or ``lora``.
         lora: ``rank`` and ``alpha``.
-        attribution: how what tokens count for is told (Sections 3.1 to 3.4).
+        attribution: how what tokens count for is told (Sections 3.1 to 3.4); ``none`` for L_ITC alone, which costs
+            nothing more.
         attention: what the paper leaves open of it: keyword arguments of ``attribution.attention``.
         gradcam: the same of ``attribution.gradcam``.
         gradient: the same of ``attribution.gradient``.
         perturbation: ``count``, how often each concept of a caption is replaced in a step, and ``objects``,
             ``attributes`` and ``relations``, of how many candidates each.
-        attribution_weight: lambda; 0 for L_ITC alone, which costs nothing more.
+        attribution_weights: lambda of each way; 0 is as ``none``.
         margin: epsilon.
         itc_weight: of L_ITC; 0 for L_Attr alone (Table 5).
         determiners: whether determiners and numerals are attributes.
@@ -75,7 +76,7 @@ class ClipCae(CaptionMethod):
         gradcam: Mapping[str, Any],
         gradient: Mapping[str, Any],
         perturbation: Mapping[str, int],
-        attribution_weight: float,
+        attribution_weights: Mapping[str, float],
         margin: float,
         itc_weight: float,
         determiners: bool,
@@ -86,9 +87,10 @@ class ClipCae(CaptionMethod):
         super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
         self.attribution, self.negative_loss, self.ce_clip = attribution, negative_loss, ce_clip
         self.attention, self.gradcam, self.gradient = attention, gradcam, gradient
-        self.attribution_weight, self.margin, self.itc_weight = attribution_weight, margin, itc_weight
+        self.attribution_weight = 0.0 if attribution == "none" else attribution_weights[attribution]
+        self.margin, self.itc_weight = margin, itc_weight
         candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
-        if attribution_weight:
+        if self.attribution_weight:
             count = perturbation["count"] if attribution == "perturbation" else 0
             self.marking = Marking(determiners, count, candidates)
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
