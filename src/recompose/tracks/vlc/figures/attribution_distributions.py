@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from recompose.tracks.vlc.attributed import FILE, Attributed, read
 from recompose.tracks.vlc.figures.retrieval import of_one_seed
 
 WIDTH, LINE, AROUND = 7.0, 1.15, 0.55  # inches: of the page, of a line of panels, of what the page needs besides
+LETTERS = 20  # of a line beside a panel
 BINS = 30
 LAST = 99.5  # percentile of scores; what lies beyond is drawn in the last bin
 PREFIX = "test/"  # of the measure of a sub-task
@@ -124,7 +126,9 @@ def _draw(drawn: Sequence[Distribution], panels: list[str], sheet: Sheet, *, lab
             axis.set_title(panel if place == 0 else "")
             axis.set_xlabel(label if place == len(lines) - 1 else "")
             sns.despine(ax=axis)
-        line[0].set_ylabel("\n".join(part for part in (dataset, row, f"share of {share}") if part), fontsize=6)
+        about = (dataset, row, f"share of {share}")
+        told = [part for each in about for part in wrap(each, LETTERS, break_on_hyphens=False)]
+        line[0].set_ylabel("\n".join(told), fontsize=6)
     if drawn:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(shown))
     sheet.write(figure, pd.DataFrame(rows, columns=COLUMNS))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
@@ -15,8 +16,9 @@ from recompose.tracks.vlc.attributed import cumulative_accuracy, ratios
 from recompose.tracks.vlc.figures.attribution_distributions import attributed_of_one_seed, methods_of
 
 TASK = "aro/vg_relation"
-LAST = 99.0  # percentile of ratios at which panels end
-BINS = 30
+ENDS = (2.5, 97.5)  # percentiles of ratios between which panels are
+WIDE = 100.0  # times: where the ends are farther apart, and ratios are positive, their logarithms are drawn
+BINS, TICKS = 30, 4
 COLUMNS = ["dataset", "row", "attribution", "ratio", "accuracy"]
 
 
@@ -56,14 +58,20 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
 def _draw_line(axis: plt.Axes, ratio: np.ndarray, share: np.ndarray, row: str, colour: Any) -> None:
     axis.plot(ratio, 100 * share, color=colour, linewidth=1.2, label=row)
-    low, high = float(ratio[0]), float(np.percentile(ratio, LAST))
+    low, high = (float(end) for end in np.percentile(ratio, ENDS))
+    if low > 0 and high > WIDE * low:
+        axis.set_xscale("log")
+        axis.xaxis.set_major_locator(LogLocator(numticks=TICKS))
+        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlim(low, high if high > low else low + 1.0)
 
 
 def _draw_items(axis: plt.Axes, of_items: np.ndarray) -> None:
     """How many items have which ratio, behind the lines, on no scale."""
     behind = axis.twinx()
-    behind.hist(of_items, BINS, range=axis.get_xlim(), color="0.85")
+    space = np.geomspace if axis.get_xscale() == "log" else np.linspace
+    behind.hist(of_items, space(*axis.get_xlim(), BINS + 1), color="0.85")
     behind.set_axis_off()
     axis.set_zorder(behind.get_zorder() + 1)
     axis.patch.set_visible(False)
