@@ -126,7 +126,10 @@ def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[l
     for row in table.rows(section):
         texts = []
         for column in columns:
-            cell = by_place[row, column]
+            cell = by_place.get((row, column))
+            if cell is None:  # a row may lack a column: what is not trained has no time of training
+                texts.append("")
+                continue
             text = syntax.mark(cell.text, places.get(cell, 0))
             if cell.flag:
                 text += syntax.escape(f" [{flags.index(cell) + 1}]")
