@@ -34,6 +34,7 @@ benchmarks: environment
 	python -m benchmarks.methods
 	python -m benchmarks.attributes
 	python -m benchmarks.suites
+	python -m benchmarks.attribution
 	python -m benchmarks.workflow
 	python -m benchmarks.schedule
 

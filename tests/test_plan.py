@@ -321,7 +321,7 @@ def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: s
 
 
 def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
-    shown = variant().model_copy(update={"keeps_embeddings": True})
+    shown = variant().model_copy(update={"keeps": ["embeddings"]})
     plan = plan_of(TEXT, {"msci-shown": shown})
     (shown_one,), plain = evaluations_of(plan, "msci-shown"), evaluations_of(plan, "msci")[0]
     assert shown_one.document == {**plain.document, "keeps": ["embeddings"]}

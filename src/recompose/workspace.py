@@ -8,6 +8,7 @@ from pathlib import Path
 from recompose.errors import ChangedError, PlanError
 from recompose.papers.declaration import Paper, all_papers, declared_variants
 from recompose.params import Params, load_params
+from recompose.params.mistakes import nearest
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import FORMS, TRACKS
@@ -35,6 +36,12 @@ def _check(paper: Paper) -> None:
     file = f"papers/{paper.name}/paper.yaml"
     if paper.track not in TRACKS:
         raise PlanError(f"{file}: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}")
+    known = TRACKS[paper.track].kept
+    for name, variant in paper.variants.items():
+        for unknown in (kept for kept in variant.keeps if kept not in known):
+            raise PlanError(
+                f"{file}: variant {name}: nothing is kept by the name of {unknown}{nearest(unknown, known)}"
+            )
     for place, measure in _measures_of(paper):
         try:
             TRACKS[paper.track].description_of(measure)

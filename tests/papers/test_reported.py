@@ -564,7 +564,7 @@ def test_a_variant_changes_settings_of_a_method_or_its_backbone(track: str, name
         settings = trained.settings if trained else {}
         assert {key: value for key, value in variant.settings.items() if key != "scoring"} == settings
         assert variant.backbone == (trained.backbone if trained else "main")
-        assert "scoring" in variant.settings or variant.keeps_embeddings or variant.keeps_attribution
+        assert "scoring" in variant.settings or variant.keeps
     else:
         assert variant.settings or variant.backbone != "main"
 

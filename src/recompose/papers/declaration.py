@@ -41,8 +41,7 @@ class Variant(Section):
     evaluates: str | None = (
         None  # the method or variant whose runs are scored with these settings, in place of runs of its own
     )
-    keeps_embeddings: bool = False  # of test images, for figures
-    keeps_attribution: bool = False  # of captions to their tokens, for figures and measures
+    keeps: list[str] = []  # besides scores, for figures and measures: of what its track says can be kept
     every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
 
 

@@ -58,11 +58,6 @@ def packed(content: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def unpacked(letters: str) -> Any:
-    """What ``packed`` packed."""
-    return json.loads(gzip.decompress(base64.b64decode(letters)))
-
-
 def notes(markdown: str) -> str:
     """Notes as HTML below a heading of the second level; markup in them is shown as text, and a picture as a link to
     it.

@@ -211,6 +211,7 @@ async function unpack() {
 }
 
 const unpacked = unpack();
+unpacked.catch((error) => document.querySelector("main").prepend(element("p", { className: "changed", text: `What is behind the numbers cannot be shown: this browser does not unpack it (${error.message}). recompose trace tells the same.` })));
 document.addEventListener("click", (event) => {
   const number = event.target.closest(".number");
   if (number) unpacked.then(() => show(Number(number.dataset.cell), number));

@@ -54,6 +54,7 @@ class Track(ABC):
     methods: ClassVar[Mapping[str, Method]] = {}
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
+    kept: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can keep besides scores
     measuring: ClassVar[tuple[str, ...]]  # the modules that decide what measures come to
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """The numbers of CLIP-CAE's tables against plain loops."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +13,8 @@ from scipy.stats import t as student
 from recompose.data.pictures import Picture
 from recompose.tracks.vlc.aggregation import TREES as PUBLISHED
 from recompose.tracks.vlc.aggregation import aggregate, names_in
-from recompose.tracks.vlc.attributed import Attributed
 from recompose.tracks.vlc.cae_measures import T_OF_THREE, attribution_measures, of_winoground, subset_measures
-from recompose.tracks.vlc.cae_subsets import CLEAN, DECLARED, METHODS, PLAIN, SYMMETRIC, TREES, WINOGROUND_ITEMS
+from recompose.tracks.vlc.cae_subsets import CLEAN, DECLARED, METHODS, PLAIN, RIGHT, SYMMETRIC, TREES, WINOGROUND_ITEMS
 from recompose.tracks.vlc.data.suite import Choices, Groups, Suite
 from recompose.tracks.vlc.suites import SUBTASKS
 from tests.tracks.vlc.attributions import made_up
@@ -167,7 +167,9 @@ def test_a_winoground_without_readable_items_has_no_numbers_and_one_of_three_no_
 @given(SEEDS)
 def test_attributions_are_means_over_captions_of_means_over_tokens(seed: int) -> None:
     kept = {"aro/vg_relation": made_up(seed, texts=9), "aro/vg_attribution": made_up(seed + 1, texts=4)}
-    found = attribution_measures(kept)
+    groups = ["near" if item % 3 == 0 else "on" for item in range(90)]  # of which the first has no direction
+    aro, _ = relations(groups, [True] * 90, [False] * 90)
+    found = attribution_measures([aro], kept)
     for method in ("gradcam", "attention"):
         objects, composition, ratios, of_relations = [], [], [], []
         for task, each in kept.items():
@@ -182,7 +184,7 @@ def test_attributions_are_means_over_captions_of_means_over_tokens(seed: int) ->
                 objects.append(means[0])
                 composition.append(means[1])
                 ratios.append(means[1] / means[0])
-                if task == "aro/vg_relation":
+                if task == "aro/vg_relation" and groups[each.items[text]] == "on":
                     of_relations.append((ratios[-1], bool(each.right[text])))
         if not ratios:
             continue
@@ -205,11 +207,8 @@ def test_attributions_are_means_over_captions_of_means_over_tokens(seed: int) ->
 
 
 def test_names_of_methods_are_those_of_measures() -> None:
-    empty = Attributed(
-        *(np.empty(0, dtype=int), np.empty((0, 3), dtype=int), np.empty((0, 3, 2), dtype=int)),
-        *(np.empty((0, 3), dtype=bool), np.empty((0, 3), dtype=bool), np.empty(0, dtype=bool), np.empty(0)),
-        {method: np.empty((0, 3)) for method in METHODS},
-        np.empty(0, dtype=int),
-        {},
-    )
-    assert attribution_measures({"aro/vg_relation": empty}) == {} == attribution_measures({})
+    kept = made_up(0, texts=9)
+    kept = replace(kept, scores=dict.fromkeys(METHODS, kept.scores["attention"]), items=np.arange(9))
+    aro, _ = relations(["on"] * 9, [True] * 9, [False] * 9)
+    assert set(attribution_measures([aro], {"aro/vg_relation": kept})) == {*PLAIN, *RIGHT}
+    assert attribution_measures([aro], {}) == {}

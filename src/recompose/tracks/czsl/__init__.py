@@ -136,7 +136,7 @@ class _Runs(Runs):
             "settings": settings,
             "seed": seed,
             "feasibility": None,
-            "keeps": ["embeddings"] if variant.keeps_embeddings else [],
+            "keeps": list(variant.keeps),
         }
         needs = {"data": data}
         if entry.needs_backbone:

@@ -117,7 +117,7 @@ class _Runs(Runs):
             "settings": settings,
             "seed": seed,
             "threads": self.params.chosen.trainer.threads,
-            "keeps": ["embeddings"] if variant.keeps_embeddings else [],
+            "keeps": list(variant.keeps),
         }
         needs = {"data": data, "grids": self._grids(data), "run": self.run_of(name, variant, data, seed)}
         code = fingerprint([entry.module, EVALUATION])

@@ -25,12 +25,14 @@ ATTRIBUTED = Measure("", 1, 3, better=0)
 OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
 CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
+ATTRIBUTION = "attribution"  # what evaluations may keep of captions, for figures and measures
 CLASSIFYING = "test/elevater/"  # before the names of data sets of images and classes, of which there may be any
 MEASURES = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
     f"test/{x}" for x in (*OF_GROUPS, *RECALLS, *CORRELATIONS, *DECLARED, *PLAIN)
 ]
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
+ATTRIBUTING = "recompose.tracks.vlc.attributing"  # of evaluations that keep attribution
 FIGURES = "recompose.tracks.vlc.figures"
 
 
@@ -61,6 +63,7 @@ class VLC(Track):
         "cumulative-accuracy": f"{FIGURES}.cumulative:draw_cumulative",
         "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
+    kept: ClassVar = ("embeddings", ATTRIBUTION)
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
     measuring = ("recompose.tracks.vlc.measures",)
@@ -129,12 +132,13 @@ class _Runs(Runs):
             "class": entry.class_path,
             "settings": settings,
             "threads": self.params.chosen.trainer.threads,
-            "keeps": ["embeddings"] * variant.keeps_embeddings + ["attribution"] * variant.keeps_attribution,
+            "keeps": list(variant.keeps),
         }
-        needs = {"backbone": self._backbone(variant), **self._suites(seed)}
+        attributed = ATTRIBUTION in variant.keeps
+        needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
         if variant.method != UNTRAINED:
             needs["run"] = self.run_of(name, variant, data, seed)
-        code = fingerprint([entry.module, EVALUATION])
+        code = fingerprint([entry.module, EVALUATION, *[ATTRIBUTING] * attributed])
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
@@ -152,11 +156,14 @@ class _Runs(Runs):
     def _backbone(self, variant: Variant) -> Recipe:
         return self.planner.backbone(str(self.backbone_name(variant)))
 
-    def _suites(self, seed: int) -> dict[str, Recipe]:
-        """What everything is evaluated on, and its pictures; of drawn suites the world of this seed."""
+    def _suites(self, seed: int, attributed: bool) -> dict[str, Recipe]:
+        """What everything is evaluated on, and its pictures; of drawn suites the world of this seed. Attribution is of
+        ARO: where a profile has that by itself, nothing else is encoded for it.
+        """
         needs: dict[str, Recipe] = {}
-        for name in self.choice.suites:
-            section = self.section.suites[name]
+        sections = {name: self.section.suites[name] for name in self.choice.suites}
+        alone = {name: section for name, section in sections.items() if section.adapter == "aro"}
+        for name, section in (alone if attributed and alone else sections).items():
             suite = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
             needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
         return needs

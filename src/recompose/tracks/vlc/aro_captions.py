@@ -38,9 +38,9 @@ def composition(concepts: list[Concept]) -> list[str]:
 
 
 def _of_relation(caption: str, relation: str) -> list[Concept]:
-    before, found, target = caption.partition(f" {relation} the ")
+    before, is_there, target = caption.partition(f" {relation} the ")
     subject = _IS.sub("", _THE.sub("", before))
-    if not (found and subject and target):
+    if not (is_there and subject and target):
         return []
     return [_concept("object", subject), _concept("relation", relation), _concept("object", target)]
 
@@ -48,10 +48,12 @@ def _of_relation(caption: str, relation: str) -> list[Concept]:
 def _of_attributes(caption: str, group: str) -> list[Concept]:
     one, _, other = group.partition("_")
     for first, second in ((one, other), (other, one)):
-        told = re.fullmatch(f"the ({re.escape(first)}) (.+) and the ({re.escape(second)}) (.+)", caption, re.IGNORECASE)
-        if told:
+        parts = re.fullmatch(
+            f"the ({re.escape(first)}) (.+) and the ({re.escape(second)}) (.+)", caption, re.IGNORECASE
+        )
+        if parts:
             kinds = ("attribute", "object") * 2
-            return [_concept(kind, text) for kind, text in zip(kinds, told.groups(), strict=True)]
+            return [_concept(kind, text) for kind, text in zip(kinds, parts.groups(), strict=True)]
     return []
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from recompose.errors import DataError
@@ -76,12 +77,12 @@ def read(path: Path) -> dict[str, Attributed]:
         DataError: the file's arrays are not what it writes.
     """
     parts: dict[str, dict[str, np.ndarray]] = {}
-    for place, array in load_file(path).items():
-        task, _, name = place.partition(":")
-        parts.setdefault(task, {})[name] = array
     try:
+        for place, array in load_file(path).items():
+            task, _, name = place.partition(":")
+            parts.setdefault(task, {})[name] = array
         return {task: _attributed(arrays) for task, arrays in parts.items()}
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, SafetensorError) as error:
         raise DataError(f"{path}: {error}: evaluate it anew") from None
 
 
@@ -105,7 +106,7 @@ def spans(caption: str, pieces: Sequence[str]) -> np.ndarray:
     """The letters [tokens, 2] of a caption that each piece of a tokenizer stands for, from and to before.
 
     The tokenizer writes small letters and joins white space; a piece that is not found after the one before it (a mark
-    of begin or end, a letter that was repaired) is ``NOWHERE``.
+    of begin or end, a part of a letter) is ``NOWHERE``, and the next one that is found may stand farther on.
 
     Args:
         caption: that was tokenised.
@@ -114,17 +115,22 @@ def spans(caption: str, pieces: Sequence[str]) -> np.ndarray:
     Example:
         >>> spans("A red  cup", ["<start_of_text>", "a ", "re", "d ", "cup ", "<end_of_text>"]).tolist()
         [[-1, -1], [0, 1], [2, 4], [4, 5], [7, 10], [-1, -1]]
+        >>> spans("the café is", ["the ", "caf", "\ufffd", "\ufffd ", "is "]).tolist()
+        [[0, 3], [4, 7], [-1, -1], [-1, -1], [9, 11]]
     """
-    small, begin, found = caption.lower(), 0, []
+    small, begin, is_lost = caption.lower(), 0, False
+    places: list[tuple[int, int]] = []
     for piece in pieces:
         letters = piece.strip()
         place = small.find(letters, begin) if letters else -1
-        if place < 0 or small[begin:place].strip():
-            found.append(NOWHERE)
+        if place < 0 or (small[begin:place].strip() and not is_lost):
+            places.append(NOWHERE)
+            is_lost = True
         else:
             begin = place + len(letters)
-            found.append((place, begin))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+            places.append((place, begin))
+            is_lost = False
+    return np.array(places, dtype=np.int64).reshape(-1, 2)
 
 
 def mean_over(scores: np.ndarray, marked: np.ndarray) -> np.ndarray:

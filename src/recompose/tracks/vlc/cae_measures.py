@@ -56,7 +56,7 @@ def subset_measures(
 
 def _of_relations(task: Choices, scores: np.ndarray) -> Iterator[tuple[str, float]]:
     """ARO's mean over relations that have a direction, of a relation all of whose items are left out none."""
-    kept = _readable(scores) & np.array([group not in SYMMETRIC for group in task.groups or ()], dtype=bool)
+    kept = _readable(scores) & _have_directions(task)
     if kept.any():
         present = task.offered[kept] != ABSENT
         right = right_choices(scores[kept], task.true[kept], SUBTASKS[RELATIONS].ties, present)
@@ -108,15 +108,17 @@ def _interval(name: str, right: np.ndarray) -> dict[str, float]:
     return {f"{name}/low": float(max(0.0, middle - half)), f"{name}/high": float(min(FULL, middle + half))}
 
 
-def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
+def attribution_measures(suites: Sequence[Suite], kept: Mapping[str, Attributed]) -> dict[str, float]:
     """What was attributed, by each method, over the captions of all tasks: the means over captions of the mean score of
     object tokens and of that of composition tokens, and what the latter mean is of the former. (The mean of captions'
-    own ratios says nothing where scores can be near 0, as those of a softmax.) And of ARO's relations, where the paper
-    looks at that (Section 4.4.2), how many items are right of the half with the smaller ratios, and of the other half.
+    own ratios says nothing where scores can be near 0, as those of a softmax.) And of ARO's relations that have a
+    direction, where the paper looks at that (Section 4.4.2), how many items are right of the half with the smaller
+    ratios, and of the other half: without a direction the other caption is as true.
 
     A caption without objects or without composition is left out; so is one whose objects have a score of 0, of halves.
 
     Args:
+        suites: what was asked.
         kept: what ``attributed.read`` gives: by sub-task.
     """
     found: dict[str, float] = {}
@@ -134,11 +136,23 @@ def attribution_measures(kept: Mapping[str, Attributed]) -> dict[str, float]:
             if over_captions["objects"]:
                 found[f"{base}/ratio"] = over_captions["composition"] / over_captions["objects"]
         if (relations := kept.get(RELATIONS)) and method in relations.scores:
-            halves = _halves(ratios(relations, method), relations.right)
+            counted = _directed(suites)[relations.items]
+            halves = _halves(ratios(relations, method)[counted], relations.right[counted])
             found |= {f"{base}/{half}": number for half, number in halves.items()}
     similarities = _joined(each.similarity for each in kept.values())
     similarities = similarities[~np.isnan(similarities)]
     return found | ({SIMILARITY: float(similarities.mean())} if len(similarities) else {})
+
+
+def _directed(suites: Sequence[Suite]) -> np.ndarray:
+    """Which of all items of ARO's relations ask for one that has a direction."""
+    (task,) = (suite.tasks[RELATIONS] for suite in suites if RELATIONS in suite.tasks)
+    assert isinstance(task, Choices)
+    return _have_directions(task)
+
+
+def _have_directions(task: Choices) -> np.ndarray:
+    return np.array([group not in SYMMETRIC for group in task.groups or ()], dtype=bool)
 
 
 def _halves(share: np.ndarray, right: np.ndarray) -> dict[str, float]:

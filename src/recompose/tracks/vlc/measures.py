@@ -103,7 +103,7 @@ def read_measures(needs: Mapping[str, Path], evaluation: Path) -> dict[str, floa
     numbers = measures(suites, read_scores(evaluation / FILE))
     if not (evaluation / ATTRIBUTION).exists():
         return numbers
-    kept = attribution_measures(read(evaluation / ATTRIBUTION))
+    kept = attribution_measures(suites, read(evaluation / ATTRIBUTION))
     return numbers | {f"{PREFIX}{name}": number for name, number in kept.items()}
 
 

@@ -29,13 +29,13 @@ CAPTIONS = ("the cup is on the box", "the box is on the cup", "a red ring", "a r
 
 
 class Stored:
-    """Evaluations of two items of ARO's relations, in folders."""
+    """Evaluations of two items of ARO's relations, and of attributes, in folders."""
 
     def __init__(self, folder: Path, kept: Mapping[str, Mapping[str, Attributed]]) -> None:
         self.folder, self.data, self.names = folder, Recipe("data", "shapes-suites", {}), list(kept)
         asked, offered = np.array([0, 1]), np.array([[1, 0], [3, 2]])
         task = Choices("i2t", asked, offered, np.array([1, 1]), ("on", "red"))
-        suite = Suite("aro", (Picture("0.png"), Picture("1.png")), CAPTIONS, {RELATION: task})
+        suite = Suite("aro", (Picture("0.png"), Picture("1.png")), CAPTIONS, {RELATION: task, ATTRIBUTE: task})
         write_suites([suite], folder / "index")
         (folder / "raw").mkdir()
         for number, colour in enumerate(("red", "blue")):
@@ -221,6 +221,27 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
     text = (tmp_path / "f.svg").read_text()
     assert all(word in text for word in ("CLIP", "CAE", "red", "ring"))
     assert (tmp_path / "f.png").stat().st_size > 5_000
+
+
+def test_relations_come_first_and_attributes_have_their_share(tmp_path: Path) -> None:
+    pieces, scores = ["a ", "ring "], [0.1, 0.2]
+    one = shown("a ring", pieces, scores, [0.0, 1.0, 2.0, 3.0])
+    kept = {ATTRIBUTE: one, RELATION: one}
+    results = Stored(tmp_path, {"clip": kept, "cae": kept})
+    with styled():
+        attribution_maps.draw_maps(results, paper_of("", BOTH, ALL[3][2]), "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
+    words = [each["part"] for each in read(tmp_path / "f") if each["row"] == "CLIP"]
+    assert words == ["patch", "patch", "patch", "patch", "word", "word"] * 2
+
+
+def test_a_line_of_many_items_has_few_points_and_both_of_its_ends(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    ratio, share = np.sort(rng.random(30_000)), rng.random(30_000)
+    few, its = cumulative._thinned(ratio, share)
+    assert len(few) == len(its) == cumulative.POINTS
+    assert (few[0], few[-1], its[0], its[-1]) == (ratio[0], ratio[-1], share[0], share[-1])
+    assert {*few} <= {*ratio}
+    assert len(cumulative._thinned(ratio[:7], share[:7])[0]) == 7
 
 
 def test_pictures_that_one_row_alone_has_kept_are_not_shown(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from textwrap import wrap
 from typing import Any
 
@@ -126,9 +127,8 @@ def _draw(drawn: Sequence[Distribution], panels: list[str], sheet: Sheet, *, lab
             axis.set_title(panel if place == 0 else "")
             axis.set_xlabel(label if place == len(lines) - 1 else "")
             sns.despine(ax=axis)
-        about = (dataset, row, f"share of {share}")
-        told = [part for each in about for part in wrap(each, LETTERS, break_on_hyphens=False)]
-        line[0].set_ylabel("\n".join(told), fontsize=6)
+        lines_of = (wrap(each, LETTERS, break_on_hyphens=False) for each in (dataset, row, f"share of {share}"))
+        line[0].set_ylabel("\n".join(chain(*lines_of)), fontsize=6)
     if drawn:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(shown))
     sheet.write(figure, pd.DataFrame(rows, columns=COLUMNS))

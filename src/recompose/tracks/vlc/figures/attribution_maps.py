@@ -22,7 +22,7 @@ from recompose.tracks.vlc.figures.attribution_distributions import attributed, m
 from recompose.tracks.vlc.figures.page import LETTER, LINE, SIZE, WIDTH, Page, Word, letters_in, plain, wrapped
 from recompose.tracks.vlc.figures.retrieval import collections, of_one_seed
 
-SHOWN = 4  # pictures of a data set, at most
+SHOWN = 2  # pictures of a sub-task, at most
 SIDE, GAP, PIXELS = 1.5, 0.15, 224
 MAP, SHADE = "inferno", "Oranges"  # colours of patches, and of words
 OPAQUE = 0.55  # of the map over the image
@@ -74,8 +74,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
     """The pictures of a data set that all rows have kept."""
     kept = {row: attributed(results, evaluation) for row, evaluation in evaluations.items()}
     first = next(iter(evaluations.values()))
-    left = SHOWN
-    for task in next(iter(kept.values())):
+    for task in sorted(next(iter(kept.values())), reverse=True):  # relations first
         of_rows = {row: tasks[task] for row, tasks in kept.items() if task in tasks and method in tasks[task].patches}
         found = _suite(results, first, task)
         if found is None or len(of_rows) < len(kept):
@@ -84,8 +83,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
         choices = suite.tasks[task]
         assert isinstance(choices, Choices)
         places = [{int(each.items[text]): place for place, text in enumerate(each.shown)} for each in of_rows.values()]
-        for item in [item for item in places[0] if all(item in other for other in places)][:left]:
-            left -= 1
+        for item in [item for item in places[0] if all(item in other for other in places)][:SHOWN]:
             picture = suite.images[int(choices.asked[item])]
             caption = suite.texts[int(choices.offered[item, choices.true[item]])]
             pixels = np.asarray(ImageOps.fit(picture.open(root).convert("RGB"), (PIXELS, PIXELS)))

@@ -13,9 +13,10 @@ from recompose.papers.declaration import Paper
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
 from recompose.tracks.vlc.attributed import cumulative_accuracy, ratios
+from recompose.tracks.vlc.cae_measures import RELATIONS
 from recompose.tracks.vlc.figures.attribution_distributions import attributed_of_one_seed, methods_of
 
-TASK = "aro/vg_relation"
+POINTS = 500  # of a line, at most: items are by the ten thousands
 ENDS = (2.5, 97.5)  # percentiles of ratios between which panels are
 WIDE = 100.0  # times: where the ends are farther apart, and ratios are positive, their logarithms are drawn
 BINS, TICKS = 30, 4
@@ -37,11 +38,11 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     for line, (dataset, kept_by_row) in zip(axes, of_datasets.items(), strict=False):
         for axis, (column, method) in zip(line, methods.items(), strict=True):
             for row, colour in zip(rows, sns.color_palette(SERIES, len(rows)), strict=True):
-                kept = kept_by_row[row].get(TASK)
+                kept = kept_by_row[row].get(RELATIONS)
                 if kept is None or method not in kept.scores:
                     continue
                 of_items = ratios(kept, method)
-                ratio, share = cumulative_accuracy(of_items, kept.right)
+                ratio, share = _thinned(*cumulative_accuracy(of_items, kept.right))
                 about = {"dataset": dataset, "row": row, "attribution": column}
                 found += [{**about, "ratio": r, "accuracy": 100 * s} for r, s in zip(ratio, share, strict=True)]
                 if len(ratio):
@@ -54,6 +55,14 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     if len(rows) > 1 and of_datasets:
         axes[0, 0].legend()
     sheet.write(figure, pd.DataFrame(found, columns=COLUMNS))
+
+
+def _thinned(ratio: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a line at equal distances in their order, the first and the last among them."""
+    places = (
+        np.unique(np.linspace(0, len(ratio) - 1, POINTS).round().astype(int)) if len(ratio) > POINTS else slice(None)
+    )
+    return ratio[places], share[places]
 
 
 def _draw_line(axis: plt.Axes, ratio: np.ndarray, share: np.ndarray, row: str, colour: Any) -> None:
@@ -71,7 +80,7 @@ def _draw_items(axis: plt.Axes, of_items: np.ndarray) -> None:
     """How many items have which ratio, behind the lines, on no scale."""
     behind = axis.twinx()
     space = np.geomspace if axis.get_xscale() == "log" else np.linspace
-    behind.hist(of_items, space(*axis.get_xlim(), BINS + 1), color="0.85")
+    behind.hist(of_items, space(*axis.get_xlim(), BINS + 1).tolist(), color="0.85")
     behind.set_axis_off()
     axis.set_zorder(behind.get_zorder() + 1)
     axis.patch.set_visible(False)
