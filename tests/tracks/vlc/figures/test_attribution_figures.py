@@ -224,14 +224,14 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
 
 
 def test_relations_come_first_and_attributes_have_their_share(tmp_path: Path) -> None:
-    pieces, scores = ["a ", "ring "], [0.1, 0.2]
-    one = shown("a ring", pieces, scores, [0.0, 1.0, 2.0, 3.0])
-    kept = {ATTRIBUTE: one, RELATION: one}
+    pieces, scores = ["a ", "red ", "ring "], [0.1, 0.2, 0.3]
+    first, second = (shown("a red ring", pieces, scores, patches) for patches in ([0.0, 1.0, 2.0, 3.0], [9.0] * 4))
+    kept = {ATTRIBUTE: second, RELATION: first}
     results = Stored(tmp_path, {"clip": kept, "cae": kept})
     with styled():
         attribution_maps.draw_maps(results, paper_of("", BOTH, ALL[3][2]), "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
-    words = [each["part"] for each in read(tmp_path / "f") if each["row"] == "CLIP"]
-    assert words == ["patch", "patch", "patch", "patch", "word", "word"] * 2
+    of_patches = [each["score"] for each in read(tmp_path / "f") if (each["row"], each["part"]) == ("CLIP", "patch")]
+    assert of_patches == ["0.0000", "1.0000", "2.0000", "3.0000", *["9.0000"] * 4]
 
 
 def test_a_line_of_many_items_has_few_points_and_both_of_its_ends(tmp_path: Path) -> None:
