@@ -5,8 +5,8 @@ from statistics import mean, stdev
 from scipy.stats import t as student
 
 from recompose.papers.declaration import Artifact, Paper, load_paper
-from recompose.tracks.vlc.categories import MEASURED, categories
-from recompose.tracks.vlc.intervals import intervals
+from recompose.tracks.vlc.tables.categories import MEASURED, categories
+from recompose.tracks.vlc.tables.intervals import intervals
 from tests.report.fakes import Fake, by_cell, by_seed
 
 COMP = "test/comp"

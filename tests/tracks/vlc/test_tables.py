@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from recompose.papers.declaration import load_paper
-from recompose.tracks.vlc.tables import UNKNOWN, benchmarks
+from recompose.tracks.vlc.tables.benchmarks import UNKNOWN, benchmarks
 
 PAPER = load_paper("fsc-clip")
 NOTHING: Any = None  # no results are read

@@ -49,9 +49,9 @@ class VLC(Track):
         "T2I Ret": f"test/{T2I_RET.name}",
     }
     tables: ClassVar = {
-        "benchmarks": "recompose.tracks.vlc.tables:benchmarks",
-        "intervals": "recompose.tracks.vlc.intervals:intervals",
-        "categories": "recompose.tracks.vlc.categories:categories",
+        "benchmarks": "recompose.tracks.vlc.tables.benchmarks:benchmarks",
+        "intervals": "recompose.tracks.vlc.tables.intervals:intervals",
+        "categories": "recompose.tracks.vlc.tables.categories:categories",
     }
     figures: ClassVar = {
         "holistic": f"{FIGURES}.holistic:draw_holistic",

@@ -1,4 +1,4 @@
-"""The cells of tables that only this track has."""
+"""A table of benchmarks: what they ask, and what can still be had of them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
