@@ -213,7 +213,7 @@ def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
     folder = work.store.folder(recipe)
     folder.mkdir(parents=True)
     with pytest.raises(
-        DownloadError, match=r"-63fe2227\.pth has the sha256 \w{64}, which by its name begins with 63fe"
+        DownloadError, match=r"-63fe2227\.pth has 6 bytes with the sha256 \w{64}, which by its name begins with 63fe"
     ):
         phases.make_backbone(work, recipe, folder)
     assert list(folder.iterdir()) == []
@@ -248,21 +248,30 @@ def test_grids_are_made_of_a_data_set_s_images_by_a_backbone(work: Workspace, wr
     ]
 
 
+def put_maps(work: Workspace) -> Path:
+    path = work.data / "archives" / "maps.hdf5"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"maps")
+    return path
+
+
 def test_grids_that_somebody_has_are_read_without_images(
     work: Workspace, written: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
+    path = put_maps(work)
     recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
     PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
-    assert written == [{"path": work.data / "archives/maps.hdf5", "images": 2}]
+    assert written == [{"path": path, "images": 2}]
+    path.write_bytes(b"others")
+    with pytest.raises(DownloadError, match=r"maps\.hdf5 has 6 bytes, where archives\.lock expects 4"):
+        PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
 
 
 def test_given_grids_of_another_digest_are_refused(work: Workspace, written: list[dict[str, Any]]) -> None:
-    path = work.data / "archives" / "maps.hdf5"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"maps")
+    put_maps(work)
     given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
     recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), given)
-    with pytest.raises(DataError, match=r"maps\.hdf5 is not the file that params\.yaml means"):
+    with pytest.raises(DownloadError, match=r"maps\.hdf5 has 4 bytes with the sha256 \w+, where params\.yaml expects"):
         PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
     assert not written

@@ -3,6 +3,7 @@ done at once where that exists. Torch is imported by those that need it, when th
 """
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -104,14 +105,12 @@ def _description(section: Backbone) -> dict[str, str]:
 
 
 def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path) -> str:
-    from recompose.data.download import download
+    from recompose.data.upstream import brought
 
     archive = section.weights
-    path = work.data / "weights" / archive.file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    download(archive.urls, path, sha256=archive.sha256)
-    if isinstance(section, Classifier):
-        _check_name(path)
+    with brought(work.data, f"weights/{archive.file}", archive.urls, archive.sha256) as path:
+        if isinstance(section, Classifier):
+            _check_name(path)
     (folder / archive.file).unlink(missing_ok=True)  # of an attempt that was killed
     (folder / archive.file).symlink_to(os.path.relpath(path, folder))
     return archive.file
@@ -126,8 +125,8 @@ def _check_name(path: Path) -> None:
     expected, sha256 = path.stem.rpartition("-")[2], sha256_file(path)
     if not sha256.startswith(expected):
         raise DownloadError(
-            f"{path} has the sha256 {sha256}, which by its name begins with {expected}: "
-            "move it away or delete it, and it is downloaded again"
+            f"{path} has {path.stat().st_size:,} bytes with the sha256 {sha256}, which by its name begins with "
+            f"{expected}: move it away or delete it, and it is downloaded again"
         )
 
 
@@ -170,14 +169,13 @@ def _image_files(work: Workspace, recipe: Recipe) -> list[Path]:
 def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Encode the images of a data set once, as grids of regions, or take the grids that somebody has made of them."""
     from recompose.backbones.grids import from_hdf5, write_grids
+    from recompose.data.upstream import brought
 
     document, needs = recipe.document, recipe.needs
     if "backbone" not in needs:
         images = track_of(recipe).images(_verified(work, needs["data"]))
-        path = work.data / "archives" / document["file"]
-        if document["sha256"] and path.exists() and sha256_file(path) != document["sha256"]:
-            raise DataError(f"{path} is not the file that params.yaml means: its sha256 is another one")
-        from_hdf5(path, folder, images=len(images))
+        with brought(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
+            from_hdf5(path, folder, images=len(images))
         return
     backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
     write_grids(backbone, _image_files(work, recipe), folder, device, size=document["size"], layer=document["layer"])
@@ -225,6 +223,7 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     Raises:
         FailedError: names what failed and where its trace is.
     """
+    _leave_scheduler()
     recipes = list(recipes)
     failed: dict[str, str] = {}
     for number, recipe in enumerate(recipes, start=1):
@@ -239,6 +238,17 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
             failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} alone again: recompose make {recipe.key}"
     if failed:
         raise FailedError("\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()]))
+
+
+def _leave_scheduler() -> None:
+    """From now on this process is one by itself.
+
+    To Lightning one that Slurm started is one of several that make a run together and that Slurm starts, too. Here a
+    job is one process, which starts others where a run has several devices.
+    """
+    for name in [name for name in os.environ if name.startswith("SLURM_")]:
+        del os.environ[name]
+    warnings.filterwarnings("ignore", message="The `srun` command is available")  # and is not used, on purpose
 
 
 def _make_one(work: Workspace, recipe: Recipe, title: str) -> None:

@@ -6,18 +6,14 @@ import os
 import random
 import re
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from email.message import Message
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from recompose.data import download as module
-from recompose.data.download import DownloadError, download
+from recompose.data.download import DownloadError, Expected, download
+from tests.data.mirror import CONTENT, Mirror
 
-CONTENT = random.Random(0).randbytes(1_000_003)
 OTHER = random.Random(1).randbytes(1_000_003)
 
 
@@ -25,121 +21,9 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class Mirror:
-    """A server of one file. Its fields say how it behaves; ``requests`` are the headers it was asked with."""
-
-    def __init__(self) -> None:
-        self.content = CONTENT
-        self.headers = {"ETag": '"one"'}
-        self.heeds_range = True
-        self.heeds_if_range = True
-        self.says_total = True
-        self.shifts: list[int] = []  # by how much the next ranges begin elsewhere than asked; then they do not
-        self.largest_answer: int | None = None
-        self.statuses: list[int] = []  # of the next answers; then all is well
-        self.cuts: list[int] = []  # after how many bytes the next connections are cut; then none
-        self.location: str | None = None
-        self.chunked = False
-        self.requests: list[Message] = []
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self.server.server_port}/file.bin"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-    @property
-    def ranges(self) -> list[str | None]:
-        return [headers["Range"] for headers in self.requests]
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        mirror = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                mirror.requests.append(self.headers)
-                mirror.answer(self)
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in the base class
-                pass
-
-        return Handler
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        if self.location is not None:
-            self._send(handler, 302, {"Location": self.location}, b"")
-        elif self.statuses and (status := self.statuses.pop(0)) != 200:
-            self._send(handler, status, {}, b"an error page")
-        elif (start := self._start(handler.headers)) is None:
-            self._send(handler, 200, self.headers, self.content)
-        elif start >= len(self.content):
-            self._send(handler, 416, {"Content-Range": f"bytes */{len(self.content)}"}, b"")
-        else:
-            start += self.shifts.pop(0) if self.shifts else 0
-            piece = self.content[start:][: self.largest_answer]
-            span = f"bytes {start}-{start + len(piece) - 1}/{len(self.content) if self.says_total else '*'}"
-            self._send(handler, 206, self.headers | {"Content-Range": span}, piece)
-
-    def _start(self, asked: Message) -> int | None:
-        if asked["Range"] is None or not self.heeds_range:
-            return None
-        validators = (self.headers.get("ETag"), self.headers.get("Last-Modified"))
-        if self.heeds_if_range and asked["If-Range"] not in validators:
-            return None
-        match = re.fullmatch(r"bytes=(\d+)-", asked["Range"])
-        assert match
-        return int(match[1])
-
-    def _send(self, handler: BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: bytes) -> None:
-        handler.send_response(status)
-        length = {"Transfer-Encoding": "chunked"} if self.chunked else {"Content-Length": str(len(body))}
-        for name, value in (headers | length).items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        if self.chunked:
-            body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
-        if self.cuts and status in (200, 206):
-            handler.wfile.write(body[: self.cuts.pop(0)])
-            handler.close_connection = True
-        else:
-            handler.wfile.write(body)
-
-
-@pytest.fixture
-def start_mirror() -> Iterator[Callable[[], Mirror]]:
-    mirrors: list[Mirror] = []
-
-    def start() -> Mirror:
-        mirrors.append(Mirror())
-        return mirrors[-1]
-
-    yield start
-    for mirror in mirrors:
-        mirror.close()
-
-
-@pytest.fixture
-def mirror(start_mirror: Callable[[], Mirror]) -> Mirror:
-    return start_mirror()
-
-
-@pytest.fixture
-def second(start_mirror: Callable[[], Mirror]) -> Mirror:
-    return start_mirror()
-
-
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
     return tmp_path / "data" / "file.bin"
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_and_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_RETRY_WAITS_S", (0.0, 0.0))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 def files_beside(target: Path) -> set[str]:
@@ -164,14 +48,14 @@ def interrupted(mirror: Mirror, target: Path, after: int = 400_000) -> None:
 
 
 def test_a_file_arrives(mirror: Mirror, target: Path) -> None:
-    download([mirror.url], target, sha256=digest(CONTENT).upper())
+    download([mirror.url], target, Expected(digest(CONTENT).upper()))
     assert is_delivered(target)
     assert mirror.ranges == [None]
 
 
 def test_an_empty_file_arrives(mirror: Mirror, target: Path) -> None:
     mirror.content = b""
-    download([mirror.url], target, sha256=digest(b""))
+    download([mirror.url], target, Expected(digest(b"")))
     assert is_delivered(target, b"")
 
 
@@ -202,7 +86,7 @@ def test_an_existing_file_is_not_fetched_again(mirror: Mirror, target: Path) -> 
     target.parent.mkdir()
     target.write_bytes(OTHER)
     download([mirror.url], target)
-    download([mirror.url], target, sha256=digest(OTHER).upper())
+    download([mirror.url], target, Expected(digest(OTHER).upper()))
     assert is_delivered(target, OTHER)
     assert mirror.requests == []
 
@@ -211,10 +95,18 @@ def test_an_existing_file_with_another_digest_is_an_error(mirror: Mirror, target
     target.parent.mkdir()
     target.write_bytes(OTHER)
     with pytest.raises(DownloadError) as caught:
-        download([mirror.url], target, sha256=digest(CONTENT))
+        download([mirror.url], target, Expected(digest(CONTENT)))
     for words in (str(target), digest(OTHER), digest(CONTENT), "delete"):
         assert words in str(caught.value)
     assert is_delivered(target, OTHER)
+    assert mirror.requests == []
+
+
+def test_an_existing_file_of_another_size_is_told_by_that(mirror: Mirror, target: Path) -> None:
+    target.parent.mkdir()
+    target.write_bytes(b"<html>no such file</html>")
+    with pytest.raises(DownloadError, match="has 25 bytes, where a list expects 1,000,003"):
+        download([mirror.url], target, Expected(digest(CONTENT), len(CONTENT), "a list"))
     assert mirror.requests == []
 
 
@@ -223,7 +115,7 @@ def test_an_existing_file_with_another_digest_is_an_error(mirror: Mirror, target
 
 def test_a_cut_connection_is_continued(mirror: Mirror, target: Path) -> None:
     mirror.cuts = [400_000]
-    download([mirror.url], target, sha256=digest(CONTENT))
+    download([mirror.url], target, Expected(digest(CONTENT)))
     assert is_delivered(target)
     assert mirror.ranges == [None, "bytes=400000-"]
     assert mirror.requests[1]["If-Range"] == '"one"'
@@ -346,7 +238,7 @@ def test_a_part_that_is_whole_already_is_delivered(
         with pytest.raises(ZeroDivisionError):
             download([mirror.url], target)
     assert not target.exists()
-    download([mirror.url], target, sha256=digest(CONTENT))
+    download([mirror.url], target, Expected(digest(CONTENT)))
     assert is_delivered(target)
     assert mirror.ranges == [None, "bytes=1000003-"]
 
@@ -446,7 +338,7 @@ def test_a_mirror_without_the_file_spares_what_has_arrived(mirror: Mirror, secon
 
 def test_a_wrong_file_is_set_aside(mirror: Mirror, second: Mirror, target: Path) -> None:
     mirror.content = OTHER
-    download([mirror.url, second.url], target, sha256=digest(CONTENT))
+    download([mirror.url, second.url], target, Expected(digest(CONTENT)))
     assert target.read_bytes() == CONTENT
     assert target.with_name("file.bin.mismatch").read_bytes() == OTHER
     assert files_beside(target) == {"file.bin", "file.bin.mismatch"}
@@ -455,10 +347,36 @@ def test_a_wrong_file_is_set_aside(mirror: Mirror, second: Mirror, target: Path)
 def test_wrong_files_everywhere_are_an_error(mirror: Mirror, target: Path) -> None:
     mirror.content = OTHER
     with pytest.raises(DownloadError) as caught:
-        download([mirror.url], target, sha256=digest(CONTENT))
+        download([mirror.url], target, Expected(digest(CONTENT)))
     for words in (digest(OTHER), digest(CONTENT), "file.bin.mismatch"):
         assert words in str(caught.value)
     assert files_beside(target) == {"file.bin.mismatch"}
+
+
+def test_a_mirror_that_offers_another_size_is_passed_over_at_once(mirror: Mirror, second: Mirror, target: Path) -> None:
+    mirror.content = b"another file"
+    download([mirror.url, second.url], target, Expected(digest(CONTENT), len(CONTENT)))
+    assert is_delivered(target)
+
+
+def test_what_is_offered_and_what_is_expected_is_told(mirror: Mirror, target: Path) -> None:
+    mirror.content = b"another file"
+    with pytest.raises(DownloadError) as caught:
+        download([mirror.url], target, Expected(digest(CONTENT), len(CONTENT), "a list"))
+    assert f"{mirror.url}: offers 12 bytes, where a list expects 1,000,003" in str(caught.value)
+    assert f"{target} by hand; a list expects 1,000,003 bytes with the sha256 {digest(CONTENT)}." in str(caught.value)
+    assert files_beside(target) == set()
+
+
+def test_a_web_page_is_not_taken_for_the_file(mirror: Mirror, second: Mirror, target: Path) -> None:
+    """Some servers answer with a page that says the file is gone, or asks for a name, as if that were it."""
+    mirror.content, mirror.headers = b"<html>gone</html>", {"Content-Type": "text/html; charset=utf-8"}
+    download([mirror.url, second.url], target)
+    assert is_delivered(target)
+    second.content, second.headers = mirror.content, mirror.headers
+    target.unlink()
+    with pytest.raises(DownloadError, match="answered with a web page in place of the file"):
+        download([mirror.url, second.url], target)
 
 
 def test_one_error_tells_what_went_wrong_everywhere(mirror: Mirror, second: Mirror, target: Path) -> None:

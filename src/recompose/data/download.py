@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import requests
@@ -24,6 +25,15 @@ _RETRY_WAITS_S = (1.0, 3.0, 10.0)  # as long as no new bytes arrive; then the mi
 _LINE_EVERY_S = 10.0  # between two lines of progress where stderr is no terminal
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What a file has to be, and which file says so."""
+
+    sha256: str
+    size: int | None = None
+    source: str = "params.yaml"
+
+
 class _MirrorFailed(Exception):  # noqa: N818 - never leaves this module
     """Why a mirror does not deliver."""
 
@@ -32,55 +42,64 @@ class _Interrupted(_MirrorFailed):
     """A failure that another attempt at the same mirror may get past."""
 
 
-def download(urls: Sequence[str], target: Path, *, sha256: str | None = None) -> None:
+def download(urls: Sequence[str], target: Path, expected: Expected | None = None) -> None:
     """Fetches ``target`` from the first of the mirrors ``urls`` that delivers it; returns at once if it is there.
 
     What has arrived is kept in ``<target>.part`` and continued by the next call, at the mirror it came from as long
-    as that has the same version of the file. With ``sha256``, ``target`` is sure to have that digest: other files
-    that mirrors deliver are set aside as ``<target>.mismatch``. Raises ``DownloadError`` when no mirror delivers,
-    and when ``target`` exists with another digest.
+    as that has the same version of the file. ``target`` is sure to be what is expected, where something is: other
+    files that mirrors deliver are set aside as ``<target>.mismatch``, and those that have another size to begin with
+    are not fetched. Raises ``DownloadError`` when no mirror delivers, and when ``target`` exists and is another file.
     """
     if target.exists():
-        _check_existing(target, sha256)
+        _check_existing(target, expected)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = _Part(target)
+    part = _Part(target, expected)
     failures = []
     with requests.Session() as session:
         for url in part.begun_first(urls):
             try:
                 _fetch(session, url, part)
-                _deliver(part, target, sha256)
+                _deliver(part, target, expected)
                 return
             except _MirrorFailed as failure:
                 failures.append(f"  {url}: {failure}")
-    raise DownloadError(_total_failure(target, failures))
+    raise DownloadError(_total_failure(target, expected, failures))
 
 
-def _total_failure(target: Path, failures: Sequence[str]) -> str:
+def _total_failure(target: Path, expected: Expected | None, failures: Sequence[str]) -> str:
     what_went_wrong = failures or ["  no mirror is known"]
-    way_out = f"To go on, put the file at {target} by hand."
+    size = f"{expected.size:,} bytes with " if expected and expected.size is not None else ""
+    which = f"; {expected.source} expects {size}the sha256 {expected.sha256}" if expected else ""
+    way_out = f"To go on, put the file at {target} by hand{which}."
     return "\n".join([f"{target.name} could not be downloaded:", *what_went_wrong, way_out])
 
 
-def _check_existing(target: Path, sha256: str | None) -> None:
-    if sha256 is None:
-        return
-    digest = sha256_file(target)
-    if digest != sha256.lower():
+def _check_existing(target: Path, expected: Expected | None) -> None:
+    if expected and (other := _otherwise(target, expected)):
         raise DownloadError(
-            f"{target} has the sha256 {digest}, not the expected {sha256.lower()}: "
-            "move it away or delete it, and it is downloaded again"
+            f"{target} has {other}. Move it away or delete it, and it is downloaded again; or correct "
+            f"{expected.source}, where this is the right file."
         )
 
 
-def _deliver(part: "_Part", target: Path, sha256: str | None) -> None:
+def _otherwise(path: Path, expected: Expected) -> str:
+    """What a file has that is not expected of it, beside what is; empty where it is the expected one."""
+    size = path.stat().st_size
+    if expected.size is not None and expected.size != size:
+        return f"{size:,} bytes, where {expected.source} expects {expected.size:,}"
+    digest, wanted = sha256_file(path), expected.sha256.lower()
+    if digest != wanted:
+        return f"{size:,} bytes with the sha256 {digest}, where {expected.source} expects the sha256 {wanted}"
+    return ""
+
+
+def _deliver(part: "_Part", target: Path, expected: Expected | None) -> None:
     """Makes a whole part the target, or sets it aside if it is not the expected file."""
-    digest = sha256_file(part.path) if sha256 is not None else None
-    if sha256 is not None and digest != sha256.lower():
+    if expected and (other := _otherwise(part.path, expected)):
         aside = target.with_name(target.name + ".mismatch")
         part.move_to(aside)
-        raise _MirrorFailed(f"delivered a file with the sha256 {digest}, not {sha256.lower()}; it is kept as {aside}")
+        raise _MirrorFailed(f"delivered {other}; it is kept as {aside}")
     with part.path.open("rb+") as file:
         os.fsync(file.fileno())
     part.move_to(target)
@@ -89,8 +108,8 @@ def _deliver(part: "_Part", target: Path, sha256: str | None) -> None:
 class _Part:
     """What has arrived of a file, with a note beside it: of which version of which remote file it is the beginning."""
 
-    def __init__(self, target: Path) -> None:
-        self.name = target.name
+    def __init__(self, target: Path, expected: Expected | None) -> None:
+        self.name, self.expected = target.name, expected
         self.path = target.with_name(target.name + ".part")
         self._note = target.with_name(target.name + ".part.json")
 
@@ -156,6 +175,7 @@ def _request(session: requests.Session, url: str, part: _Part) -> None:
                 return
         else:
             _check_status(response)
+            _check_offer(response, part.expected)
             part.begin(url, _version(response))
         _append(response, part)
 
@@ -177,6 +197,15 @@ def _check_status(response: requests.Response) -> None:
         return
     answer = f"answered {status} {response.reason}"
     raise _Interrupted(answer) if status >= 500 or status in (408, 429) else _MirrorFailed(answer)
+
+
+def _check_offer(response: requests.Response, expected: Expected | None) -> None:
+    """Turns down, before anything is fetched, what cannot be the file."""
+    if response.headers.get("Content-Type", "").startswith("text/html"):  # an error or a login, with status 200
+        raise _MirrorFailed("answered with a web page in place of the file")
+    size, total = expected.size if expected else None, _total(response, 0)
+    if expected and size is not None and total is not None and size != total:
+        raise _MirrorFailed(f"offers {total:,} bytes, where {expected.source} expects {size:,}")
 
 
 def _version(response: requests.Response) -> str | None:

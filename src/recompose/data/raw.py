@@ -2,12 +2,11 @@
 
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from filelock import FileLock
-
 from recompose.data.archives import extract
-from recompose.data.download import download
+from recompose.data.upstream import brought
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder
 from recompose.params import Archive
@@ -30,17 +29,13 @@ def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
         partial.rename(root)
 
 
-def bring_archive(archive: Archive, data: Path) -> Path:
-    """Download a published file into ``data/archives`` where it is not there yet; gives its path.
+def brought_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:
+    """A published file in ``data/archives`` for the block that reads it, downloaded where it is not there yet.
 
     Raises:
-        DownloadError: no mirror delivers it, or what is there has another digest.
+        DownloadError: no mirror delivers it, or what is there is another file.
     """
-    path = data / "archives" / archive.file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name(f"{path.name}.lock")):  # archives are shared, and wanted side by side
-        download(archive.urls, path, sha256=archive.sha256)
-    return path
+    return brought(data, f"archives/{archive.file}", archive.urls, archive.sha256)
 
 
 def unpack(
@@ -74,11 +69,12 @@ def unpack(
     unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
     try:
         for file in files:
-            shutil.copyfile(bring_archive(file, data), unpacked / file.file)
+            with brought_archive(file, data) as path:
+                shutil.copyfile(path, unpacked / file.file)
         for number, archive in enumerate(archives):
-            path = bring_archive(archive, data)
-            say(f"{archive.file}: unpacking")
-            extract(path, unpacked / str(number))
+            with brought_archive(archive, data) as path:
+                say(f"{archive.file}: unpacking")
+                extract(path, unpacked / str(number))
     except DownloadError as error:
         raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {layout}.") from None
     partial = fresh_folder(root.with_name(root.name + ".partial"))

@@ -74,7 +74,10 @@ class Archive(Section):
 
     file: FileName = Field(description="Its name among the downloaded files.")
     urls: list[str] = Field(min_length=1, description="Mirrors, in the order in which they are tried.")
-    sha256: Digest | None = Field(description="Digest of the file; null where upstream publishes none.")
+    sha256: Digest | None = Field(
+        description="Digest of the file; null where upstream publishes none: archives.lock then holds the file to what "
+        "it was at first."
+    )
 
 
 class Weights(Archive):
@@ -144,4 +147,6 @@ class GivenGrids(Section):
         description="An HDF5 file in data/archives whose `feature_map` [images, channels, height, width] has the data "
         "set's images in their order."
     )
-    sha256: Digest | None = Field(default=None, description="Digest of the file; null: whatever stands there is taken.")
+    sha256: Digest | None = Field(
+        default=None, description="Digest of the file; null: archives.lock holds the file to what it was at first."
+    )

@@ -1,7 +1,7 @@
 """The audit: does everything that the reports show follow from evaluations, and from those that are asked for now?"""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recompose.papers.declaration import Paper
@@ -10,6 +10,7 @@ from recompose.provenance.checks.artifacts import ArtifactCheck
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
+from recompose.provenance.remote import remedy
 from recompose.report.findings import Audit, Finding, Report
 from recompose.report.published import Published
 from recompose.report.trust import Judge
@@ -79,6 +80,8 @@ def audit(work: Workspace, papers: list[Paper], *, drawing: bool = True) -> Audi
     whole.report.add(index)
     if not work.plan.of("evaluations") or not any(map(work.store.is_complete, work.plan.of("evaluations"))):
         whole.report.add(check_lock(work.root))
+    if checks.stored.absent:
+        return replace(whole, remedy=remedy(work.root))
     return whole
 
 
@@ -94,6 +97,7 @@ def audit_document(audited: Audit, published: Published) -> dict[str, Any]:
         "artifacts": {name: dict(Counter(states.values())) for name, states in audited.states.items()},
         "findings": findings,
         "unchecked": audited.report.unchecked,
+        "remedy": audited.remedy,
     }
 
 

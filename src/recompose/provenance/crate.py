@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import yaml
 
+from recompose.data.lock import LOCK
 from recompose.errors import CrateError
 from recompose.papers.declaration import Paper
 from recompose.provenance.crate_graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
@@ -20,7 +21,7 @@ from recompose.report.published import Published
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
 NEEDED = (WORKFLOW, PARAMETERS, CITATION)
-FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock")
+FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock", LOCK)
 FOLDERS = ("workflow", REPORTS)
 
 

@@ -32,6 +32,8 @@ def show_audit(console: Console, audit: Audit, published: Published) -> None:
     if audit.report.unchecked:
         _say(console, ("not checked", "bold"), f": {len(audit.report.unchecked)}")
         _show_places(console, [(text, "") for text in audit.report.unchecked])
+        if audit.remedy:
+            _say(console, (f"    remedy: {audit.remedy}", "dim"))
     console.print(_table(audit))
     _say(console, *_verdict(audit))
 

@@ -9,8 +9,10 @@ from rich.tree import Tree
 
 from recompose.digest import digest, short
 from recompose.provenance.diff import Diff
+from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import Traced
 from recompose.provenance.where import Origin, ReachedArtifact, Where
+from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import colour_of, unmarked
 from recompose.workspace import Workspace
 
@@ -39,6 +41,9 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) ->
     if cell["made_from"]:
         tree.add("[dim]all of this lies below results/; to make what is missing:[/dim]")
         tree.add(f"recompose make {unmarked(' '.join(cell['made_from']))}")
+        if traced.state == UNCHECKED and has_remote(work.root):
+            tree.add("[dim]or, from DVC's remote, all of it:[/dim]")
+            tree.add("dvc pull")
     console.print(tree)
 
 

@@ -28,6 +28,7 @@ class StoredCheck:
     report: Report = field(default_factory=Report)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
+    absent: list[str] = field(default_factory=list)  # keys of what is not on this disk
 
     def check(self) -> None:
         """Check all of it."""
@@ -54,6 +55,7 @@ class StoredCheck:
         for reason in stored[key]:
             if reason.state == UNCHECKED:
                 self.report.unchecked.append(reason.why)
+                self.absent.append(key)
             else:
                 remedy = AGAIN if reason.state == "stale" else self.judge.work.store.remedy(recipe)
                 self.report.findings.append(Finding(reason.state, reason.place, reason.what, remedy, (key,)))

@@ -13,6 +13,7 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
 from recompose.tracks.planning import Runs
@@ -70,13 +71,18 @@ class CZSL(Track):
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / "archives" if recipe.name == WORDS else super().root(recipe, data)
 
+    def mark(self, recipe: Recipe, data: Path) -> Path:
+        root = self.root(recipe, data)
+        return root / str(recipe.document["file"]) if recipe.name == WORDS else root
+
     def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
         section = params.tracks[self.name]
         assert isinstance(section, Czsl)
         if recipe.name == WORDS:
-            from recompose.data.raw import bring_archive
+            from recompose.data.raw import brought_archive
 
-            return bring_archive(section.feasibility.glove, data).parent
+            with brought_archive(section.feasibility.glove, data) as path:
+                return path.parent
         from recompose.tracks.czsl.data.acquire import bring
 
         return bring(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
@@ -90,6 +96,11 @@ class CZSL(Track):
         from recompose.tracks.czsl.data.acquire import write_index
 
         return write_index(recipe, root, folder)
+
+    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
+        from recompose.tracks.czsl.rehearsal import write_rehearsal
+
+        write_rehearsal(data, folder, images)
 
     def images(self, index: Path) -> list[str]:
         from recompose.tracks.czsl.data.pairs import PairData
@@ -114,7 +125,7 @@ class CZSL(Track):
             counts = read_json(index / "statistics.json")
             return {split: int(counts[f"{split}_images"]) for split in ("train", "val", "test")}
         except (OSError, ValueError, KeyError):
-            return {}
+            return published_sizes(ADAPTERS, recipe.document)
 
 
 @dataclass(frozen=True)

@@ -133,9 +133,9 @@ def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkey
     (archives / "val2014.zip").unlink()
     with pytest.raises(DownloadError, match="Or put the whole data set, unpacked, at"):
         bring(COCO, section, archives.parent, archives.parent / "coco")
-    publish_coco(archives)
+    pack(archives / "val2014.zip", {"val2014/b.jpg": b"#b"})
     other = section.model_copy(update={"model": archive(WHEEL, "0" * 64)})
-    with pytest.raises(DownloadError, match="not the expected 0000"):
+    with pytest.raises(DownloadError, match="params.yaml expects the sha256 0000"):
         bring(COCO, other, archives.parent, archives.parent / "coco")
     assert not (archives.parent / "coco" / "model").exists()
     bring(COCO, section, archives.parent, archives.parent / "coco")  # goes on where it stopped
@@ -190,16 +190,17 @@ ITEM = {"filename": "000000085329.jpg", "caption": "A dog.", "negative_caption":
 def test_a_published_suite_is_put_beside_others_and_indexed(
     tmp_path: Path, sugarcrepe_adapter: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe, root = sugarcrepe_adapter, tmp_path / "vlc"
+    recipe, data = sugarcrepe_adapter, tmp_path / "data"
+    root = data / "vlc"
     (root / "winoground").mkdir(parents=True)
     files = [f"{name}.json" for name in SETS]
     for file in files[1:]:
-        (tmp_path / "archives").mkdir(exist_ok=True)
-        (tmp_path / "archives" / file).write_text(json.dumps({"0": ITEM}))
+        (data / "archives").mkdir(exist_ok=True)
+        (data / "archives" / file).write_text(json.dumps({"0": ITEM}))
     (root / "sugarcrepe").mkdir()
     (root / "sugarcrepe" / files[0]).write_text(json.dumps({"0": ITEM}))  # put there by hand: taken as it is
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive(file) for file in files])
-    assert bring(recipe, section, tmp_path, root) == root
+    assert bring(recipe, section, data, root) == root
     with pytest.raises(DataError, match="1 items instead of the 1652 that are published"):
         index_of(recipe, root, tmp_path / "cut short")
     monkeypatch.setattr(acquire, "check_counts", lambda suite: None)
@@ -215,12 +216,13 @@ def test_a_published_suite_is_put_beside_others_and_indexed(
 
 
 def test_images_of_a_suite_are_unpacked_once(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
-    (tmp_path / "vlc/sugarcrepe").mkdir(parents=True)
-    pack(tmp_path / "archives/images.zip", {"1.jpg": b"#1"})
+    data = tmp_path / "data"
+    (data / "vlc/sugarcrepe").mkdir(parents=True)
+    pack(data / "archives/images.zip", {"1.jpg": b"#1"})
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive("images.zip")])
     for _ in range(2):
-        bring(sugarcrepe_adapter, section, tmp_path, tmp_path / "vlc")
-    assert contents(tmp_path / "vlc/images") == {"sugarcrepe/1.jpg": b"#1"}
+        bring(sugarcrepe_adapter, section, data, data / "vlc")
+    assert contents(data / "vlc/images") == {"sugarcrepe/1.jpg": b"#1"}
 
 
 def test_of_several_archives_of_images_none_is_passed_over(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from recompose.data.archives import extract
-from recompose.data.raw import bring_archive, draw_once, unpack
+from recompose.data.raw import brought_archive, draw_once, unpack
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
 from recompose.params import Section
@@ -58,9 +58,11 @@ def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) 
             raise DataError(f"{root / adapter.MARK} is absent. What has to be there: {adapter.LAYOUT}")
         unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
     if not (root / MODEL).exists():
-        analysis.unpack_model(bring_archive(section.model, data), root / MODEL)
+        with brought_archive(section.model, data) as path:
+            analysis.unpack_model(path, root / MODEL)
     if not (root / LEXICON).exists():
-        wordnet.unpack(bring_archive(section.lexicon, data), root / LEXICON)
+        with brought_archive(section.lexicon, data) as path:
+            wordnet.unpack(path, root / LEXICON)
 
 
 def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: Path, root: Path) -> None:
@@ -72,9 +74,11 @@ def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: 
         place = folder / archive.file
         if archive.file.endswith(_ARCHIVES):
             if not images.exists():
-                extract(bring_archive(archive, data), images)
+                with brought_archive(archive, data) as path:
+                    extract(path, images)
         elif not place.exists():
-            write_atomically(place, partial(shutil.copyfile, bring_archive(archive, data)))
+            with brought_archive(archive, data) as path:
+                write_atomically(place, partial(shutil.copyfile, path))
     if not folder.is_dir():
         raise DataError(f"{name}: {folder} is absent. What has to be there, below {root}: {adapter.LAYOUT}")
 

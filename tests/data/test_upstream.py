@@ -1,0 +1,202 @@
+"""Published files: trusted at their first use, and held to what they were then, whoever brought them."""
+
+import hashlib
+import json
+import re
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from recompose.data.archives import extract
+from recompose.data.lock import LOCK, Content, record, recorded
+from recompose.data.upstream import MIRROR, brought
+from recompose.errors import DataError, DownloadError, UnsafeArchive
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+from tests.data.mirror import CONTENT, Mirror
+
+PLACE = "archives/file.bin"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+RECORDED = {PLACE: {"bytes": 1_000_003, "sha256": SHA256}}
+
+
+@pytest.fixture(autouse=True)
+def no_server_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(MIRROR, raising=False)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "project" / "data"
+
+
+def lock(data: Path) -> dict[str, object]:
+    path = data.parent / LOCK
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def put(data: Path, content: bytes, place: str = PLACE) -> Path:
+    """A file that somebody put there by hand."""
+    path = data / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def use(data: Path, *urls: str, sha256: str | None = None, place: str = PLACE) -> bytes:
+    with brought(data, place, urls, sha256) as path:
+        return path.read_bytes()
+
+
+# the first use, and those after it
+
+
+def test_the_first_download_is_recorded_and_another_file_refused_from_then_on(mirror: Mirror, data: Path) -> None:
+    assert use(data, mirror.url) == CONTENT
+    assert lock(data) == RECORDED
+    (data / PLACE).unlink()
+    mirror.content = CONTENT[:-1] + bytes([CONTENT[-1] ^ 1])
+    with pytest.raises(DownloadError, match=rf"delivered 1,000,003 bytes with .* where {LOCK} expects .*{SHA256}"):
+        use(data, mirror.url)
+    mirror.content = CONTENT[:-1]
+    with pytest.raises(DownloadError, match=rf"offers 1,000,002 bytes, where {LOCK} expects 1,000,003"):
+        use(data, mirror.url)
+    mirror.content = CONTENT
+    assert use(data, mirror.url) == CONTENT
+    assert lock(data) == RECORDED
+
+
+def test_a_file_put_there_by_hand_is_recorded_and_checked_alike(data: Path) -> None:
+    put(data, CONTENT)
+    assert use(data) == CONTENT
+    assert lock(data) == RECORDED
+    path = put(data, CONTENT[:400_000])
+    with pytest.raises(DownloadError) as caught:
+        use(data)
+    assert str(caught.value).startswith(f"{path} has 400,000 bytes, where {LOCK} expects 1,000,003. Move it away or")
+    assert str(caught.value).endswith(f"or correct {LOCK}, where this is the right file.")
+
+
+def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path) -> None:
+    path = put(data, b"<html>no such file</html>", "archives/file.zip")
+    with pytest.raises(UnsafeArchive) as caught, brought(data, "archives/file.zip", (), None) as there:
+        extract(there, data / "unpacked")
+    first, second = str(caught.value).splitlines()
+    assert first == f"{path}: File is not a zip file"
+    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml says how many it should have.")
+    assert lock(data) == {}
+
+
+def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -> None:
+    path = put(data, b"#")
+    with pytest.raises(DataError, match=r"no good") as caught, brought(data, PLACE, (), sha256(b"#")):
+        raise DataError("no member")
+    assert f"{path} has 1 bytes and the sha256 {sha256(b'#')}, as params.yaml expects" in str(caught.value)
+
+
+def test_an_interrupted_download_goes_on_and_is_recorded_as_a_whole(mirror: Mirror, data: Path) -> None:
+    mirror.cuts = [400_000, 0, 0]
+    with pytest.raises(DownloadError):
+        use(data, mirror.url)
+    assert lock(data) == {}
+    mirror.cuts = []
+    use(data, mirror.url)
+    assert mirror.ranges[-1] == "bytes=400000-"
+    assert lock(data) == RECORDED
+
+
+# params.yaml and the lock
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_the_digest_of_params_yaml_goes_before_the_lock(data: Path) -> None:
+    put(data, b"new")
+    record(data, PLACE, Content(bytes=3, sha256=sha256(b"old")))
+    assert use(data, sha256=sha256(b"new")) == b"new"
+    assert lock(data) == {PLACE: {"bytes": 3, "sha256": sha256(b"new")}}
+    with pytest.raises(DownloadError, match=r"where params\.yaml expects the sha256 " + sha256(b"old")):
+        use(data, sha256=sha256(b"old"))
+
+
+def test_places_stand_in_their_order_whoever_comes_first(data: Path) -> None:
+    places = [f"{folder}/{name}.bin" for folder in ("weights", "archives") for name in "hcagfedb"]
+    for place in places:
+        put(data, place.encode(), place)
+    with ThreadPoolExecutor(8) as pool:  # each opens the lock for itself, as processes do
+        list(pool.map(lambda place: use(data, place=place), places))
+    assert list(lock(data)) == sorted(places)
+    assert recorded(data)["weights/a.bin"] == Content(bytes=13, sha256=sha256(b"weights/a.bin"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("<<<<<<< HEAD", "Invalid JSON"),
+        ("[]", "Input should be"),
+        ('{"archives/file.bin": {"bytes": 1}}', r"archives/file\.bin\.sha256: Field required"),
+        ('{"archives/file.bin": {"bytes": -1, "sha256": "0"}}', r"archives/file\.bin\.bytes"),
+    ],
+)
+def test_a_lock_that_cannot_be_read_is_an_error_and_stays(data: Path, text: str, fault: str) -> None:
+    put(data, CONTENT)
+    (data.parent / LOCK).write_text(text)
+    with pytest.raises(DataError, match=rf"{re.escape(LOCK)} is not a list of files .*{fault}.*git checkout"):
+        use(data)
+    assert (data.parent / LOCK).read_text() == text
+
+
+def test_what_is_recorded_makes_nothing_stale(tmp_path: Path) -> None:
+    """The identity of what is made holds what params.yaml says of files, not what was found of them."""
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    before = set(Workspace(tmp_path, ("profile=paper",)).plan.by_key)
+    record(tmp_path / "data", "archives/cgqa.zip", Content(bytes=3, sha256=sha256(b"new")))
+    assert set(Workspace(tmp_path, ("profile=paper",)).plan.by_key) == before
+
+
+# mirrors
+
+
+def test_a_server_of_one_s_own_is_asked_first(
+    mirror: Mirror, second: Mirror, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files lie as they do below ``data``."""
+    monkeypatch.setenv(MIRROR, f"{mirror.address}/shared/data/")
+    use(data, second.url)
+    assert mirror.paths == [f"/shared/data/{PLACE}"]
+    assert second.requests == []
+
+
+def test_where_it_lacks_a_file_upstream_is_asked(
+    mirror: Mirror, second: Mirror, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MIRROR, mirror.address)
+    mirror.statuses = [404]
+    use(data, second.url)
+    assert len(mirror.requests) == len(second.requests) == 1
+
+
+def test_it_is_held_to_what_is_recorded(mirror: Mirror, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(data, PLACE, Content(bytes=1_000_003, sha256=SHA256))
+    monkeypatch.setenv(MIRROR, mirror.address)
+    mirror.content = b"forged"
+    with pytest.raises(DownloadError, match="offers 6 bytes"):
+        use(data)
+
+
+def test_an_archive_of_a_data_set_is_whole_or_says_so(data: Path) -> None:
+    """A zip that ends too early: its list of members, which stands at the end, is lost."""
+    path = data / "archives/file.zip"
+    path.parent.mkdir(parents=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "a" * 1000)
+    whole = path.read_bytes()
+    with brought(data, "archives/file.zip", (), None) as there:
+        extract(there, data / "unpacked")
+    path.write_bytes(whole[:500])
+    with pytest.raises(DownloadError, match=rf"has 500 bytes, where {LOCK} expects {len(whole):,}"):
+        use(data, place="archives/file.zip")

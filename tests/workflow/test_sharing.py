@@ -1,0 +1,39 @@
+"""A report shared with its scores: pushed to a remote, pulled into a clone that has nothing else, and audited there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+
+pytestmark = pytest.mark.engines
+SCORES = ("results/data", "results/evaluations")
+CELL = ("reports/msci/table-2.csv", "--row", "chance", "--column", "shapes-pairs S")
+
+
+def cloned(project: Project, target: Path) -> Project:
+    """A clone as somebody else has it, without the DVC cache of the first."""
+    project.call("git", "clone", "--quiet", str(project.root), str(target))
+    return Project(target)
+
+
+def test_scores_that_are_pulled_are_audited_without_training(chance: Project, tmp_path: Path) -> None:
+    chance.call("dvc", "remote", "add", "--quiet", "--default", "lab", str(tmp_path / "remote"))
+    chance.commit("A remote")
+    chance.call("dvc", "push", "--quiet", *SCORES)
+    clone = cloned(chance, tmp_path / "clone")
+    assert "remedy: `dvc pull` brings what is not on this disk" in clone.recompose("audit").stdout
+    assert "dvc pull" in clone.recompose("trace", *CELL).stdout
+    clone.call("dvc", "pull", "--quiet", *SCORES)
+    assert clone.runs() == chance.runs()
+    audit = json.loads(clone.recompose("audit", "--json").stdout)
+    assert (audit["clean"], audit["evaluations"], audit["recomputed"]) == (True, 2, 2)
+    assert audit["cells"] == {"current": 104}
+
+
+def test_without_a_remote_nobody_is_told_to_pull(chance: Project, tmp_path: Path) -> None:
+    clone = cloned(chance, tmp_path / "clone")
+    audit = clone.recompose("audit").stdout
+    assert "remedy: `snakemake --cores all` makes what is not on this disk" in audit
+    assert "dvc pull" not in audit + clone.recompose("trace", *CELL).stdout
