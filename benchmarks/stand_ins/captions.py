@@ -1,0 +1,175 @@
+"""COCO's list of captions as NegCLIP's authors prepared it, with all that it needs, and suites of images and captions:
+real captions and questions, drawn pictures, words told by a model that has learnt nothing.
+"""
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks.stand_ins.packing import pack
+from benchmarks.stand_ins.pictures import Pictures
+from recompose.files import write_text
+from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
+from recompose.tracks.vlc.data.negclip_list import LIST
+from recompose.tracks.vlc.data.suite import files
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+
+ROWS = 110_000  # captions of the published list, about
+SETS = {"train2014": 82_783, "val2014": 40_504}  # COCO's images
+SIZE = (640, 480)
+SUITES = "suites"  # the folder, beside archives, of what is put into data/vlc by hand
+COUNTED = "recompose.tracks.vlc.data.counts:ITEMS"
+WHEEL, MODEL = "en_core_web_sm-3.8.0-py3-none-any.whl", "en_core_web_sm/en_core_web_sm-3.8.0"
+LEXICON = "WNdb-3.0.tar.gz"
+LICENCE = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved.  \n"
+WORDS = {  # told by their letters alone: part of speech -> tag and words
+    "NOUN": ("NN", "man woman person people dog cat table street train bus room plate food water field beach".split()),
+    "ADJ": ("JJ", "large small white black red green blue young old two brown little wooden yellow".split()),
+    "VERB": ("VBG", "sitting standing holding riding walking eating playing looking wearing flying".split()),
+    "ADP": ("IN", "on in of with at near by under over".split()),
+    "DET": ("DT", "a an the".split()),
+}
+
+
+def write(real: Path, share: float, mirror: Path) -> dict[str, dict[str, int]]:
+    """Write the archives of the corpus and the folder of suites where they are not there yet; gives the counts of the
+    suites' items, under the place of the constant that the published ones stand in.
+    """
+    folder, pictures = real / "vlc", Pictures(*SIZE)
+    images = {name: _images(name, max(round(share * count), 1)) for name, count in SETS.items()}
+    for name, names in images.items():
+        pack(mirror / f"{name}.zip", ((each, pictures.named(each)) for each in names))
+    shown = [name for names in images.values() for name in names]
+    if not (mirror / LIST).exists():
+        write_text(mirror / LIST, _list(_captions(folder), shown, max(round(share * ROWS), 1)))
+    pack(mirror / WHEEL, ((f"{MODEL}/{name}", content) for name, content in _model().items()))
+    pack(mirror / LEXICON, ((f"dict/{name}", text.encode()) for name, text in _lexicon().items()))
+    return {COUNTED: _write_suites(folder, share, mirror / SUITES, pictures)}
+
+
+# the corpus
+
+
+def _images(name: str, count: int) -> list[str]:
+    """The members of one of COCO's archives."""
+    return [f"{name}/COCO_{name}_{number:012}.jpg" for number in range(1, count + 1)]
+
+
+def _captions(folder: Path) -> list[str]:
+    listed = json.loads((folder / "retrieval" / coco.FILE).read_text(encoding="utf-8"))
+    return [caption for image in listed for caption in image["caption"] if caption.strip()]
+
+
+def _list(captions: list[str], images: list[str], rows: int) -> str:
+    """The table with tabs, as pandas writes it."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerow(["", "title", "filepath", "neg_caption", "neg_image"])
+    for number, (caption, image) in enumerate(islice(zip(cycle(captions), cycle(images), strict=False), rows)):
+        writer.writerow([number, caption, f"coco/{image}", "[]", "[]"])
+    return text.getvalue()
+
+
+def _model() -> dict[str, bytes]:
+    """The files of a spaCy pipeline of the published one's parts; it knows the words above, and guesses others."""
+    import spacy
+    from spacy.lookups import Lookups
+    from spacy.training import Example
+
+    model = spacy.blank("en")
+    for name in ("tagger", "parser", "attribute_ruler"):
+        model.add_pipe(name)
+    told = {"words": ["a", "dog", "runs"], "tags": ["DT", "NN", "VBZ"], "heads": [1, 2, 2]}
+    example = Example.from_dict(model.make_doc("a dog runs"), {**told, "deps": ["det", "nsubj", "ROOT"]})
+    model.initialize(lambda: [example])
+    ruler: Any = model.get_pipe("attribute_ruler")
+    for part, (tag, words) in WORDS.items():
+        ruler.add([[{"LOWER": word}] for word in words], {"POS": part, "TAG": tag})
+    tables = Lookups()
+    tables.add_table("lemma_lookup", {"people": "person", "dogs": "dog"})
+    lemmatizer: Any = model.add_pipe("lemmatizer", config={"mode": "lookup"})
+    lemmatizer.initialize(lookups=tables)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model.to_disk(folder)
+        paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def _lexicon() -> dict[str, str]:
+    """WordNet's files with a synset for each part of speech."""
+    written = {"cntlist.rev": "dog%1:03:00:: 1 42\n"}
+    for part, letter, word in (("adj", "a", "big"), ("adv", "r", "fast"), ("noun", "n", "dog"), ("verb", "v", "run")):
+        place = f"{len(LICENCE):08}"
+        frames = " 01 + 02 00" if letter == "v" else ""
+        written[f"data.{part}"] = f"{LICENCE}{place} 03 {letter} 01 {word} 0 000{frames} | a word  \n"
+        written[f"index.{part}"] = f"{LICENCE}{word} {letter} 1 0 1 1 {place}  \n"
+        written[f"{part}.exc"] = "dogges dog\n"
+    return written
+
+
+# suites
+
+
+def _write_suites(real: Path, share: float, root: Path, pictures: Pictures) -> dict[str, int]:
+    """Write annotation files and pictures of suites below a root; gives how many items count."""
+    counts: dict[str, int] = {}
+    for name in (coco.NAME, sugarcrepe.NAME, valse.NAME, comvg.NAME):
+        for file, text, items in _PARTS[name](real, share):
+            write_text(root / name / file, text)
+            counts |= items
+    for name in _PARTS:
+        for path in files([read_suite(name, root)]):
+            place = root / path
+            if not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(pictures.named(path))
+    return counts
+
+
+Part = tuple[str, str, dict[str, int]]  # an annotation file, its text, and sub-task -> items
+
+
+def _some(count: int, share: float) -> int:
+    return max(round(share * count), 1)
+
+
+def _of_coco(real: Path, share: float) -> Iterator[Part]:
+    listed = json.loads((real / "retrieval" / coco.FILE).read_text(encoding="utf-8"))
+    yield coco.FILE, json.dumps(listed[: _some(len(listed), share)]), {}
+
+
+def _of_sugarcrepe(real: Path, share: float) -> Iterator[Part]:
+    for name in sugarcrepe.SETS:
+        items = _first(real / sugarcrepe.NAME / f"{name}.json", share)
+        yield f"{name}.json", json.dumps(items), {f"{sugarcrepe.NAME}/{name}": len(items)}
+
+
+def _of_valse(real: Path, share: float) -> Iterator[Part]:
+    for name in valse.SETS:
+        items = _first(real / valse.NAME / f"{name}.json", share)
+        agreed = sum(item["mturk"]["caption"] >= valse.AGREEING for item in items.values())
+        yield f"{name}.json", json.dumps(items), {f"{valse.NAME}/{name}": agreed}
+
+
+def _of_comvg(real: Path, share: float) -> Iterator[Part]:
+    with (real / "ComVG.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file))
+    text = io.StringIO()
+    kept = rows[: _some(len(rows), share)]
+    csv.writer(text, lineterminator="\n").writerows([header, *kept])
+    yield "ComVG.csv", text.getvalue(), {comvg.NAME: len(kept)}
+
+
+_PARTS = {coco.NAME: _of_coco, sugarcrepe.NAME: _of_sugarcrepe, valse.NAME: _of_valse, comvg.NAME: _of_comvg}
+
+
+def _first(path: Path, share: float) -> Mapping[str, Any]:
+    """The first items of a file that is an object of items."""
+    items = json.loads(path.read_text(encoding="utf-8"))
+    return dict(islice(items.items(), _some(len(items), share)))
