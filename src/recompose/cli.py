@@ -33,6 +33,7 @@ Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
 Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
 View = Annotated[str | None, typer.Option(help="The way of measuring, where a table has several; the first.")]
 JSON = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
+All = Annotated[bool, typer.Option("--all", help="A line for each method, data set and step.")]
 
 
 def _workspace() -> Workspace:
@@ -187,11 +188,59 @@ def summary(
 
 
 @app.command()
-def plan() -> None:
-    """Say what the parameters ask for, what of it is there, and what the rest will take."""
+def plan(every: All = False, as_json: JSON = False) -> None:
+    """Say what the parameters ask for, for which papers, what of it is there, and what the rest will take."""
+    from recompose.engine import Engine
+    from recompose.monitor.outlook import outlook
     from recompose.terminal.plan import show_plan
 
-    show_plan(Console(), _workspace())
+    engine = Engine(_workspace())
+    planned = outlook(engine)
+    if as_json:
+        print(json.dumps(planned.document(), indent=2))
+    else:
+        show_plan(Console(), engine, planned, every=every)
+
+
+@app.command()
+def calibrate(
+    methods: Annotated[
+        list[str] | None, typer.Argument(help="Methods, such as msci; all that are not calibrated on this machine yet.")
+    ] = None,
+) -> None:
+    """Train each method for a few steps on each data set with each backbone, on noise, and write down what that takes:
+    `plan`, `cost` and `doctor` then tell time and memory of what was never run. It needs no data and no weights.
+    """
+    from recompose.monitor.calibrating import calibrate as calibrated
+    from recompose.monitor.calibrating import representatives
+    from recompose.terminal.calibrate import line, verdict
+
+    work = _workspace()
+    be_quiet()
+    for method in methods or ():
+        _one_of("method", method, {str(run.labels["method"]): run for run in work.plan.of("runs")})
+    outcomes = []
+    for outcome in calibrated(work, representatives(work, methods or ())):
+        outcomes.append(outcome)
+        say(line(outcome))
+    print(verdict(outcomes))
+    raise typer.Exit(1 if any(outcome.calibrated is None for outcome in outcomes) else 0)
+
+
+@app.command()
+def doctor(as_json: JSON = False) -> None:
+    """Look at this machine before any work: Python, packages, GPUs and their memory, disk, data and weights with their
+    checksums, scheduler; ends with an error where something would stop the chosen profile, and says what to do.
+    """
+    from recompose.monitor.doctor import STOPS, Machine, examine
+    from recompose.terminal.doctor import show_doctor
+
+    checks = examine(_workspace(), Machine.here())
+    if as_json:
+        print(json.dumps([asdict(check) for check in checks], indent=2))
+    else:
+        show_doctor(Console(), checks)
+    raise typer.Exit(1 if any(check.state == STOPS for check in checks) else 0)
 
 
 @app.command()
@@ -223,6 +272,7 @@ def cost(
             "--edit", help="PATH=VALUE of params.yaml, such as czsl.methods.csp.training.lr=0.01; may be repeated."
         ),
     ] = None,
+    every: All = False,
     as_json: JSON = False,
 ) -> None:
     """Say what is left to make, or would be after edits of params.yaml, and what it takes; makes and edits nothing."""
@@ -233,7 +283,7 @@ def cost(
     if as_json:
         print(json.dumps(costs.document(), indent=2))
     else:
-        show_cost(Console(), costs)
+        show_cost(Console(), costs, every=every)
 
 
 @app.command()

@@ -8,19 +8,21 @@ from math import log2, prod
 from statistics import mean
 from typing import Any
 
+from recompose.calibration import Calibration
 from recompose.digest import digest, short
 from recompose.files import read_json
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import Plan, Recipe, recipe_of
 from recompose.report.published import Published
-from recompose.store import RECORD, Record
+from recompose.store import COSTS, RECORD, Record
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 Described = Mapping[str, Any]
 Sizes = dict[str, dict[str, int]]  # digest of data -> how much there is of what
 TRAINS = "epochs"  # the setting that time grows with
+MEASURED, CALIBRATED, UNKNOWN = BASES = ("measured", "calibrated", "unknown")  # what an estimate rests on
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,18 @@ class Measured:
     job: Job
     seconds: float
     where: str
+    memory: int | None = None  # bytes at the peak, of the GPU where it took one
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a job will take, from the nearest that were measured."""
+    """What a job will take, from the nearest that were measured, or from a few steps."""
 
     seconds: float
     where: tuple[str, ...]
     scaled: tuple[str, ...]  # what differed and was accounted for in proportion, such as "epochs 4 to 8"
+    memory: int | None = None  # bytes at the peak, of the GPU where it takes one
+    basis: str = MEASURED
 
 
 def job_of(described: Described, sizes: Sizes) -> Job:
@@ -109,7 +114,8 @@ def estimate(job: Job, measured: Iterable[Measured]) -> Estimate | None:
         if ratio != 1
     }
     seconds = mean(each.seconds * prod(ratios.values()) for each, ratios in nearest)
-    return Estimate(seconds, tuple(sorted({each.where for each, _ in nearest})), tuple(sorted(scaled)))
+    memory = max((each.memory for each, _ in nearest if each.memory is not None), default=None)
+    return Estimate(seconds, tuple(sorted({each.where for each, _ in nearest})), tuple(sorted(scaled)), memory)
 
 
 def _ratios(job: Job, other: Job) -> dict[str, float] | None:
@@ -135,10 +141,12 @@ def _distance(job: Job, other: Job, ratios: dict[str, float]) -> float:
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured here or, of what is not here, where the reports were made."""
+    """What was measured here or, of what is not here, where the reports were made; and what was calibrated here."""
 
     records: dict[str, dict[str, Any]]  # key -> description, with how it was made
     sizes: Sizes
+    memory: Mapping[str, int]  # key -> bytes at the peak, of runs and evaluations in the store
+    calibration: Calibration
 
     @classmethod
     def of(cls, work: Workspace, *plans: Plan) -> "Costs":
@@ -149,26 +157,36 @@ class Costs:
             for key, record in published.records.items()
             if key in published.made
         }
-        records |= dict(_stored(work))
-        return cls(records, _sizes(work, plans, records))
+        stored = dict(_stored(work))
+        records |= stored
+        memory = dict(_memory(work, stored))
+        return cls(records, _sizes(work, plans, records), memory, Calibration.read(work.results))
 
     @cached_property
     def _measured(self) -> dict[tuple[str, ...], list[Measured]]:
         """By kind. Of what took several attempts only the last one's time is known: it is left out."""
         by_kind: dict[tuple[str, ...], list[Measured]] = {}
-        for record in self.records.values():
+        for key, record in self.records.items():
             made = record["made"]
             if made["attempts"] == 1:
                 job = job_of(record, self.sizes)
                 by_kind.setdefault(job.kind, []).append(
-                    Measured(job, made["seconds"], f"{made['host']}, {made['device']}")
+                    Measured(job, made["seconds"], f"{made['host']}, {made['device']}", self.memory.get(key))
                 )
         return by_kind
 
     def estimate(self, recipe: Recipe) -> Estimate | None:
-        """What making a recipe will take; None where nothing of the kind was measured."""
+        """What making a recipe will take; None where nothing of the kind was measured or calibrated."""
         job = job_of(recipe.description(), self.sizes)
-        return estimate(job, self._measured.get(job.kind, ()))
+        return estimate(job, self._measured.get(job.kind, ())) or self._calibrated(recipe, job)
+
+    def _calibrated(self, recipe: Recipe, job: Job) -> Estimate | None:
+        steps, images = self.calibration.of(recipe), job.amounts.get("items")
+        if steps is None or not isinstance(images, int):
+            return None
+        seconds = steps.seconds(int(job.amounts.get(TRAINS, 1)), images)
+        where = f"{steps.host}, {steps.device}"
+        return Estimate(seconds, (where,), (), steps.memory_bytes, CALIBRATED)
 
 
 def _stored(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -179,6 +197,13 @@ def _stored(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
                 record = read_json(path)
                 Record.model_validate(record)
                 yield f"{kind}/{path.parent.name}", record
+
+
+def _memory(work: Workspace, keys: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The peaks of memory that runs and evaluations in the store wrote down."""
+    for key in keys:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            yield key, int(read_json(work.results / key / COSTS)["peak_memory_bytes"])
 
 
 def _sizes(work: Workspace, plans: Iterable[Plan], records: Mapping[str, Described]) -> Sizes:

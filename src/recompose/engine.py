@@ -176,12 +176,13 @@ class Engine:
 
     def _estimate(self, recipe: Recipe) -> float:
         if recipe.digest not in self._estimates:
-            estimate = self._costs.estimate(recipe)
+            estimate = self.costs.estimate(recipe)
             self._estimates[recipe.digest] = estimate.seconds if estimate else UNKNOWN
         return self._estimates[recipe.digest]
 
     @cached_property
-    def _costs(self) -> Costs:
+    def costs(self) -> Costs:
+        """What was measured and calibrated so far."""
         return Costs.of(self.work, self.work.plan)
 
     def _job_path(self, name: str) -> Path:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from recompose.files import write_json
-from recompose.monitor.changed import Consequences, Differing, Process, changed_cells, consequences, wall
+from recompose.monitor.changed import Consequences, Differing, changed_cells, consequences
+from recompose.monitor.outlook import Process, wall
 from recompose.params import ParamsError
 from recompose.plan import Recipe
 from recompose.terminal.cost import sentences

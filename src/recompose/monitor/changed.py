@@ -6,46 +6,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from recompose.costs import Costs, Estimate
-from recompose.engine import ALL, Engine, Job
+from recompose.engine import Engine
+from recompose.monitor.outlook import Outlook, needed_of, processes
 from recompose.papers.declaration import CLAIMS, Paper, all_papers
 from recompose.plan import Plan, Recipe
 from recompose.report.kinds import kind_of
 from recompose.report.published import Published
 from recompose.workspace import Workspace
-
-
-@dataclass(frozen=True)
-class Needed:
-    """Something that the edited parameters need, or what is left of it to make."""
-
-    kind: str
-    folder: str
-    digest: str
-    title: str
-    method: str  # of what is no run, its name
-    dataset: str
-    new: bool  # the edit asks for it, and the parameters as they are do not
-    there: bool  # complete in its store
-    estimate: Estimate | None
-
-    @property
-    def key(self) -> str:
-        """Its place below results/."""
-        return f"{self.kind}/{self.folder}"
-
-
-@dataclass(frozen=True)
-class Process:
-    """A process that would start."""
-
-    phase: str
-    name: str
-    jobs: int  # that it has to do
-    threads: int
-    gpus: int
-    seconds: float  # of those jobs for which it is known
-    unmeasured: int  # jobs
 
 
 @dataclass(frozen=True)
@@ -59,76 +26,28 @@ class ReachedArtifact:
 
 
 @dataclass(frozen=True)
-class Consequences:
+class Consequences(Outlook):
     """All that follows from edits, or from the parameters as they are."""
 
-    profile: str
     edits: tuple[str, ...]
     notes: list[str]
-    needed: list[Needed]
     dropped: int  # runs that are asked for no more
-    processes: list[Process]
     artifacts: list[ReachedArtifact]
-    cores: int
-
-    @property
-    def runs(self) -> list[Needed]:
-        """The runs."""
-        return [each for each in self.needed if each.kind == "runs"]
-
-    @property
-    def to_make(self) -> list[Needed]:
-        """What a workflow would make, whether the edit asks for it or it was missing before."""
-        return [each for each in self.needed if not each.there]
 
     @property
     def changes_runs(self) -> bool:
         """Whether the edits add or drop any run."""
         return bool(self.dropped) or any(run.new for run in self.runs)
 
-    @property
-    def unmeasured(self) -> int:
-        """How many jobs are in no time, because nothing like them was measured."""
-        return sum(each.estimate is None for each in self.to_make)
-
-    @property
-    def core_seconds(self) -> float:
-        """The time of all cores together."""
-        return sum(process.seconds * process.threads for process in self.processes)
-
-    @property
-    def wall_seconds(self) -> float:
-        """From start to end: one phase after the other, in each as many processes side by side as cores and GPU
-        allow.
-        """
-        phases = dict.fromkeys(process.phase for process in self.processes)
-        return sum(wall([each for each in self.processes if each.phase == phase], self.cores) for phase in phases)
-
     def document(self) -> dict[str, Any]:
         """As plain values."""
-        return {
-            "profile": self.profile,
+        return super().document() | {
             "edits": list(self.edits),
             "notes": self.notes,
             "changes_runs": self.changes_runs,
             "dropped_runs": self.dropped,
-            "runs": [asdict(each) for each in self.runs if each.new or not each.there],
-            "steps": [asdict(each) for each in self.to_make if each.kind != "runs"],
-            "processes": [asdict(process) for process in self.processes],
             "artifacts": [asdict(artifact) for artifact in self.artifacts],
-            "core_seconds": self.core_seconds,
-            "wall_seconds": self.wall_seconds,
-            "unmeasured": self.unmeasured,
         }
-
-
-def wall(processes: list[Process], cores: int) -> float:
-    """The time of processes that wait for no other of them: no less than the longest takes, or cores and the one GPU
-    have to do.
-    """
-    threads = sum(each.seconds * min(each.threads, cores) for each in processes) / cores
-    on_gpu = sum(each.seconds for each in processes if each.gpus)
-    return max([threads, on_gpu, *(each.seconds for each in processes)])
 
 
 def consequences(root: Path, edits: tuple[str, ...] = ()) -> Consequences:
@@ -137,20 +56,20 @@ def consequences(root: Path, edits: tuple[str, ...] = ()) -> Consequences:
     Raises:
         ParamsError: an edit does not fit into params.yaml.
     """
-    before, after = Workspace(root), Workspace(root, edits)
-    costs = Costs.of(after, before.plan, after.plan)
-    planned = {recipe.digest for recipe in before.plan.recipes}
-    needed = [_needed(after, recipe, costs, planned) for recipe in after.plan.recipes]
-    asked = {recipe.digest for recipe in after.plan.of("runs")}
+    after = Workspace(root, edits)
+    before = Workspace(root) if edits else after
+    engine = Engine(after)
+    planned, asked = ({recipe.digest for recipe in of} for of in (before.plan.recipes, after.plan.of("runs")))
+    needed = needed_of(engine, planned)
     return Consequences(
         after.params.profile,
+        needed,
+        processes(engine, needed),
+        os.cpu_count() or 1,
         edits,
         list(_overridden(after)),
-        needed,
         sum(run.digest not in asked for run in before.plan.of("runs")),
-        [_process(job, {each.key: each for each in needed}) for job in Engine(after).jobs(ALL)],
         list(_reached(after, differing(before.plan, after.plan) if edits else _missing(after))),
-        os.cpu_count() or 1,
     )
 
 
@@ -161,31 +80,6 @@ def _overridden(after: Workspace) -> Iterator[str]:
         for key in after.params.chosen.override:
             if path == key or path.startswith(f"{key}.") or key.startswith(f"{path}."):
                 yield f"profiles.{after.params.profile}.override sets {key} in place of what {path} says"
-
-
-def _needed(work: Workspace, recipe: Recipe, costs: Costs, planned: set[str]) -> Needed:
-    there = work.store.is_complete(recipe)
-    method = str(recipe.labels.get("method", recipe.name))
-    dataset = str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else ""
-    estimate = None if there else costs.estimate(recipe)
-    return Needed(
-        recipe.kind,
-        recipe.folder,
-        recipe.digest,
-        recipe.name,
-        method,
-        dataset,
-        recipe.digest not in planned,
-        there,
-        estimate,
-    )
-
-
-def _process(job: Job, needed: dict[str, Needed]) -> Process:
-    seconds = [each.estimate.seconds for each in (needed[key] for key in job.keys) if each.estimate]
-    return Process(
-        job.phase, job.name, len(job.keys), job.threads, job.gpus, sum(seconds), len(job.keys) - len(seconds)
-    )
 
 
 @dataclass(frozen=True)

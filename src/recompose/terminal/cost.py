@@ -6,46 +6,61 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.monitor.changed import Consequences, Needed, ReachedArtifact
-from recompose.terminal.text import counted, plain, spoken
+from recompose.costs import Estimate
+from recompose.engine import TRAINED
+from recompose.monitor.changed import Consequences, ReachedArtifact
+from recompose.monitor.outlook import Needed, Takes
+from recompose.terminal.groups import papers_of, time_left, total
+from recompose.terminal.text import counted, plain
 
-MOST = 12  # artifacts that are named
+MOST = 12  # artifacts, machines and proportions that are named
+Rows = dict[str, list[Needed]]  # by what they are called
 
 
-def show_cost(console: Console, consequences: Consequences) -> None:
-    """A table of runs and steps, then sentences."""
-    if rows := [row for row in _groups(consequences) if any(each.new or not each.there for each in row)]:
+def show_cost(console: Console, consequences: Consequences, *, every: bool) -> None:
+    """A table of what is touched, then sentences.
+
+    Args:
+        console: where to.
+        consequences: of edits, or of the parameters as they are.
+        every: a line for each method and data set, and for each step before them.
+    """
+    rows = {name: needed for name, needed in _rows(consequences, every=every).items() if _is_touched(needed)}
+    if rows:
         console.print(_table(rows))
     for sentence in sentences(consequences):
         console.print(Text(plain(sentence)))
+    if rows and not every:
+        console.print("`recompose cost --all` says it of each method, data set and step.")
 
 
-def _groups(consequences: Consequences) -> list[list[Needed]]:
-    """Steps one by one, runs by method and data set."""
-    groups: dict[tuple[str, str, str], list[Needed]] = {}
-    for each in consequences.needed:
-        groups.setdefault((each.kind, each.method, each.dataset), []).append(each)
-    return list(groups.values())
+def _rows(consequences: Consequences, *, every: bool) -> Rows:
+    """Steps together or by name, runs and evaluations by papers, or by method and data set."""
+    if not every:
+        rows = {f"runs and evaluations of {papers_of(group)}": [*group.members] for group in consequences.by_papers}
+        return {"steps before runs": consequences.steps, **rows}
+    rows = {}
+    for step in consequences.steps:
+        rows.setdefault(f"{step.kind} {step.title}", []).append(step)
+    for group in consequences.by_method:
+        of = f"{group.methods[0]} on {group.datasets[0]} ({papers_of(group)})"
+        rows |= {f"{kind} of {of}": group.of(kind) for kind in TRAINED}
+    return rows
 
 
-def _table(rows: list[list[Needed]]) -> Table:
+def _is_touched(needed: list[Needed]) -> bool:
+    return any(each.new or not each.there for each in needed)
+
+
+def _table(rows: Rows) -> Table:
     table = Table("what", box=None, pad_edge=False)
     for name in ("asked for", "new", "new, there", "to make", "time"):
         table.add_column(name, justify="right")
-    for row in rows:
-        first, new, missing = row[0], [e for e in row if e.new], [e for e in row if not e.there]
-        on = f" on {first.dataset}" if first.dataset else ""
-        counts = (len(row), len(new), sum(each.there for each in new), len(missing))
-        table.add_row(Text(plain(f"{first.kind} {first.method}{on}")), *map(str, counts), _time(missing))
+    for name, needed in rows.items():
+        new, missing = [each for each in needed if each.new], [each for each in needed if not each.there]
+        counts = (len(needed), len(new), sum(each.there for each in new), len(missing))
+        table.add_row(Text(plain(name)), *map(str, counts), time_left(Takes.of(missing)))
     return table
-
-
-def _time(missing: list[Needed]) -> str:
-    """What these take together, as far as it is known."""
-    seconds = [each.estimate.seconds for each in missing if each.estimate]
-    unknown = len(missing) - len(seconds)
-    text = [spoken(sum(seconds))] * bool(seconds) + [f"{unknown} not measured"] * bool(unknown)
-    return ", ".join(text)
 
 
 def sentences(consequences: Consequences) -> Iterator[str]:
@@ -61,16 +76,16 @@ def sentences(consequences: Consequences) -> Iterator[str]:
     missing = consequences.to_make
     yield _made(consequences, missing) if missing else "Nothing to make."
     if missing:
-        yield _hours(consequences)
+        yield total(consequences)
     if lacking := [each for each in missing if consequences.edits and not each.new]:
-        yield f"{len(lacking)} of what is to make is missing without the edit, too."
+        yield f"Without the edit, too, {counted(len(lacking), 'job')} of these would be to do."
     yield from _bases(missing)
     yield from _artifacts(consequences.artifacts)
 
 
 def _made(consequences: Consequences, missing: list[Needed]) -> str:
-    runs, scored = (sum(each.kind == kind for each in missing) for kind in ("runs", "evaluations"))
-    batches = sum(process.phase == "runs" for process in consequences.processes)
+    runs, scored = (sum(each.kind == kind for each in missing) for kind in TRAINED)
+    batches = sum(process.phase == TRAINED[0] for process in consequences.processes)
     rest = len(missing) - runs - scored
     text = (
         f"{counted(runs, 'run')} to train and {counted(scored, 'evaluation')} to score in "
@@ -79,25 +94,28 @@ def _made(consequences: Consequences, missing: list[Needed]) -> str:
     return text + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
 
 
-def _hours(consequences: Consequences) -> str:
-    if consequences.unmeasured == len(consequences.to_make):
-        return "Nothing like any of it was measured: how long it takes is unknown."
-    text = (
-        f"About {spoken(consequences.core_seconds)} of cores, {spoken(consequences.wall_seconds)} from start to "
-        f"end on {consequences.cores} cores"
-    )
-    if consequences.unmeasured:
-        text += f", without the {consequences.unmeasured} of them like none that was measured"
-    return f"{text}; artifacts come on top."
-
-
 def _bases(missing: Iterable[Needed]) -> Iterator[str]:
     """Where times come from."""
     estimates = [each.estimate for each in missing if each.estimate]
-    if where := dict.fromkeys(place for estimate in estimates for place in estimate.where):
-        yield f"As measured on {'; '.join(where)}."
+    for basis, places in _places(estimates).items():
+        yield f"As {basis} on {_first(places, '; ')}."
     if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
-        yield f"Scaled in proportion: {'; '.join(scaled)}."
+        yield f"Scaled in proportion: {_first(scaled, '; ')}."
+
+
+def _places(estimates: Iterable[Estimate]) -> dict[str, dict[str, None]]:
+    """The machines that times come from, by what they rest on."""
+    places: dict[str, dict[str, None]] = {}
+    for estimate in estimates:
+        places.setdefault(estimate.basis, {}).update(dict.fromkeys(estimate.where))
+    return places
+
+
+def _first(names: Iterable[str], separator: str) -> str:
+    """The first of some names, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return separator.join(names[:MOST]) + more
 
 
 def _artifacts(artifacts: list[ReachedArtifact]) -> Iterator[str]:
@@ -109,6 +127,5 @@ def _artifacts(artifacts: list[ReachedArtifact]) -> Iterator[str]:
         f"{counted(len(artifacts), 'artifact')} would change, {counted(figures, 'figure')} among them: "
         f"{counted(cells, 'cell')}, {counted(claims, 'claim')}."
     )
-    named = [f"{each.artifact} ({'not made yet' if each.cells is None else each.cells})" for each in artifacts[:MOST]]
-    more = f" and {len(artifacts) - MOST} more" if len(artifacts) > MOST else ""
-    yield f"  {', '.join(named)}{more}"
+    named = [f"{each.artifact} ({'not made yet' if each.cells is None else each.cells})" for each in artifacts]
+    yield f"  {_first(named, ', ')}"

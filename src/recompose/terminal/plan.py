@@ -1,59 +1,45 @@
-"""How a plan, and what came of it, look in a terminal."""
+"""How a plan looks in a terminal."""
 
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from recompose.engine import ALL, Engine
-from recompose.monitor.changed import Consequences, consequences
-from recompose.phases import PHASES
-from recompose.terminal.text import counted, plain, spoken
-from recompose.workspace import Workspace
+from recompose.engine import Engine
+from recompose.monitor.outlook import Outlook
+from recompose.terminal.groups import groups_table, steps, steps_table, total
+from recompose.terminal.text import counted, plain
 
 
-def show_plan(console: Console, work: Workspace) -> None:
-    """What the parameters ask for, what of it is there, and what the rest takes."""
-    console.print(f"profile [bold]{work.params.profile}[/bold]: {', '.join(_tracks(work))}")
-    table = Table("phase", "what it is", box=None)
-    table.add_column("there", justify="right")
-    for kind, phase in PHASES.items():
-        recipes = work.plan.of(kind)
-        missing = work.missing(recipes)
-        table.add_row(kind, phase.about, f"{len(recipes) - len(missing)} of {len(recipes)}")
-    console.print(table)
-    for line in to_do(work):
+def show_plan(console: Console, engine: Engine, outlook: Outlook, *, every: bool) -> None:
+    """What the parameters ask for, what of it is there, and what the rest takes.
+
+    Args:
+        console: where to.
+        engine: of the workspace.
+        outlook: what there is and what is left.
+        every: a line for each method and data set, and for each step before them.
+    """
+    console.print(Text(plain(f"profile {outlook.profile}"), "bold"))
+    if every:
+        console.print(steps_table(outlook))
+    console.print(groups_table(outlook, every=every))
+    for line in sentences(engine, outlook, every=every):
         console.print(Text(plain(line)))
 
 
-def _tracks(work: Workspace) -> Iterator[str]:
-    for name, track in work.plan.tracks.items():
-        yield f"{name} on {', '.join(track.benchmarks)}, {counted(len(track.methods), 'method')}"
-
-
-def to_do(work: Workspace) -> Iterator[str]:
-    """What a workflow would do now, and about how long it takes here."""
-    engine = Engine(work)
-    jobs = engine.jobs(ALL)
-    for job in jobs:
-        yield f"  {job.says}"
-    if not jobs:
-        yield "Nothing to train or score."
-    yield time_of(consequences(work.root)) if jobs else _artifacts(engine)
+def sentences(engine: Engine, outlook: Outlook, *, every: bool) -> Iterator[str]:
+    """What the table does not say."""
+    if not every:
+        yield f"before them: {steps(outlook)}"
+    if outlook.to_make:
+        yield total(outlook)
+    else:
+        yield f"Nothing to train or score. {_artifacts(engine)}"
+    if not every:
+        yield "`recompose plan --all` says it of each method, data set and step."
 
 
 def _artifacts(engine: Engine) -> str:
     due = sum(engine.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
     return f"{counted(due, 'artifact')} to make." if due else "Every artifact is made."
-
-
-def time_of(rest: Consequences) -> str:
-    """About how long what is missing takes."""
-    if rest.unmeasured == len(rest.to_make):
-        return "Nothing like any of it was measured: how long it takes is unknown."
-    more = f", without {rest.unmeasured} like none that was measured" if rest.unmeasured else ""
-    return (
-        f"About {spoken(rest.wall_seconds)} from start to end on {counted(rest.cores, 'core')}{more}; artifacts "
-        f"come on top."
-    )

@@ -87,8 +87,8 @@ def _paces(pace: Pace) -> Iterator[str]:
     if pace.seconds_left is not None:
         yield f"about {spoken(pace.seconds_left)} left"
     if pace.unmeasured:
-        yield f"{counted(pace.unmeasured, 'job')} like none that was measured" + (
-            " not counted" if pace.seconds_left else ""
+        yield f"what {counted(pace.unmeasured, 'job')} will take is unknown" + (
+            ", and not in it" if pace.seconds_left else ""
         )
 
 

@@ -30,3 +30,12 @@ def counted(number: int, one: str, several: str = "") -> str:
 def colour_of(state: str) -> str:
     """The colour of a state of trust."""
     return STATES.get(state, "red")
+
+
+def gibibytes(count: int | None) -> str:
+    """An amount of memory, empty where it is not known.
+
+    >>> gibibytes(3 * 2**29), gibibytes(None)
+    ('1.5 GiB', '')
+    """
+    return "" if count is None else f"{count / 2**30:.1f} GiB"

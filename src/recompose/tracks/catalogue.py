@@ -2,7 +2,9 @@
 imported.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from recompose.params.sections import Section
 
@@ -30,3 +32,12 @@ class Adapter:
     settings: type[Section]
     drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
     others: tuple[str, ...] = ()  # modules beside it that decide what is read
+    sizes: Mapping[str, int] = field(default_factory=dict)  # images of each part, as published
+
+
+def published_sizes(adapters: Mapping[str, Adapter], document: Mapping[str, Any]) -> dict[str, int]:
+    """How many images each part of a data set has as published, by its recipe's document; empty where nobody counted
+    them, or the adapter is none of these.
+    """
+    adapter = adapters.get(str(document.get("adapter")))
+    return dict(adapter.sizes) if adapter else {}

@@ -75,6 +75,10 @@ class Track(ABC):
         """The folder, below ``data``, of a data set's raw files."""
         return data / (f"{recipe.name}-{recipe.folder}" if self.is_drawn(recipe) else recipe.name)
 
+    def mark(self, recipe: Recipe, data: Path) -> Path:
+        """What exists, below ``data``, where a data set's raw files are there."""
+        return self.root(recipe, data)
+
     @abstractmethod
     def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
         """Bring a data set's raw files below ``data`` where they are not there yet; gives their folder.
@@ -99,6 +103,15 @@ class Track(ABC):
         """Carry out a run in its folder; whether this is the process that goes on, of those of several devices."""
         goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
         return goes_on
+
+    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
+        """Write into a folder an index that is like a data set's to whoever trains on it, and has as many images to
+        train on as are asked for.
+
+        Raises:
+            PlanError: the track has none.
+        """
+        raise PlanError(f"{self.name} has nothing to rehearse trainings with")
 
     def evaluate(
         self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
@@ -138,7 +151,9 @@ class Track(ABC):
         return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        """How much there is in a data set, by what costs grow with; empty where that is not known yet."""
+        """How much there is in a data set, by what costs grow with, as published where it is not there yet; empty where
+        nobody counted it.
+        """
         return {}
 
     def measure_names(self) -> Iterable[str]:

@@ -281,7 +281,13 @@ DataSet = Annotated[ShapesPairs | Downloaded, Field(discriminator="adapter")]
 
 ADAPTERS = {
     "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs, drawn=True),
-    "mit-states": Adapter("recompose.tracks.czsl.data.mit_states", Downloaded),
-    "ut-zappos": Adapter("recompose.tracks.czsl.data.ut_zappos", Downloaded),
-    "cgqa": Adapter("recompose.tracks.czsl.data.cgqa", Downloaded),
+    "mit-states": Adapter(
+        "recompose.tracks.czsl.data.mit_states", Downloaded, sizes={"train": 30338, "val": 10420, "test": 12995}
+    ),
+    "ut-zappos": Adapter(
+        "recompose.tracks.czsl.data.ut_zappos", Downloaded, sizes={"train": 22998, "val": 3214, "test": 2914}
+    ),
+    "cgqa": Adapter(
+        "recompose.tracks.czsl.data.cgqa", Downloaded, sizes={"train": 26920, "val": 7280, "test": 5098}
+    ),
 }

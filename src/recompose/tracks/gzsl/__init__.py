@@ -12,6 +12,7 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
@@ -74,6 +75,11 @@ class GZSL(Track):
 
         return write_index(recipe, root, folder)
 
+    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
+        from recompose.tracks.gzsl.rehearsal import write_rehearsal
+
+        write_rehearsal(data, folder, images)
+
     def images(self, index: Path) -> list[str]:
         from recompose.tracks.gzsl.data.classes import ClassData
 
@@ -98,7 +104,7 @@ class GZSL(Track):
             test = int(counts["test_seen_images"]) + int(counts["test_unseen_images"])
             return {"train": int(counts["trainval_images"]), "test": test}
         except (OSError, ValueError, KeyError):
-            return {}
+            return published_sizes(ADAPTERS, recipe.document)
 
 
 @dataclass(frozen=True)

@@ -273,7 +273,7 @@ DataSet = Annotated[ShapesClasses | Downloaded, Field(discriminator="adapter")]
 
 ADAPTERS = {
     "shapes-classes": Adapter("recompose.tracks.gzsl.data.shapes_classes", ShapesClasses, drawn=True),
-    "cub": Adapter("recompose.tracks.gzsl.data.cub", Downloaded),
-    "sun": Adapter("recompose.tracks.gzsl.data.sun", Downloaded),
-    "awa2": Adapter("recompose.tracks.gzsl.data.awa2", Downloaded),
+    "cub": Adapter("recompose.tracks.gzsl.data.cub", Downloaded, sizes={"train": 7057, "test": 4731}),
+    "sun": Adapter("recompose.tracks.gzsl.data.sun", Downloaded, sizes={"train": 10320, "test": 4020}),
+    "awa2": Adapter("recompose.tracks.gzsl.data.awa2", Downloaded, sizes={"train": 23527, "test": 13795}),
 }

@@ -9,6 +9,7 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Measure, Track
 from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
@@ -74,8 +75,15 @@ class VLC(Track):
         return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
-        shared = ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_drawn(recipe)
-        return data / self.name if shared else super().root(recipe, data)
+        return data / self.name if self._is_published_suite(recipe) else super().root(recipe, data)
+
+    def mark(self, recipe: Recipe, data: Path) -> Path:
+        root = self.root(recipe, data)
+        return root / str(recipe.document["adapter"]) if self._is_published_suite(recipe) else root
+
+    def _is_published_suite(self, recipe: Recipe) -> bool:
+        """Whether a data set is a suite that lies, with all others, in one folder."""
+        return ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_drawn(recipe)
 
     def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.vlc.data.acquire import bring
@@ -89,6 +97,11 @@ class VLC(Track):
         from recompose.tracks.vlc.data.acquire import write_index
 
         return write_index(recipe, root, folder)
+
+    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
+        from recompose.tracks.vlc.rehearsal import write_rehearsal
+
+        write_rehearsal(folder, folder.with_name(f"{folder.name}-raw"), images)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures
@@ -111,7 +124,7 @@ class VLC(Track):
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         from recompose.tracks.vlc.data.index import size
 
-        return size(index)
+        return size(index) or published_sizes(ADAPTERS, recipe.document)
 
 
 @dataclass(frozen=True)

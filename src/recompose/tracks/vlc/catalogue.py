@@ -267,10 +267,11 @@ class CaptionAdapter(Adapter):
 
 
 _DATA = "recompose.tracks.vlc.data"
+_100K = {"train": 100_000}  # as FSC-CLIP's authors chose them
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, drawn=True),
     "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, drawn=True, kind="suites"),
-    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, others=(f"{_DATA}.analysis",)),
-    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, others=(f"{_DATA}.analysis",)),
+    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, others=(f"{_DATA}.analysis",), sizes=_100K),
+    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, others=(f"{_DATA}.analysis",), sizes=_100K),
     **{form: CaptionAdapter(f"{_DATA}.formats.{form}", PublishedSuite, kind="suites") for form in get_args(SuiteForm)},
 }

@@ -1,0 +1,177 @@
+"""What the machine has: Python, packages, GPUs, a scheduler; and whether that is what a profile asks for."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from recompose.circumstances import LOCK, PACKAGES
+from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
+from recompose.monitor.outlook import Needed
+from recompose.params import Trainer
+from recompose.plan import Recipe
+
+OLDEST = (3, 11)
+PLUGIN = "snakemake_executor_plugin_slurm"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU."""
+
+    name: str
+    memory: int  # bytes
+    bf16: bool  # whether it computes in bfloat16
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is installed, and what the machine has."""
+
+    python: tuple[int, ...]
+    packages: Mapping[str, str | None]  # name -> version; None: it is not installed
+    cuda: str | None  # that torch was built for
+    gpus: tuple[Gpu, ...]
+    slurm: bool  # whether jobs can be handed to Slurm
+    plugin: bool  # whether Snakemake knows how
+
+    @classmethod
+    def here(cls) -> "Machine":
+        """This machine; torch is imported for it."""
+        import torch
+
+        return cls(
+            sys.version_info[:3],
+            {name: _version(name) for name in PACKAGES},
+            torch.version.cuda,
+            tuple(_gpus()),
+            shutil.which("sbatch") is not None,
+            find_spec(PLUGIN) is not None,
+        )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _gpus() -> Iterator[Gpu]:
+    import torch
+
+    for index in range(torch.cuda.device_count()):
+        properties = torch.cuda.get_device_properties(index)
+        yield Gpu(properties.name, properties.total_memory, properties.major >= 8)
+
+
+def python(machine: Machine) -> Check:
+    """Whether Python is new enough."""
+    found = f"{'.'.join(map(str, machine.python))}, {platform.machine()}"
+    if machine.python >= OLDEST:
+        return Check("Python", FINE, found)
+    return Check("Python", STOPS, found, f"Python {'.'.join(map(str, OLDEST))} or later: make PYTHON=python3.11 ...")
+
+
+def locked(root: Path) -> dict[str, str]:
+    """The versions that requirements.lock names; none where there is no such file."""
+    path = root / LOCK
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    pins = (line.partition("==") for line in lines if "==" in line and not line.startswith((" ", "#")))
+    return {name.strip(): rest.split()[0] for name, _, rest in pins if rest.split()}
+
+
+def packages(machine: Machine, pins: Mapping[str, str]) -> Check:
+    """Whether the packages that numbers depend on are those that are locked."""
+    found = ", ".join(f"{name} {installed or 'absent'}" for name, installed in machine.packages.items())
+    if any(installed is None for installed in machine.packages.values()):
+        return Check("packages", STOPS, found, "make environment")
+    differing = [
+        f"{name} {pins[name]}"
+        for name, installed in machine.packages.items()
+        # torch's own packages carry the CUDA that they were built for behind a plus
+        if name in pins and str(installed).partition("+")[0] != pins[name]
+    ]
+    if differing:
+        remedy = f"`make environment` installs {', '.join(differing)}, as {LOCK} has it; or mind it in comparisons"
+        return Check("packages", WARNING, found, remedy)
+    return Check("packages", FINE, found)
+
+
+def gpus(machine: Machine, trainer: Trainer, runs: Iterable[Recipe]) -> Check:
+    """Whether there are the GPUs that training asks for."""
+    precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
+    devices = 1 if trainer.devices == "auto" else int(trainer.devices)
+    found = _named(machine)
+    if trainer.accelerator == "cpu":
+        return Check("GPU", FINE, f"{found}; the profile asks for none")
+    if not machine.gpus:
+        return _without_gpu(machine, trainer, precisions, found)
+    if devices > len(machine.gpus):
+        remedy = f"trainer.devices of the profile is {devices}: lower it, or take a machine that has as many"
+        return Check("GPU", STOPS, found, remedy)
+    if "bf16-mixed" in precisions and not all(gpu.bf16 for gpu in machine.gpus):
+        remedy = "this GPU only emulates bfloat16: trainer.precision 16-mixed or 32-true is faster"
+        return Check("GPU", WARNING, found, remedy)
+    return Check("GPU", FINE, found)
+
+
+def _named(machine: Machine) -> str:
+    built = f"torch for CUDA {machine.cuda}" if machine.cuda else "torch without CUDA"
+    counts: dict[str, int] = {}
+    for gpu in machine.gpus:
+        counts[f"{gpu.name} ({size(gpu.memory)})"] = counts.get(f"{gpu.name} ({size(gpu.memory)})", 0) + 1
+    return f"{', '.join(f'{count} x {name}' for name, count in counts.items()) or 'none'}; {built}"
+
+
+def _without_gpu(machine: Machine, trainer: Trainer, precisions: set[str], found: str) -> Check:
+    if machine.slurm:
+        return Check("GPU", WARNING, found, "jobs get theirs from Slurm: run `recompose doctor` in a job, too")
+    mend = "see that `nvidia-smi` lists it" if machine.cuda else "install a torch that is built for CUDA"
+    if trainer.accelerator == "gpu":
+        return Check("GPU", STOPS, found, f"the profile asks for a GPU: {mend}, or take trainer.accelerator auto")
+    if "16-mixed" in precisions:
+        remedy = f"some methods train in 16-mixed, which needs a GPU: {mend}, or take another precision for them"
+        return Check("GPU", STOPS, found, remedy)
+    return Check("GPU", WARNING, found, f"everything computes on the processor, which takes long: {mend}")
+
+
+def gpu_memory(machine: Machine, trainer: Trainer, needed: Iterable[Needed]) -> Check | None:
+    """Whether the largest run fits; None where none takes a GPU."""
+    runs = [each for each in needed if each.kind == "runs" and not each.there]
+    if trainer.accelerator == "cpu" or not machine.gpus or not runs:
+        return None
+    known = [each for each in runs if each.estimate and each.estimate.memory is not None]
+    if not known:
+        remedy = "`recompose calibrate` runs a few steps of each method, and says"
+        return Check("GPU memory", WARNING, "what runs need is unknown", remedy)
+    largest = max(known, key=_memory)
+    smallest = min(gpu.memory for gpu in machine.gpus)
+    found = f"{size(smallest)}; {largest.title} needs {size(_memory(largest))}"
+    if _memory(largest) > smallest:
+        too_large = sorted({each.method for each in known if _memory(each) > smallest})
+        remedy = f"lower training.batch_size of {', '.join(too_large)}, and raise accumulate as much where it has that"
+        return Check("GPU memory", STOPS, found, remedy)
+    if unknown := len(runs) - len(known):
+        most = f"{found}; {unknown} of {len(runs)} runs are unknown"
+        return Check("GPU memory", WARNING, most, "`recompose calibrate` says")
+    return Check("GPU memory", FINE, found)
+
+
+def _memory(run: Needed) -> int:
+    assert run.estimate is not None and run.estimate.memory is not None
+    return run.estimate.memory
+
+
+def scheduler(machine: Machine) -> Check:
+    """Whether jobs go through Slurm, or run here."""
+    if not machine.slurm:
+        return Check("scheduler", FINE, "none: jobs run on this machine")
+    if not machine.plugin:
+        remedy = 'pip install "recompose[slurm]", for `snakemake --executor slurm`'
+        return Check("scheduler", WARNING, "Slurm, and no plugin of Snakemake for it", remedy)
+    return Check("scheduler", FINE, "Slurm, and Snakemake's plugin for it")

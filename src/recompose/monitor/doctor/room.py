@@ -1,0 +1,74 @@
+"""Whether the disk holds what is still to be written: downloads, what is unpacked of them, and caches."""
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recompose.monitor.arrays import image_bytes
+from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
+from recompose.monitor.doctor.inputs import OFFERED, Source
+from recompose.plan import Recipe
+from recompose.workspace import Workspace
+
+CACHES = ("features", "grids", "pixels")
+
+
+@dataclass(frozen=True)
+class Room:
+    """What one part of what is to be written takes, as far as that is known."""
+
+    known: int  # bytes
+    unknown: int  # caches whose size is not known before their data is there
+
+
+def caches(work: Workspace, images: Mapping[str, int]) -> Room:
+    """The caches that are still to be written.
+
+    Args:
+        work: the workspace.
+        images: of a data set, by its recipe's digest.
+    """
+    missing = [recipe for kind in CACHES for recipe in work.missing(work.plan.of(kind))]
+    sizes = [_bytes(recipe, images.get(recipe.needs["data"].digest)) for recipe in missing]
+    return Room(sum(each for each in sizes if each is not None), sizes.count(None))
+
+
+def _bytes(recipe: Recipe, images: int | None) -> int | None:
+    """What a cache of so many images takes; None where that is not known."""
+    an_image = image_bytes(recipe)
+    return None if images is None or an_image is None else images * an_image
+
+
+def disk(work: Workspace, sources: Iterable[Source], room: Room) -> Iterator[Check]:
+    """Whether data and caches fit; where both lie on one disk, together."""
+    offered = {file.place: file.bytes or 0 for source in sources for file in source.files if file.state == OFFERED}
+    data = 2 * sum(offered.values())  # what is unpacked takes as much again, and archives are kept
+    more = f", and {room.unknown} more of unknown size" if room.unknown else ""
+    needs = {
+        work.data: (data, f"data {size(data)}"),
+        work.results: (room.known, f"caches {size(room.known)}{more}"),
+    }
+    disks: dict[int, list[Path]] = {}
+    for folder in needs:
+        disks.setdefault(_existing(folder).stat().st_dev, []).append(folder)
+    for folders in disks.values():
+        needed = sum(needs[folder][0] for folder in folders)
+        free = shutil.disk_usage(_existing(folders[0])).free
+        found = f"{size(free)} free; still to come: {', '.join(needs[folder][1] for folder in folders)}"
+        named = " and ".join(f"{folder.name}/" for folder in folders)
+        yield _disk(f"disk of {named}", needed, free, found)
+
+
+def _disk(what: str, needed: int, free: int, found: str) -> Check:
+    if needed > free:
+        remedy = f"{size(needed - free)} are lacking: make room, or let data/ and results/ be links to a larger disk"
+        return Check(what, STOPS, found, remedy)
+    if needed > free / 2:
+        return Check(what, WARNING, found, "checkpoints and scores come on top: watch it")
+    return Check(what, FINE, found)
+
+
+def _existing(folder: Path) -> Path:
+    """A folder, or the nearest above it that there is."""
+    return next(each for each in (folder, *folder.absolute().parents) if each.exists())

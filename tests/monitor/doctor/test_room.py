@@ -1,0 +1,66 @@
+"""What is still to be written, against what is free."""
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from recompose.monitor.doctor.check import FINE, STOPS, WARNING
+from recompose.monitor.doctor.inputs import NO_FOLDER, OFFERED, File, Source
+from recompose.monitor.doctor.room import Room, caches, disk
+from recompose.plan import Recipe
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: paper\n")
+    (tmp_path / "params.yaml").write_text(text)
+    return Workspace(tmp_path)
+
+
+def cached(work: Workspace, kind: str, name: str) -> Recipe:
+    return next(recipe for recipe in work.plan.of(kind) if recipe.name == name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "an_image"),
+    [
+        ("features", "mit-states by clip-vit-l-14", 3 * 224 * 224 + 4 * 768),
+        ("features", "cgqa by clip-rn50", 3 * 224 * 224 + 4 * 1024),
+        ("grids", "cub by resnet-101", 2 * 14 * 14 * 2048),
+        ("pixels", "coco-100k at 224 pixels", 3 * 224 * 224),
+    ],
+)
+def test_caches_take_so_much_an_image(work: Workspace, kind: str, name: str, an_image: int) -> None:
+    data = cached(work, kind, name).needs["data"]
+    alike = [each for recipes in ("features", "grids", "pixels") for each in work.plan.of(recipes)]
+    others = [each for each in alike if each.needs["data"] is data and each.name != name]
+    for other in others:
+        work.store.record_path(other).parent.mkdir(parents=True)
+        work.store.record_path(other).write_text("{}")
+    room = caches(work, {data.digest: 10})
+    assert room == Room(10 * an_image, len(alike) - len(others) - 1)
+
+
+@pytest.mark.parametrize(
+    ("free", "room", "state"),
+    [
+        (10_000, Room(100, 0), FINE),
+        (10_000, Room(100, 1), FINE),
+        (2_500, Room(100, 0), WARNING),
+        (500, Room(0, 0), STOPS),
+    ],
+)
+def test_downloads_count_twice_and_have_to_fit(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, free: int, room: Room, state: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, free))
+    source = Source("x", NO_FOLDER, work.data / "x", "data/x", (File("archives/x.zip", OFFERED, 900),))
+    (check,) = disk(work, [source], room)
+    assert check.state == state
+    assert bool(check.remedy) == (state != FINE)
