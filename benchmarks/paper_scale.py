@@ -25,7 +25,7 @@ from benchmarks.machine import machine
 from benchmarks.stand_ins import project
 from benchmarks.stand_ins.measuring import Taken, bytes_below, taken
 from benchmarks.stand_ins.mirror import mirrored
-from benchmarks.stand_ins.project import PROFILE, ROOT, Scope
+from benchmarks.stand_ins.project import ROOT, Scope
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tracks import TRACKS

@@ -28,11 +28,52 @@ WHEEL, MODEL = "en_core_web_sm-3.8.0-py3-none-any.whl", "en_core_web_sm/en_core_
 LEXICON = "WNdb-3.0.tar.gz"
 LICENCE = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved.  \n"
 WORDS = {  # told by their letters alone: part of speech -> tag and words
-    "NOUN": ("NN", "man woman person people dog cat table street train bus room plate food water field beach".split()),
-    "ADJ": ("JJ", "large small white black red green blue young old two brown little wooden yellow".split()),
-    "VERB": ("VBG", "sitting standing holding riding walking eating playing looking wearing flying".split()),
-    "ADP": ("IN", "on in of with at near by under over".split()),
-    "DET": ("DT", "a an the".split()),
+    "NOUN": (
+        "NN",
+        [
+            "man",
+            "woman",
+            "person",
+            "people",
+            "dog",
+            "cat",
+            "table",
+            "street",
+            "train",
+            "bus",
+            "room",
+            "plate",
+            "food",
+            "water",
+            "field",
+            "beach",
+        ],
+    ),
+    "ADJ": (
+        "JJ",
+        [
+            "large",
+            "small",
+            "white",
+            "black",
+            "red",
+            "green",
+            "blue",
+            "young",
+            "old",
+            "two",
+            "brown",
+            "little",
+            "wooden",
+            "yellow",
+        ],
+    ),
+    "VERB": (
+        "VBG",
+        ["sitting", "standing", "holding", "riding", "walking", "eating", "playing", "looking", "wearing", "flying"],
+    ),
+    "ADP": ("IN", ["on", "in", "of", "with", "at", "near", "by", "under", "over"]),
+    "DET": ("DT", ["a", "an", "the"]),
 }
 
 

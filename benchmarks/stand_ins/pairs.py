@@ -93,9 +93,7 @@ def natural_cgqa(real: Path) -> Listing:
     first = {split: dealt(files, known[split], len(known[split])) for split in new}  # one of each, before more of some
     for split in new:
         more = getattr(counts, f"{split}_images") - len(first[split]) - sum(image.split == split for image in images)
-        images += [
-            Labelled(pair, split, name) for pair, name in (*first[split], *dealt(files, known[split], more))
-        ]
+        images += [Labelled(pair, split, name) for pair, name in (*first[split], *dealt(files, known[split], more))]
     images += [Labelled(pair, "train", name) for pair in train for name in files[pair]]
     return Listing({"train": train, **{split: [*new[split], *known[split]] for split in new}}, images)
 
