@@ -135,7 +135,7 @@ def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkey
         bring(COCO, section, archives.parent, archives.parent / "coco")
     pack(archives / "val2014.zip", {"val2014/b.jpg": b"#b"})
     other = section.model_copy(update={"model": archive(WHEEL, "0" * 64)})
-    with pytest.raises(DownloadError, match="params.yaml expects the sha256 0000"):
+    with pytest.raises(DownloadError, match=r"params\.yaml expects the sha256 0000"):
         bring(COCO, other, archives.parent, archives.parent / "coco")
     assert not (archives.parent / "coco" / "model").exists()
     bring(COCO, section, archives.parent, archives.parent / "coco")  # goes on where it stopped
