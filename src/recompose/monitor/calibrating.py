@@ -80,9 +80,7 @@ def _outcome(work: Workspace, run: Recipe, folder: Path, backbones: Path) -> Out
 
 def _calibrated(work: Workspace, run: Recipe, folder: Path, backbones: Path) -> Calibrated:
     batch = int(run.document["settings"].get("training", {}).get("batch_size", BATCH))
-    short, long = (
-        _needs(work, run, folder / f"{steps}-steps", backbones, steps * batch) for steps in (SHORT, LONG)
-    )
+    short, long = (_needs(work, run, folder / f"{steps}-steps", backbones, steps * batch) for steps in (SHORT, LONG))
     _seconds(work, run, short, folder / "warm")
     seconds, longer = _seconds(work, run, short, folder / "short"), _seconds(work, run, long, folder / "long")
     an_image = max(longer - seconds, 0.0) / ((LONG - SHORT) * batch)

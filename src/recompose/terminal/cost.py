@@ -13,7 +13,7 @@ from recompose.monitor.outlook import Needed, Takes
 from recompose.terminal.groups import papers_of, time_left, total
 from recompose.terminal.text import counted, plain
 
-MOST = 12  # artifacts, machines and proportions that are named
+MOST = 6  # artifacts, machines and proportions that are named
 Rows = dict[str, list[Needed]]  # by what they are called
 
 
@@ -37,7 +37,7 @@ def show_cost(console: Console, consequences: Consequences, *, every: bool) -> N
 def _rows(consequences: Consequences, *, every: bool) -> Rows:
     """Steps together or by name, runs and evaluations by papers, or by method and data set."""
     if not every:
-        rows = {f"runs and evaluations of {papers_of(group)}": [*group.members] for group in consequences.by_papers}
+        rows = {f"for {papers_of(group)}": [*group.members] for group in consequences.by_papers}
         return {"steps before runs": consequences.steps, **rows}
     rows = {}
     for step in consequences.steps:

@@ -9,10 +9,22 @@ import pytest
 from recompose.data.download import Expected
 from recompose.data.lock import Content, record
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
-from recompose.monitor.doctor.inputs import ABSENT, NO_FOLDER, OFFERED, THERE, WRONG, checks, offer, sources, unlocked
+from recompose.monitor.doctor.inputs import (
+    ABSENT,
+    NO_FOLDER,
+    OFFERED,
+    THERE,
+    WRONG,
+    File,
+    Source,
+    checks,
+    offer,
+    sources,
+    unlocked,
+)
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
-from tests.data.mirror import CONTENT, Mirror
+from tests.data.mirror import Mirror
 
 NOWHERE = "http://127.0.0.1:9/file.bin"  # the port that discards: nobody listens
 
@@ -20,17 +32,18 @@ NOWHERE = "http://127.0.0.1:9/file.bin"  # the port that discards: nobody listen
 @pytest.fixture
 def mirror() -> Iterator[Mirror]:
     server = Mirror()
+    server.content = b"an archive"
     yield server
     server.close()
 
 
 def test_a_mirror_is_asked_and_nothing_is_fetched(mirror: Mirror) -> None:
     assert offer("archives/x.zip", [NOWHERE, mirror.url], None).state == OFFERED
-    assert offer("archives/x.zip", [mirror.url], None).bytes == len(CONTENT)
+    assert offer("archives/x.zip", [mirror.url], None).bytes == 10
     assert offer("archives/x.zip", [NOWHERE], None).state == ABSENT
     assert offer("archives/x.zip", [], None).why == "no address is known"
     other = offer("archives/x.zip", [mirror.url], Expected("0" * 64, 7, "archives.lock"))
-    assert (other.state, other.why) == (ABSENT, "the server offers 1,000,003 bytes, where archives.lock expects 7")
+    assert (other.state, other.why) == (ABSENT, "the server offers 10 bytes, where archives.lock expects 7")
     mirror.statuses = [404]
     assert offer("archives/x.zip", [mirror.url], None).why == "the server answers 404"
     mirror.headers = {"Content-Type": "text/html; charset=utf-8"}
@@ -71,6 +84,9 @@ def test_data_sets_and_weights_of_a_profile_are_found_where_they_lie(work: Works
     assert after["crepe"] == [NO_FOLDER]
 
 
+def file_of(found: list[Source], place: str) -> File:
+    return next(file for source in found for file in source.files if file.place == place)
+
 
 def test_another_file_than_was_recorded_stops_and_is_named(work: Workspace) -> None:
     path = work.data / "archives" / "ut-zap50k-images.zip"
@@ -78,12 +94,12 @@ def test_another_file_than_was_recorded_stops_and_is_named(work: Workspace) -> N
     path.write_bytes(b"an archive")
     place = "archives/ut-zap50k-images.zip"
     record(work.data, place, Content(bytes=10, sha256=sha256(b"an archive").hexdigest()))
-    (file, _) = next(source.files for source in sources(work) if source.name == "ut-zappos")
+    file = file_of(sources(work), place)
     assert (file.state, file.bytes) == (THERE, 10)
     assert unlocked(sources(work), work) is not None
     path.write_bytes(b"another")
     found = sources(work)
-    (file, _) = next(source.files for source in found if source.name == "ut-zappos")
+    file = file_of(found, place)
     assert (file.state, file.why) == (WRONG, "7 bytes, where archives.lock expects 10")
     zappos = next(check for check in checks(found, work) if check.what == "ut-zappos")
     assert zappos.state == STOPS

@@ -67,7 +67,10 @@ Wanted = tuple[Recipe, str, Path, dict[str, Archive]]  # a recipe, whether its f
 
 def _data(work: Workspace) -> Iterator[Wanted]:
     """The published data sets."""
-    for recipe in {recipe.name: recipe for recipe in reversed(work.plan.of("data")) if recipe.track}.values():
+    first: dict[str, Recipe] = {}  # of the worlds of a drawn data set
+    for recipe in work.plan.of("data"):
+        first.setdefault(recipe.name, recipe)
+    for recipe in (recipe for recipe in first.values() if recipe.track):
         track = track_of(recipe)
         archives = _named_in(recipe.document, _archives(work.params.tracks[recipe.track]))
         if archives or not track.is_drawn(recipe):
@@ -189,9 +192,9 @@ def checks(found: Iterable[Source], work: Workspace) -> Iterator[Check]:
 def _of_files(source: Source) -> Check:
     states = (THERE, OFFERED, ABSENT, WRONG)
     counts = {state: [file for file in source.files if file.state == state] for state in states}
-    parts = [f"{len(files)} {state}" for state, files in counts.items() if files]
+    parts = [f"{len(files)} of {len(source.files)} {state}" for state, files in counts.items() if files]
     to_fetch = f" ({size(source.to_fetch)} to download)" if source.to_fetch else ""
-    found = f"of {len(source.files)} {'file' if len(source.files) == 1 else 'files'} {', '.join(parts)}{to_fetch}"
+    found = f"{', '.join(parts)}{to_fetch}"
     if wrong := counts[WRONG]:
         remedy = f"data/{wrong[0].place} has {wrong[0].why}: delete it, and it is downloaded again, or correct {LOCK}"
         return Check(source.name, STOPS, found, remedy)

@@ -287,7 +287,5 @@ ADAPTERS = {
     "ut-zappos": Adapter(
         "recompose.tracks.czsl.data.ut_zappos", Downloaded, sizes={"train": 22998, "val": 3214, "test": 2914}
     ),
-    "cgqa": Adapter(
-        "recompose.tracks.czsl.data.cgqa", Downloaded, sizes={"train": 26920, "val": 7280, "test": 5098}
-    ),
+    "cgqa": Adapter("recompose.tracks.czsl.data.cgqa", Downloaded, sizes={"train": 26920, "val": 7280, "test": 5098}),
 }
