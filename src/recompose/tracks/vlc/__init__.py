@@ -124,7 +124,8 @@ class VLC(Track):
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         from recompose.tracks.vlc.data.index import size
 
-        return size(index) or published_sizes(ADAPTERS, recipe.document)
+        drawn = recipe.document.get("images")  # of a corpus, one for each caption
+        return size(index) or ({"train": drawn} if drawn else published_sizes(ADAPTERS, recipe.document))
 
 
 @dataclass(frozen=True)
