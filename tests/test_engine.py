@@ -1,6 +1,7 @@
 """Jobs: what is left, dealt out to processes; and receipts, which hold while what they name is as it was."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.engine import ALL, Engine, Job, Machine, said
+from recompose.engine import ALL, Delegate, Engine, Job, Machine, Scheduler, called, said
 from recompose.errors import PlanError
 from recompose.files import write_json
 from recompose.papers.declaration import load_paper
@@ -144,6 +145,68 @@ def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretrai
     assert threads == {"data": {1}, "backbones": {pretraining}, "runs": {training}}
 
 
+def test_what_is_shared_between_gpus_is_given_the_threads_of_as_many_processes(tmp_path: Path) -> None:
+    jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), Machine(16)).jobs(ALL)
+    assert {(job.gpus, job.threads) for job in trained(jobs) if job.gpus} == {(4, 32)}
+
+
+def test_backbones_of_others_are_fetched_without_a_gpu(tmp_path: Path) -> None:
+    jobs = Engine(workspace(tmp_path, "paper"), Scheduler()).jobs(ALL)
+    assert {job.gpus for job in jobs if job.phase == "backbones"} == {0}
+    assert {job.gpus for job in jobs if job.phase == "features"} == {1}
+
+
+# jobs of a scheduler
+
+
+def test_a_scheduler_is_given_jobs_of_ten_minutes_or_single_runs(work: Workspace) -> None:
+    measured = {"duplex": 3000.0, "msci": 700.0, "csp": 20.0, "coop": 20.0}
+    alike: dict[str, list[Recipe]] = {}
+    for run in work.plan.of("runs"):
+        alike.setdefault(str(run.labels["method"]), []).append(run)
+    for method, seconds in measured.items():
+        complete(work, alike[method][:1], seconds)
+    complete(work, work.plan.of("evaluations")[:1], 5.0)
+    for accelerator in ("cpu", "gpu"):
+        edited = Workspace(work.root, (f"profiles.demo.trainer.accelerator={accelerator}",))
+        engine = Engine(edited, Scheduler())
+        jobs = engine.jobs(ALL)
+        assert_dealt(edited, jobs, edited.missing(edited.plan.recipes))
+        lengths = sorted(job.seconds for job in trained(jobs))
+        assert sum(length < 300 for length in lengths) <= 1
+        for job in trained(jobs):
+            groups = dict.fromkeys(group_of(edited.plan.by_key[key]) for key in job.keys)
+            runs = [run for run in edited.plan.of("runs") if run.key in groups]
+            if any(engine._seconds([run]) >= 1200 for run in runs):
+                assert len(groups) == 1
+
+
+def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(work: Workspace) -> None:
+    engine = Engine(work, Scheduler())
+    engine._estimates = dict.fromkeys(recipe.digest for recipe in work.plan.recipes)
+    jobs = trained(engine.jobs(ALL))
+    groups = {group_of(each) for each in work.plan.of("evaluations")}
+    assert len(jobs) == len(groups)
+    assert {job.minutes for job in jobs if any(key.startswith("runs/") for key in job.keys)} == {1440}
+
+
+def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Workspace) -> None:
+    jobs = Engine(work, Scheduler()).jobs(ALL)
+    receipts = [Engine(work).receipt(ALL, job) for job in jobs]
+    for receipt in receipts:  # as if others were done a moment ago
+        write_json(receipt, {})
+    written = {path: path.read_bytes() for path in work.results.rglob("*") if path.is_file()}
+    delegate = Delegate(Workspace(work.root))
+    assert delegate.reconcile() == []
+    assert delegate.receipts(ALL) == []
+    for job in jobs:
+        assert delegate.job(job.name) == job
+        assert delegate.before(ALL, job.name) == []
+    assert delegate.before_artifact("msci/table-2") == [delegate.stamp("msci", "table-2")]
+    assert delegate.paper_receipts() == Engine(work).paper_receipts()
+    assert {path: path.read_bytes() for path in work.results.rglob("*") if path.is_file()} == written
+
+
 def group_of(recipe: Recipe) -> str:
     """The run that it is or scores, or itself."""
     return recipe.needs.get("run", recipe).key
@@ -211,9 +274,12 @@ def test_a_job_is_written_down_and_read_back(work: Workspace) -> None:
 
 
 def test_a_job_is_called_by_what_it_makes() -> None:
-    one = Job("runs", ["runs/a", "runs/b"], "", 1, 0, 1.0)
-    assert one.name == Job("runs", ["runs/a", "runs/b"], "elsewhere", 8, 1, 2.0).name
-    others = (Job("runs", made, "", 1, 0, 1.0) for made in (["runs/a"], ["runs/b"], ["runs/b", "runs/a"]))
+    one = Job("runs", ["runs/a", "runs/b"], "a-on-b", "", 1, 0, 1.0, 10, 4096)
+    assert one.name == Job("runs", ["runs/a", "runs/b"], "a-on-b", "elsewhere", 8, 1, 2.0, 20, 8192).name
+    assert one.name.startswith("a-on-b-")
+    others = [
+        Job("runs", made, "a-on-b", "", 1, 0, 1.0, 10, 4096) for made in (["runs/a"], ["runs/b"], ["runs/b", "runs/a"])
+    ]
     assert len({one.name, *(other.name for other in others)}) == 4
 
 
@@ -274,6 +340,19 @@ def test_a_job_says_in_one_line_what_it_does(work: Workspace) -> None:
     assert said("runs", [evaluation]) == "1 evaluation of csp on shapes-pairs, seeds 1"
     run = evaluation.needs["run"]
     assert said("runs", [chance, run, evaluation]) == "1 run and 2 evaluations of csp on shapes-pairs, seeds 1"
+
+
+def test_a_job_is_called_by_what_it_makes_first_as_files_and_schedulers_can(work: Workspace) -> None:
+    chance, csp = (work.plan.evaluations("czsl", name, "shapes-pairs")[1] for name in ("chance", "csp"))
+    variant = next(run for run in work.plan.of("runs") if run.labels["name"] != run.labels["method"])
+    assert called("runs", [csp.needs["run"], csp, chance]) == "csp-on-shapes-pairs-seed-1"
+    assert called("runs", [csp.needs["run"], variant]) == "csp-on-shapes-pairs-seed-1-and-1-more"
+    assert called("runs", [chance, csp]) == "chance-on-shapes-pairs-seed-1-and-1-more"
+    worlds = [recipe for recipe in work.plan.of("data") if recipe.name == "shapes-pairs"]
+    assert called("data", worlds) == "shapes-pairs"
+    for job in Engine(work, Scheduler()).jobs(ALL):
+        assert re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9.-]*-[0-9a-f]{12}", job.name)
+        assert len(job.name) < 100
 
 
 # receipts

@@ -2,9 +2,9 @@
 made.
 
 A job is a process: a batch of recipes of one phase, or the artifacts of a paper, or the report. It makes what is
-missing, so a finished tree has no jobs. How recipes are dealt out to batches follows the machine; it is no part of any
-identity. A job's name is the digest of what it makes, and ``results/jobs/<name>.json`` says what that is, so that a job
-that runs elsewhere, or later, finds it.
+missing, so a finished tree has no jobs. How recipes are dealt out to batches follows what carries them out, this
+machine or a scheduler; it is no part of any identity. A job's name ends in the digest of what it makes, and
+``results/jobs/<name>.json`` says what that is, so that a job that runs elsewhere, or later, finds it.
 
 Snakemake owns nothing but receipts (and the reports), so it can delete nothing dear. Every receipt belongs to a scope:
 everything, a paper, or an artifact. It holds only while the files it names are as they were: no clock and no engine's
@@ -12,15 +12,18 @@ memory comes into it.
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, ClassVar
 
-from recompose.costs import Costs
+from recompose import demands
+from recompose.costs import Costs, Estimate
 from recompose.digest import digest, sha256_file, short
 from recompose.errors import DamagedError, PlanError
 from recompose.files import read_json, write_json
@@ -35,7 +38,7 @@ from recompose.workspace import Workspace
 ALL = "all"  # the scope of everything
 TRAINED = ("runs", "evaluations")  # phases that share processes: what scores a run stands behind it
 PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # those before them
-UNKNOWN = 60.0  # seconds, of what nothing like it was measured
+LONGEST = 60  # characters of a name that a job is called by
 
 
 @dataclass(frozen=True)
@@ -44,38 +47,62 @@ class Job:
 
     phase: str
     keys: list[str]
+    called: str  # in short, what it makes first: part of a file's name
     says: str  # in one line, what it does
     threads: int
     gpus: int
     seconds: float  # as far as they are known
+    minutes: int  # after which a scheduler may end it
+    memory: int  # MiB of the node that a scheduler keeps for it
 
     @property
     def name(self) -> str:
-        """The digest of what it makes."""
-        return short(digest([self.phase, self.keys]))
+        """What it is called by, and the digest of what it makes."""
+        return f"{self.called}-{short(digest([self.phase, self.keys]))}"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the engine was given."""
+    """A machine that carries out jobs side by side."""
+
+    unknown: ClassVar[float] = 60.0  # seconds, of what nothing like it was measured
 
     cores: int
-    gpus: int = 0
 
     @classmethod
     def here(cls) -> "Machine":
         """This machine's cores."""
         return cls(os.cpu_count() or 1)
 
+    def batches(self, lengths: list[float], threads: int, gpus: int) -> int:
+        """Into how many processes groups of runs of these lengths, in seconds, are dealt out: as many as go side by
+        side.
+
+        Where runs take a GPU each has a process of its own: starting that is nothing beside them.
+        """
+        return len(lengths) if gpus else self.cores // threads
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """A cluster's scheduler: it has a place for any number of jobs, and carries each of them out on some node."""
+
+    unknown: ClassVar[float] = 600.0  # seconds; as long as a job should be, so that such a run is alone
+    shortest: ClassVar[float] = 600.0  # seconds; finding a place and starting is then little beside them
+
+    def batches(self, lengths: list[float], threads: int, gpus: int) -> int:
+        """As many as there are jobs of ten minutes to make of them; a longer run is a job by itself."""
+        return ceil(sum(min(length, self.shortest) for length in lengths) / self.shortest)
+
 
 class Engine:
     """The jobs and receipts of a workspace."""
 
-    def __init__(self, work: Workspace, machine: Machine | None = None) -> None:
+    def __init__(self, work: Workspace, machine: Machine | Scheduler | None = None) -> None:
         self.work, self.machine = work, machine or Machine.here()
         self.papers = work.papers
         self._jobs: dict[str, list[Job]] = {}
-        self._estimates: dict[str, float] = {}  # digest -> seconds
+        self._estimates: dict[str, Estimate | None] = {}  # by digest
 
     # scopes
 
@@ -125,17 +152,17 @@ class Engine:
         return [self._job(phase, recipes) for recipes in named.values()]
 
     def batches(self, missing: list[Recipe]) -> list[Job]:
-        """Batches of about equal length, as many as the machine carries out side by side; what scores a run goes behind
+        """Batches of about equal length, as many as suit the machine or the scheduler; what scores a run goes behind
         it.
-
-        Where runs take a GPU each has a process of its own: starting that is nothing beside them.
         """
         groups: dict[str, list[Recipe]] = {}
         for recipe in missing:
             run = recipe.needs.get("run", recipe)
             groups.setdefault(run.digest, []).append(recipe)
         chunks = sorted(groups.values(), key=lambda group: -self._seconds(group))
-        count = len(chunks) if self._gpus_of_towers else self.machine.cores // self._threads("runs")
+        count = self.machine.batches(
+            [self._seconds(chunk) for chunk in chunks], self._threads("runs"), self._gpus_of_towers
+        )
         lots: list[list[list[Recipe]]] = [[] for _ in range(max(1, min(count, len(chunks))))]
         lengths = [0.0] * len(lots)
         for chunk in chunks:  # the longest first, each to the one that would end first
@@ -145,14 +172,19 @@ class Engine:
         return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
 
     def _job(self, phase: str, recipes: list[Recipe]) -> Job:
-        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
+        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)) and not _is_fetched(recipes)
+        gpus = self._gpus_of_towers if towers else 0
+        estimates = [self._estimate(recipe) for recipe in recipes]
         return Job(
             phase,
             [recipe.key for recipe in recipes],
+            called(phase, recipes),
             said(phase, recipes),
-            max(self._threads(phase, recipe) for recipe in recipes),
-            self._gpus_of_towers if towers else 0,
+            max(self._threads(phase, recipe) for recipe in recipes) * max(gpus, 1),  # each has a process of its own
+            gpus,
             round(self._seconds(recipes), 1),
+            demands.minutes(recipes, estimates),
+            demands.memory(recipes, estimates, gpus),
         )
 
     def _threads(self, phase: str, recipe: Recipe | None = None) -> int:
@@ -172,12 +204,12 @@ class Engine:
         return 1 if trainer.devices == "auto" else int(trainer.devices)
 
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
-        return sum(self._estimate(recipe) for recipe in recipes)
+        estimates = (self._estimate(recipe) for recipe in recipes)
+        return sum(estimate.seconds if estimate else self.machine.unknown for estimate in estimates)
 
-    def _estimate(self, recipe: Recipe) -> float:
+    def _estimate(self, recipe: Recipe) -> Estimate | None:
         if recipe.digest not in self._estimates:
-            estimate = self.costs.estimate(recipe)
-            self._estimates[recipe.digest] = estimate.seconds if estimate else UNKNOWN
+            self._estimates[recipe.digest] = self.costs.estimate(recipe)
         return self._estimates[recipe.digest]
 
     @cached_property
@@ -337,6 +369,27 @@ class Engine:
         return recipe is not None and self._content(recipe) == sha256
 
 
+class Delegate(Engine):
+    """The engine where a single job of a workflow is carried out, by a Snakemake that another one started.
+
+    What is left was dealt out there, what comes before the job is there, and receipts belong to jobs that may be
+    writing them at this moment: nothing is dealt out again, and nothing is tidied up.
+    """
+
+    def jobs(self, scope: str) -> list[Job]:
+        """None but the one that is carried out, and that one goes by its name."""
+        return []
+
+    def reconcile(self) -> list[Path]:
+        """Leave receipts and stamps as they are."""
+        return []
+
+
+def _is_fetched(recipes: list[Recipe]) -> bool:
+    """Whether these are backbones that others trained: to have them takes a download."""
+    return all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
+
+
 def _outdated(receipts: list[Path], holds: Callable[[Path], bool]) -> list[Path]:
     """Remove those that hold no longer; gives them."""
     outdated = [path for path in receipts if path.exists() and not holds(path)]
@@ -360,6 +413,14 @@ def counted(count: int, kind: str) -> str:
     ('1 run', '2 runs')
     """
     return f"{count} {kind if count > 1 else kind.removesuffix('s')}"
+
+
+def called(phase: str, recipes: list[Recipe]) -> str:
+    """What a job makes first, and how many more, as part of a file's name and of what a scheduler lists."""
+    of = [recipe for recipe in recipes if recipe.kind == phase] or recipes
+    names = list(dict.fromkeys(recipe.name for recipe in of))
+    more = f"-and-{len(names) - 1}-more" if len(names) > 1 else ""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", names[0])[:LONGEST] + more
 
 
 def said(phase: str, recipes: list[Recipe]) -> str:

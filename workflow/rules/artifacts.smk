@@ -13,6 +13,8 @@ rule table:
         "results/logs/artifacts/{table}.log",
     message:
         "{wildcards.table}"
+    resources:
+        **ROOM,
     shell:
         "python -m recompose artifacts {wildcards.table} 2>&1 | tee {log}"
 
@@ -29,6 +31,8 @@ rule figure:
         "results/logs/artifacts/{figure}.log",
     message:
         "{wildcards.figure}"
+    resources:
+        **ROOM,
     shell:
         "python -m recompose artifacts {wildcards.figure} 2>&1 | tee {log}"
 
@@ -50,6 +54,8 @@ for _paper in engine.papers:
             paper=_paper.name,
         message:
             f"all tables and figures of {_paper.name}"
+        resources:
+            **ROOM,
         shell:
             "python -m recompose artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
 
@@ -70,6 +76,8 @@ for _paper in engine.papers:
             paper=_paper.name,
         message:
             f"all tables and figures of {_paper.name}"
+        resources:
+            **ROOM,
         shell:
             "python -m recompose artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
 

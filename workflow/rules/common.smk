@@ -8,6 +8,13 @@ TABLES, FIGURES = (
     for drawn in (False, True)
 )
 
+# what a process that makes tables, figures or the report may take of a node
+ROOM = {
+    "mem_mb": lambda wildcards, attempt: 6_000 * attempt,
+    "runtime": lambda wildcards, attempt: demands.longer(60, attempt),
+    "nodes": 1,
+}
+
 
 # Files below reports/ are in git and written whole: they are updated in place, so that a job that fails, or another call of
 # Snakemake beside this one, takes none of them away.

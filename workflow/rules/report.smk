@@ -23,5 +23,7 @@ rule write_report:
         "results/logs/report.log",
     message:
         "the report site, with an audit of everything in it"
+    resources:
+        **ROOM,
     shell:
         "python -m recompose report --receipt {output.receipt} 2>&1 | tee {log}"

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# A whole Slurm on this machine, to try the profile `slurm` on: one node, reached over loopback alone, without accounting, and with two
+# files for GPUs, so that what asks for one finds its place, though nothing computes there. All it has lies in one folder.
+#
+#   benchmarks/slurm.sh start [FOLDER [PORT]]    installs Slurm where it is missing (Debian, as root), and starts it
+#   benchmarks/slurm.sh stop [FOLDER]            ends its jobs, then Slurm itself
+#
+# Whoever is to use it sets SLURM_CONF=FOLDER/slurm.conf, as `start` says at its end.
+set -euo pipefail
+
+action=${1:-} folder=${2:-/tmp/one-node-slurm} port=${3:-26817}
+export SLURM_CONF=$folder/slurm.conf
+PATH=$PATH:/usr/sbin:/sbin
+
+end() { # end a daemon by its pid file, and wait for that
+  local file=$folder/$1.pid pid
+  [ -s "$file" ] || return 0
+  pid=$(cat "$file")
+  kill "$pid" 2>/dev/null || true
+  for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  rm -f "$file"
+}
+
+stop() {
+  if [ -s "$folder/slurmctld.pid" ] && scancel --me 2>/dev/null; then
+    for _ in $(seq 60); do [ -n "$(squeue --noheader 2>/dev/null)" ] || break; sleep 1; done
+  fi
+  end slurmd
+  end slurmctld
+  end munged
+}
+
+install_missing() {
+  if command -v slurmctld slurmd munged >/dev/null; then return; fi
+  if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
+    echo "Slurm is not installed: as root, apt-get install slurm-wlm munge" >&2
+    exit 1
+  fi
+  apt-get update -qq
+  # RUNLEVEL=1: the packages start no daemons of their own
+  DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends slurm-wlm munge >/dev/null
+}
+
+write_settings() {
+  local me host memory
+  me=$(id -un) host=$(hostname -s)
+  memory=$(awk '/^MemTotal/ {print int($2 / 1024 * 0.9)}' /proc/meminfo)
+  mkdir -p "$folder"/{state,spool,munge}
+  chmod 700 "$folder/munge"
+  touch "$folder"/gpu{0,1}
+  [ -s "$folder/munge/key" ] || mungekey --create --keyfile="$folder/munge/key"
+  cat >"$SLURM_CONF" <<SETTINGS
+ClusterName=one-node
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmUser=$me
+SlurmdUser=$me
+AuthType=auth/munge
+AuthInfo=socket=$folder/munge/socket
+CredType=cred/munge
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool
+SlurmctldPidFile=$folder/slurmctld.pid
+SlurmdPidFile=$folder/slurmd.pid
+SlurmctldLogFile=$folder/slurmctld.log
+SlurmdLogFile=$folder/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+ReturnToService=2
+GresTypes=gpu
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory Gres=gpu:2 State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+SETTINGS
+  echo "Name=gpu File=$folder/gpu[0-1]" >"$folder/gres.conf"
+  if [ "$(slurmd -V | tr -dc "0-9.\n" | cut -d. -f1)" -ge 23 ]; then # these want to be told that there are no control groups
+    echo "CgroupPlugin=disabled" >"$folder/cgroup.conf"
+  fi
+}
+
+start() {
+  install_missing
+  stop
+  rm -rf "$folder"/{state,spool}
+  write_settings
+  munged --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munged.pid" \
+    --log-file="$folder/munged.log" --seed-file="$folder/munge/seed" 2>/dev/null
+  slurmctld -f "$SLURM_CONF" || true # what keeps one from coming up stands in its log, which is shown below
+  slurmd -f "$SLURM_CONF" || true
+  for _ in $(seq 60); do
+    if [ "$(sinfo --noheader --format=%T 2>/dev/null)" = idle ]; then
+      echo "Slurm is up: export SLURM_CONF=$SLURM_CONF"
+      return
+    fi
+    sleep 0.5
+  done
+  tail -n 5 "$folder"/*.log >&2
+  echo "Slurm did not come up; what it said is above and in $folder" >&2
+  stop
+  exit 1
+}
+
+case $action in
+  start | stop) "$action" ;;
+  *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
