@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # A whole Slurm on this machine, to try the profile `slurm` on: one node, reached over loopback alone, without accounting, and with two
-# files for GPUs, so that what asks for one finds its place, though nothing computes there. All it has lies in one folder.
+# files for GPUs, so that what asks for one finds its place, though nothing computes there. All it has lies in one folder, but for a
+# link at /etc/slurm/slurm.conf, where commands find it: the plugin of Snakemake takes SLURM_CONF from the environment of its jobs.
 #
 #   benchmarks/slurm.sh start [FOLDER [PORT]]    installs Slurm where it is missing (Debian, as root), and starts it
 #   benchmarks/slurm.sh stop [FOLDER]            ends its jobs, then Slurm itself
-#
-# Whoever is to use it sets SLURM_CONF=FOLDER/slurm.conf, as `start` says at its end.
 set -euo pipefail
 
 action=${1:-} folder=${2:-/tmp/one-node-slurm} port=${3:-26817}
 export SLURM_CONF=$folder/slurm.conf
+link=/etc/slurm/slurm.conf
 PATH=$PATH:/usr/sbin:/sbin
 
 end() { # end a daemon by its pid file, and wait for that
@@ -28,6 +28,7 @@ stop() {
   end slurmd
   end slurmctld
   end munged
+  if [ "$(readlink "$link")" = "$SLURM_CONF" ]; then rm "$link"; fi
 }
 
 install_missing() {
@@ -77,24 +78,30 @@ GresTypes=gpu
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory Gres=gpu:2 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 SETTINGS
-  echo "Name=gpu File=$folder/gpu[0-1]" >"$folder/gres.conf"
+  echo "Name=gpu File=$folder/gpu[0-1] Flags=nvidia_gpu_env" >"$folder/gres.conf"
   if [ "$(slurmd -V | tr -dc "0-9.\n" | cut -d. -f1)" -ge 23 ]; then # these want to be told that there are no control groups
     echo "CgroupPlugin=disabled" >"$folder/cgroup.conf"
   fi
 }
 
 start() {
-  install_missing
   stop
+  if [ -e "$link" ]; then
+    echo "there is a Slurm on this machine: $link" >&2
+    exit 1
+  fi
+  install_missing
   rm -rf "$folder"/{state,spool}
   write_settings
+  mkdir -p "$(dirname "$link")"
+  ln -sf "$SLURM_CONF" "$link"
   munged --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munged.pid" \
     --log-file="$folder/munged.log" --seed-file="$folder/munge/seed" 2>/dev/null
   slurmctld -f "$SLURM_CONF" || true # what keeps one from coming up stands in its log, which is shown below
   slurmd -f "$SLURM_CONF" || true
   for _ in $(seq 60); do
     if [ "$(sinfo --noheader --format=%T 2>/dev/null)" = idle ]; then
-      echo "Slurm is up: export SLURM_CONF=$SLURM_CONF"
+      echo "Slurm is up: sinfo, squeue, sbatch; what it says is in $folder"
       return
     fi
     sleep 0.5
@@ -107,5 +114,5 @@ start() {
 
 case $action in
   start | stop) "$action" ;;
-  *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
