@@ -18,15 +18,17 @@ from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
 from recompose.params import Backbone, Classifier, Pretrained, Released
-from recompose.plan import CORPORA, Recipe
+from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
 from recompose.store import ERROR
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
+from recompose.training.devices import own_devices
 from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
 BACKBONE = "backbone.json"  # of a backbone: what it takes to load it
+DEVICES = ".locks"  # of the results: who has which GPU
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,21 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """
     _leave_scheduler()
     recipes = list(recipes)
+    with _own_devices(work, recipes):
+        _make_all(work, recipes)
+
+
+def _own_devices(work: Workspace, recipes: Iterable[Recipe]) -> AbstractContextManager[object]:
+    """Those of the machine's GPUs that this process needs, where it needs some."""
+    trainer = work.params.chosen.trainer
+    if trainer.accelerator == "cpu" or trainer.devices == "auto" or is_helper():
+        return nullcontext()
+    if not any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)):
+        return nullcontext()
+    return own_devices(work.results / DEVICES, int(trainer.devices))
+
+
+def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     failed: dict[str, str] = {}
     for number, recipe in enumerate(recipes, start=1):
         lacking = [need for need in recipe.needs.values() if need.digest in failed]

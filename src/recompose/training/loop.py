@@ -158,6 +158,7 @@ def fit(
     trainer = pl.Trainer(
         accelerator=hardware.accelerator,
         devices=hardware.devices,
+        strategy=hardware.strategy,
         precision=hardware.precision,  # type: ignore[arg-type]
         max_epochs=epochs,
         accumulate_grad_batches=accumulate,

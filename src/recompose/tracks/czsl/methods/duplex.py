@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.nn.gathering import gathered
 from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial, UnseenStart
 from recompose.tracks.czsl.methods.parts.local_graph import (
     Compose,
@@ -185,12 +186,12 @@ class Duplex(ThreePath):
         self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
         """The prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of them is
-        to be written back.
+        to be written back: of the whole batch, of which each device has a part.
 
         Args:
-            images: what the paths know of the batch.
-            labels: [B, 2], of states and objects.
-            of_states, of_objects: posteriors [B, S] and [B, O].
+            images: what the paths know of this device's part.
+            labels: [B, 2], of its states and objects.
+            of_states, of_objects: its posteriors [B, S] and [B, O].
 
         Returns:
             Prototypes, and the candidates [C, 2] with theirs [C, E]; None where nothing is refined.
@@ -198,11 +199,11 @@ class Duplex(ThreePath):
         prototypes = self.codebook.of(self.target)
         if self.momentum == 1 or self.refinement == "none":
             return prototypes, None
-        states, objects = labels.T
+        states, objects = gathered(labels).T
         pairs = candidates(states, objects, self.place >= 0)
         factors = (
-            Factors(states, normalize(images.state.float(), dim=-1), of_states),
-            Factors(objects, normalize(images.object.float(), dim=-1), of_objects),
+            Factors(states, gathered(normalize(images.state.float(), dim=-1)), gathered(of_states)),
+            Factors(objects, gathered(normalize(images.object.float(), dim=-1)), gathered(of_objects)),
         )
         if self.refinement == "graph":
             aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
+from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient
 from recompose.tracks.vlc.attribution.towers import similarity
 from recompose.tracks.vlc.losses import (
@@ -33,7 +34,7 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
     Representations,
     Tuning,
 )
-from recompose.tracks.vlc.methods.parts.gathering import gathered, gathered_with_negatives
+from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
 
 Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]

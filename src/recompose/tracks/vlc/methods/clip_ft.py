@@ -6,9 +6,9 @@ from typing import Any
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
+from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.losses import contrastive_loss
 from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, Tuning
-from recompose.tracks.vlc.methods.parts.gathering import gathered
 
 
 class ClipFt(CaptionMethod):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, end_of_text
+from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.losses import Missing, Weights, contrastive_loss, hard_negative_loss, local_hard_negative_loss
 from recompose.tracks.vlc.methods.parts.caption_method import (
     AnyRepresentations,
@@ -17,7 +18,6 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
     TokenRepresentations,
     Tuning,
 )
-from recompose.tracks.vlc.methods.parts.gathering import gathered
 
 
 class FscClip(CaptionMethod):

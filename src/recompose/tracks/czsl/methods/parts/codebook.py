@@ -13,8 +13,6 @@ UnseenStart = Literal["sum", "centred", "least-squares"]
 class Codebook(nn.Module):
     """Prototypes [S, O, E] of unit length, written to in training and kept in checkpoints: a buffer, or a parameter
     that the optimiser moves, too.
-
-    Several processes of one run keep what the first of them writes.
     """
 
     prototypes: Tensor

@@ -4,6 +4,8 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from recompose.nn.normalisation import BatchNorm
+
 End = Literal["relu", "linear"]
 Start = Literal["random", "residual", "residual-zero"]
 
@@ -31,7 +33,7 @@ class Disentangler(nn.Sequential):
         for number in range(layers):
             steps.append(nn.Linear(width, width))
             if number < layers - 1 or end == "relu":
-                steps += [nn.BatchNorm1d(width), nn.ReLU(), nn.Dropout(dropout)]
+                steps += [BatchNorm(width), nn.ReLU(), nn.Dropout(dropout)]
         super().__init__(*steps)
         self.residual = start != "random"
         if start == "residual-zero":
