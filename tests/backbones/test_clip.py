@@ -3,15 +3,26 @@
 import json
 from copy import deepcopy
 from pathlib import Path
+from typing import get_args
 
 import open_clip
 import pytest
 import torch
+from open_clip.transformer import QuickGELU
 from PIL import Image
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
-from recompose.backbones.clip import ARCHITECTURES, Backbone, build, end_of_text, load, load_backbone, outline
+from recompose.backbones.clip import (
+    ARCHITECTURES,
+    Activation,
+    Backbone,
+    build,
+    end_of_text,
+    load,
+    load_backbone,
+    outline,
+)
 from recompose.backbones.stem import convolutional_stem
 
 TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
@@ -242,3 +253,11 @@ def test_preprocessing_gives_normalised_pixels_of_the_tower_s_size(backbone: Bac
     mean, std = torch.tensor(open_clip.OPENAI_DATASET_MEAN), torch.tensor(open_clip.OPENAI_DATASET_STD)
     assert white.shape == (3, 32, 32)
     torch.testing.assert_close(white.mean(dim=(1, 2)), (1 - mean) / std)
+
+
+@pytest.mark.parametrize("activation", get_args(Activation))
+@pytest.mark.parametrize("architecture", ["ViT-B-32", "ViT-B-32-quickgelu"])
+def test_the_activation_is_not_what_the_architecture_is_named_by(architecture: str, activation: Activation) -> None:
+    model = outline(architecture, activation).model
+    kinds = {type(block.mlp.gelu) for block in (*model.transformer.resblocks, *model.visual.transformer.resblocks)}
+    assert kinds == {{"gelu": nn.GELU, "quick_gelu": QuickGELU}[activation]}

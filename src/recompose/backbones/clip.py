@@ -217,7 +217,7 @@ def _model(architecture: str, activation: Activation, device: str) -> open_clip.
     config = open_clip.get_model_config(architecture) or {}
     stem = config.pop("stem", None)
     if stem is None:
-        return open_clip.create_model(architecture, force_quick_gelu=quick, device=device)
+        return open_clip.create_model(architecture, quick_gelu=quick, device=device)
     if stem != "convolutional":
         raise ValueError(f"{architecture} has stem {stem!r}: it is convolutional, or left out")
     model = open_clip.CLIP(**config, quick_gelu=quick)

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 TEXTS = 512  # that go through the tower at once
-LOOKS = 16_384  # of one text at one image, at once
+LOOKS = 8_192  # of one text at one image, at once
 
 
 def in_blocks(function: Callable[..., Tensor], *rows: Tensor, size: int, dim: int = 0) -> Tensor:
