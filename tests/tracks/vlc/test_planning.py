@@ -157,6 +157,16 @@ def test_suites_that_are_drawn_lie_apart_and_published_ones_together(tmp_path: P
     assert len({*others, *drawn, tmp_path / "vlc"}) == len(others) + len(drawn) + 1
 
 
+def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluations_are() -> None:
+    keeping = variant("drawn", evaluates="fsc-clip", keeps=["attribution"])
+    plan = plan_of("drawn", {"attributed": keeping})
+    (kept,) = {frozenset(each.code) for each in plan.evaluations("vlc", "attributed", "shapes-laion")}
+    assert "recompose.tracks.vlc.attributing" in kept
+    for recipe in (*plan.of("runs"), *plan.of("evaluations")):
+        others = [name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))]
+        assert others and all(name.startswith("recompose.tracks.vlc.") for name in others), recipe.name
+
+
 def test_mirrors_of_archives_and_weights_change_nothing() -> None:
     edited, count = re.subn(r"https://huggingface\.co/", "https://mirror.example/", TEXT)
     assert count > 2
