@@ -21,7 +21,7 @@ from recompose.tracks.vlc.attributed import FILE, Attributed, spans, write
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient, patches, perturbation
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Suite
 from recompose.tracks.vlc.embeddings import text_embeddings
-from recompose.tracks.vlc.marks import Concept, Kind, Pieces, Place, marks, pieces_of, places
+from recompose.tracks.vlc.marks import Concept, Kind, Pieces, Place, TokenizedAlone, marks, places
 from recompose.tracks.vlc.metrics import right_choices
 from recompose.tracks.vlc.perturbations import Candidates, perturbed
 from recompose.tracks.vlc.scores import Features
@@ -128,7 +128,7 @@ def captions_of(backbone: Backbone, suite: Suite, name: str, task: Choices, item
     concepts = [concepts_of(name, text, groups[item]) for text, item in zip(texts, items, strict=True)]
     if strange := sum(not each for each in concepts):
         say(f"{name}: {strange} of {len(items)} captions are not of ARO's template, and nothing is marked in them")
-    pieces = pieces_of(lambda texts: backbone.tokens(texts).cpu())
+    pieces = TokenizedAlone(lambda texts: backbone.tokens(texts).cpu())
     ids = torch.cat([backbone.tokens(texts[start : start + BLOCK]).cpu() for start in range(0, len(texts), BLOCK)])
     where = [places(each, row, pieces) for each, row in zip(concepts, ids.tolist(), strict=True)]
     return CaptionsOfTask(name, items, texts, ids, concepts, where, pieces)
