@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient
-from recompose.tracks.vlc.attribution.towers import similarity
+from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
 from recompose.tracks.vlc.losses import (
     attribution_loss,
     contrastive_loss,
@@ -132,7 +132,8 @@ class ClipCae(CaptionMethod):
         if isinstance(batch.of, AttributedRepresentations):
             scores = batch.of.scores
         else:
-            scores = self._drops(images, texts, made[~is_negative], batch.changed)
+            replaced = made[~is_negative]
+            scores = mean_drops(self.backbone, images.detach(), texts, replaced, batch.changed)  # see Eq. 9
         itc = self._itc(Representations(images, texts, made[is_negative]), valid[:, :kinds])
         missing = len(self.backbone.model.positional_embedding) - scores.shape[1]
         scores, objects, composition = (gathered(pad(each, (0, missing))) for each in (scores, *batch.marks))
@@ -147,23 +148,6 @@ class ClipCae(CaptionMethod):
         if self.attribution == "gradcam":
             return gradcam(self.backbone, images, ids, create_graph=derived, **self.gradcam)
         return gradient(self.backbone, images, ids, create_graph=derived, **self.gradient)
-
-    def _drops(self, images: Tensor, texts: Tensor, others: Tensor, changed: Tensor) -> Tensor:
-        """``attribution.perturbation`` [n, T], of embeddings.
-
-        Args:
-            images: [n, E]; they take no gradients (Eq. 9).
-            texts: [n, E].
-            others: [changed.any(dim=2).sum(), E], captions with a concept replaced, all of the first caption first.
-            changed: [n, P, T] bool, the tokens of it.
-        """
-        images, there = images.detach(), changed.any(dim=2)
-        captions = there.nonzero()[:, 0]
-        before = similarity(self.backbone, images, texts)[captions]
-        after = similarity(self.backbone, images[captions], others)
-        drops = before.new_zeros(there.shape).masked_scatter(there, before - after)
-        counted = changed.to(drops)
-        return torch.einsum("np,npt->nt", drops, counted) / counted.sum(dim=1).clamp_min(1)
 
     def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
         """L_ITC, NegCLIP's loss, or the three of CE-CLIP, of all devices' images, captions and negatives."""
