@@ -128,6 +128,32 @@ def test_another_suite_trains_nothing() -> None:
     assert len(new(old, plan, "evaluations")) == len(plan.of("evaluations"))
 
 
+WAYS = ("attention", "gradcam", "perturbation", "gradient")
+
+
+@pytest.mark.parametrize(
+    ("edit", "concerned"),
+    [
+        *((f"attribution_weights.{way}=7.0", {way}) for way in WAYS),
+        ("gradient.support=context", {"gradient"}),
+        ("perturbation.count=3", {"perturbation"}),
+        ("ce_clip.threshold=5.0", {"ce"}),
+        ("margin=0.1", {*WAYS, "none", "ce"}),
+    ],
+)
+def test_settings_of_one_way_of_attribution_train_that_way_alone(edit: str, concerned: set[str]) -> None:
+    methods = "profiles.drawn.vlc.methods=[clip-cae]"
+    ways = {way: variant("drawn", "clip-cae", settings={"attribution": way}) for way in (*WAYS, "none")}
+    own = {"attribution": "none", "negatives": ["negclip"], "negative_loss": "ce-clip"}
+    variants = ways | {"ce": variant("drawn", "clip-cae", settings=own)}
+    old, plan = (plan_of("drawn", variants, methods, *edits) for edits in ((), (f"vlc.methods.clip-cae.{edit}",)))
+    attributed = {"clip-cae": "attention"}  # as params.yaml has it
+    for kind in ("runs", "evaluations"):
+        assert {
+            attributed.get(name, name) for each in new(old, plan, kind) if (name := each.labels["name"])
+        } == concerned
+
+
 def test_other_backbones_are_tuned_where_a_profile_names_them() -> None:
     variants = {name: variant("drawn", backbone=name) for name in ("other", "other-pretraining")}
     old, plan = plan_of("drawn"), plan_of("drawn", variants)

@@ -6,6 +6,7 @@ count for. By perturbation they are encoded once, in 32 bits.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 import torch
@@ -37,6 +38,7 @@ from recompose.tracks.vlc.methods.parts.gathering import gathered, gathered_with
 
 Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # is said of a way that is not taken
 
 
 class ClipCae(CaptionMethod):
@@ -49,18 +51,20 @@ class ClipCae(CaptionMethod):
         lora: ``rank`` and ``alpha``.
         attribution: how what tokens count for is told (Sections 3.1 to 3.4); ``none`` for L_ITC alone, which costs
             nothing more.
-        attention: what the paper leaves open of it: keyword arguments of ``attribution.attention``.
-        gradcam: the same of ``attribution.gradcam``.
-        gradient: the same of ``attribution.gradient``.
-        perturbation: ``count``, how often each concept of a caption is replaced in a step, and ``objects``,
-            ``attributes`` and ``relations``, of how many candidates each.
-        attribution_weights: lambda of each way; 0 is as ``none``.
+        attribution_weights: lambda of that way; 0 is as ``none``.
         margin: epsilon.
         itc_weight: of L_ITC; 0 for L_Attr alone (Table 5).
         determiners: whether determiners and numerals are attributes.
         negatives: the kinds that are made of a caption; none for the method without hard negatives.
         negative_loss: whose losses negatives are in: ``negclip``, or ``ce-clip``.
-        ce_clip: ``rank_weight``, ``contrast_weight``, ``threshold`` and ``intra_modal_target`` of CE-CLIP's losses.
+        attention: where it is the way, what the paper leaves open of it: keyword arguments of
+            ``attribution.attention``.
+        gradcam: the same of ``attribution.gradcam``.
+        gradient: the same of ``attribution.gradient``.
+        perturbation: where it is the way, ``count``, how often each concept of a caption is replaced in a step, and
+            ``objects``, ``attributes`` and ``relations``, of how many candidates each.
+        ce_clip: where losses are CE-CLIP's, their ``rank_weight``, ``contrast_weight``, ``threshold`` and
+            ``intra_modal_target``.
     """
 
     thresholds: Tensor
@@ -72,27 +76,28 @@ class ClipCae(CaptionMethod):
         tuning: Tuning,
         lora: Mapping[str, Any],
         attribution: Attribution,
-        attention: Mapping[str, Any],
-        gradcam: Mapping[str, Any],
-        gradient: Mapping[str, Any],
-        perturbation: Mapping[str, int],
         attribution_weights: Mapping[str, float],
         margin: float,
         itc_weight: float,
         determiners: bool,
         negatives: Sequence[str],
         negative_loss: NegativeLoss,
-        ce_clip: Mapping[str, Any],
+        attention: Mapping[str, Any] = NOTHING,
+        gradcam: Mapping[str, Any] = NOTHING,
+        gradient: Mapping[str, Any] = NOTHING,
+        perturbation: Mapping[str, int] = NOTHING,
+        ce_clip: Mapping[str, Any] = NOTHING,
     ) -> None:
         super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
         self.attribution, self.negative_loss, self.ce_clip = attribution, negative_loss, ce_clip
         self.attention, self.gradcam, self.gradient = attention, gradcam, gradient
         self.attribution_weight = 0.0 if attribution == "none" else attribution_weights[attribution]
         self.margin, self.itc_weight = margin, itc_weight
-        candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
-        if self.attribution_weight:
-            count = perturbation["count"] if attribution == "perturbation" else 0
-            self.marking = Marking(determiners, count, candidates)
+        if self.attribution_weight and attribution == "perturbation":
+            candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
+            self.marking = Marking(determiners, perturbation["count"], candidates)
+        elif self.attribution_weight:
+            self.marking = Marking(determiners)
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
 
     def begin_epoch(self) -> None:
