@@ -441,7 +441,7 @@ def test_artifacts_are_of_kinds_and_measures_that_the_track_knows() -> None:
             for view in artifact.all_views.values():
                 assert all(track.description_of(measure) for measure in view.columns.values())
     kinds = {artifact.kind for artifact in PAPER.artifacts.values()}
-    core = {"statistics", "settings", "measures", "claims", "sweep", "forest"}
+    core = {"statistics", "settings", "measures", "intervals", "claims", "sweep", "forest"}
     assert kinds - core <= {*track.tables, *track.figures}
 
 

@@ -104,8 +104,9 @@ class Claim(Section):
 class Artifact(Section):
     """A table or a figure.
 
-    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``settings``,
-    ``statistics``, ``claims``; of figures: ``sweep``, ``forest``. Tracks add their own.
+    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``intervals`` (the same,
+    with the ends of confidence intervals), ``settings``, ``statistics``, ``claims``; of figures: ``sweep``, ``forest``.
+    Tracks add their own.
     """
 
     kind: str

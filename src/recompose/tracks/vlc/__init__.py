@@ -51,7 +51,6 @@ class VLC(Track):
     }
     tables: ClassVar = {
         "benchmarks": "recompose.tracks.vlc.tables.benchmarks:benchmarks",
-        "intervals": "recompose.tracks.vlc.tables.intervals:intervals",
         "categories": "recompose.tracks.vlc.tables.categories:categories",
     }
     figures: ClassVar = {
