@@ -85,7 +85,7 @@ def evaluate(
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
     if "attribution" in document["keeps"]:
         keep, tokenizer = import_module(ATTRIBUTING).write_attributions, tokenizer_of(needs["backbone"])
-        keep(backbone, tokenizer, [each for _, each in sorted(known.items())], scores, folder, title)
+        keep(backbone, tokenizer, [each for _, each in sorted(known.items())], folder, title)
     costs.write(folder / COSTS)
 
 
