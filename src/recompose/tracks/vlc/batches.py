@@ -84,8 +84,8 @@ class CaptionRows(Dataset[Batch]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the pixels that are mapped from a file: a process that makes batches maps them itself."""
-        mapped = isinstance(self._pixels, np.memmap)
-        return vars(self) | ({"_pixels": Path(self._pixels.filename)} if mapped else {})
+        pixels = self._pixels
+        return vars(self) | {"_pixels": Path(str(pixels.filename)) if isinstance(pixels, np.memmap) else pixels}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
