@@ -91,6 +91,14 @@ def test_the_share_of_a_tuned_model_by_lora_is_scored_on_its_runs(profile: str) 
 
 
 @BOTH
+def test_settings_of_low_rank_changes_train_those_alone_that_have_them(profile: str) -> None:
+    variants = {"lora": variant(profile, settings={"tuning": "lora"})}
+    old, plan = (plan_of(profile, variants, *edits) for edits in ((), ("vlc.methods.fsc-clip.lora.alpha=2.0",)))
+    for kind in ("runs", "evaluations"):
+        assert {each.labels["name"] for each in new(old, plan, kind)} == {"lora"}
+
+
+@BOTH
 def test_clip_is_scored_once_for_all_corpora(profile: str) -> None:
     """Of drawn suites in each world, of published ones once."""
     plan = plan_of(profile)

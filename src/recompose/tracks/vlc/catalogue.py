@@ -190,8 +190,8 @@ WAYS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution
 
 
 def of_its_way(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A method's settings without those of ways of attribution, and of losses, that are not its own: what changes in
-    them trains nothing anew.
+    """A method's settings without those of ways of tuning, of attribution, and of losses, that are not its own: what
+    changes in them trains nothing anew.
 
     Example:
         >>> weights = {"attention": 1.0, "gradcam": 2.0}
@@ -199,6 +199,8 @@ def of_its_way(settings: Mapping[str, Any]) -> dict[str, Any]:
         {'attribution': 'gradcam', 'attribution_weights': {'gradcam': 2.0}, 'margin': 0.0}
     """
     others = [way for way in WAYS if way != settings.get("attribution")]
+    if settings.get("tuning") == "full":
+        others.append("lora")
     if not (settings.get("negatives") and settings.get("negative_loss") == "ce-clip"):
         others.append("ce_clip")
     own = {name: value for name, value in settings.items() if name not in others}

@@ -6,7 +6,6 @@ count for. By perturbation they are encoded once, in 32 bits.
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Literal
 
 import torch
@@ -27,6 +26,7 @@ from recompose.tracks.vlc.losses import (
 from recompose.tracks.vlc.marking import Marking
 from recompose.tracks.vlc.marks import KINDS
 from recompose.tracks.vlc.methods.parts.caption_method import (
+    NOTHING,
     AnyRepresentations,
     AttributedRepresentations,
     CaptionMethod,
@@ -38,7 +38,6 @@ from recompose.tracks.vlc.methods.parts.gathering import gathered, gathered_with
 
 Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # is said of a way that is not taken
 
 
 class ClipCae(CaptionMethod):
@@ -48,7 +47,6 @@ class ClipCae(CaptionMethod):
     Args:
         backbone: that is tuned.
         tuning: ``full`` or ``lora``.
-        lora: ``rank`` and ``alpha``.
         attribution: how what tokens count for is told (Sections 3.1 to 3.4); ``none`` for L_ITC alone, which costs
             nothing more.
         attribution_weights: lambda of that way; 0 is as ``none``.
@@ -57,6 +55,7 @@ class ClipCae(CaptionMethod):
         determiners: whether determiners and numerals are attributes.
         negatives: the kinds that are made of a caption; none for the method without hard negatives.
         negative_loss: whose losses negatives are in: ``negclip``, or ``ce-clip``.
+        lora: where it is what is tuned, ``rank`` and ``alpha``.
         attention: where it is the way, what the paper leaves open of it: keyword arguments of
             ``attribution.attention``.
         gradcam: the same of ``attribution.gradcam``.
@@ -74,7 +73,6 @@ class ClipCae(CaptionMethod):
         backbone: Backbone,
         *,
         tuning: Tuning,
-        lora: Mapping[str, Any],
         attribution: Attribution,
         attribution_weights: Mapping[str, float],
         margin: float,
@@ -82,6 +80,7 @@ class ClipCae(CaptionMethod):
         determiners: bool,
         negatives: Sequence[str],
         negative_loss: NegativeLoss,
+        lora: Mapping[str, Any] = NOTHING,
         attention: Mapping[str, Any] = NOTHING,
         gradcam: Mapping[str, Any] = NOTHING,
         gradient: Mapping[str, Any] = NOTHING,
