@@ -18,6 +18,7 @@ from recompose.papers.declaration import load_paper
 from recompose.params import load_params
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.vlc.cae_subsets import METHODS
+from recompose.tracks.vlc.catalogue import of_its_way
 from recompose.tracks.vlc.params import Vlc
 from tests.conftest import ROOT
 
@@ -400,9 +401,11 @@ def test_what_is_combined_with_negatives_differs_from_its_own_in_them_alone() ->
 
 
 def test_the_settings_are_those_that_the_text_says() -> None:
-    settings, measured = section().settings("clip-cae", CORPUS), PAPER.artifacts["settings"].measured
-    for row, place in measured.items():
-        value: object = settings
+    table = PAPER.artifacts["settings"]
+    for row in table.measured:
+        name, place = table.setting_of(row)
+        variant = PAPER.variants.get(name)
+        value: object = of_its_way(section().settings("clip-cae", CORPUS, variant.settings if variant else {}))
         for key in place.split("."):
             value = value[key]  # type: ignore[index]
         if (row, CORPUS) in cells("settings") and (row, CORPUS) not in flagged("settings"):
@@ -438,7 +441,7 @@ def test_artifacts_are_of_kinds_and_measures_that_the_track_knows() -> None:
             for view in artifact.all_views.values():
                 assert all(track.description_of(measure) for measure in view.columns.values())
     kinds = {artifact.kind for artifact in PAPER.artifacts.values()}
-    core = {"statistics", "settings", "measures", "claims", "sweep", "forest"}
+    core = {"statistics", "settings", "measures", "intervals", "claims", "sweep", "forest"}
     assert kinds - core <= {*track.tables, *track.figures}
 
 

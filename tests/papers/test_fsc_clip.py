@@ -18,7 +18,7 @@ from recompose.papers.declaration import load_paper
 from recompose.params import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.vlc.aggregation import COMP, ELEVATER
-from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED
+from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED, of_its_way
 from recompose.tracks.vlc.params import Vlc
 from tests.conftest import ROOT
 
@@ -280,11 +280,12 @@ def test_every_trajectory_goes_from_clip_to_its_model() -> None:
 
 
 def test_the_settings_are_those_that_the_text_says_but_for_what_was_released_for_cc3m() -> None:
-    params, measured = section(), PAPER.artifacts["settings"].measured
+    params, table = section(), PAPER.artifacts["settings"]
     for corpus in CORPORA:
-        settings = params.settings("fsc-clip", corpus)
-        for row, place in measured.items():
-            value = settings
+        for row in table.measured:
+            name, place = table.setting_of(row)
+            variant = PAPER.variants.get(name)
+            value = of_its_way(params.settings("fsc-clip", corpus, variant.settings if variant else {}))
             for key in place.split("."):
                 value = value[key]
             printed = cells("settings")[row, corpus].replace("×10^", "e")

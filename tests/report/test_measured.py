@@ -296,6 +296,14 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
     }
     cell = found["Learning rate", "d", ""]
     assert (cell.made_from, len(cell.expected), cell.names) == ((key("m", "d", 0),), 2, ("m",))
+    others = by_cell(
+        settings(work, paper_of(kind="settings", of="m", measured={"Own": "lr", "Its": "other:lr"}), "table-1")
+    )
+    assert {(row, column, cell.names) for (row, column, _), cell in others.items()} == {
+        ("Own", "d", ("m",)),
+        ("Own", "e", ("m",)),
+        ("Its", "f", ("other",)),
+    }
     with pytest.raises(PlanError, match="has no setting gone"):
         list(settings(work, paper_of(kind="settings", of="m", measured={"G": "gone"}), "table-1"))
 

@@ -104,15 +104,16 @@ class Claim(Section):
 class Artifact(Section):
     """A table or a figure.
 
-    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``settings``,
-    ``statistics``, ``claims``; of figures: ``sweep``, ``forest``. Tracks add their own.
+    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``intervals`` (the same,
+    with the ends of confidence intervals), ``settings``, ``statistics``, ``claims``; of figures: ``sweep``, ``forest``.
+    Tracks add their own.
     """
 
     kind: str
     caption: str
     note: str = ""
     x_label: str = ""  # of a sweep, whose rows are numbers
-    measured: dict[str, str] = {}  # row -> method or variant; of settings, row -> setting
+    measured: dict[str, str] = {}  # row -> method or variant; of settings, row -> setting, see ``setting_of``
     of: str = ""  # of settings, whose they are
     columns: dict[str, str] = {}  # column -> measure, or statistic, where there is one way to measure alone
     views: dict[str, View] = {}  # several ways; the first one is the one to look at
@@ -131,6 +132,17 @@ class Artifact(Section):
     def all_views(self) -> Mapping[str, View]:
         """Its views; the only way to measure has no name."""
         return self.views or {"": View(heading="Measured here", columns=self.columns)}
+
+    def setting_of(self, row: str) -> tuple[str, str]:
+        """Of settings, whose a row shows, and which: ``of``'s, or another method's or variant's that stands before it.
+
+        Example:
+            >>> table = Artifact(kind="settings", caption="", of="m", measured={"A": "lr", "B": "m-lora:lora.rank"})
+            >>> table.setting_of("A"), table.setting_of("B")
+            (('m', 'lr'), ('m-lora', 'lora.rank'))
+        """
+        whose, _, setting = self.measured[row].rpartition(":")
+        return whose or self.of, setting
 
 
 class Paper(Section):
@@ -157,7 +169,9 @@ class Paper(Section):
         section = self.artifacts[artifact]
         if section.kind in (CLAIMS, FOREST):
             return {method for claim in self.claims.values() for method in claim.methods}
-        return {section.of} if section.kind == "settings" else set(section.measured.values())
+        if section.kind == "settings":
+            return {section.setting_of(row)[0] for row in section.measured}
+        return set(section.measured.values())
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
         """The rows that the paper printed in a table, as printed: column -> text. Of claims, the sentences."""

@@ -35,17 +35,18 @@ def of_data(data: Recipe, row: str, column: str, value: float, benchmark: str) -
 
 
 def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Settings of a method on each data set, as its runs had them."""
+    """Settings of a method on each data set, as its runs had them; of rows that name another, as its own had."""
     artifact = paper.artifacts[name]
-    for row, setting in artifact.measured.items():
+    for row in artifact.measured:
+        method, setting = artifact.setting_of(row)
         for benchmark in results.benchmarks(paper.track):
-            planned = results.planned(paper.track, artifact.of, benchmark)
+            planned = results.planned(paper.track, method, benchmark)
             complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
             if planned:
                 value = _setting(planned[0], setting)
                 keys, expected = (tuple(each.key for each in recipes) for recipes in (complete, planned))
                 cell = Cell(row, benchmark, "measured", f"{value:g}", value, None, len(complete), keys, expected)
-                yield replace(cell, names=(artifact.of,), benchmark=benchmark)
+                yield replace(cell, names=(method,), benchmark=benchmark)
 
 
 def _setting(evaluation: Recipe, setting: str) -> Any:

@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.report.cells import Cell, Table
 from recompose.report.claims import summary, verdicts
+from recompose.report.intervals import intervals
 from recompose.report.measured import measures, settings, statistics
 from recompose.report.results import Results
 from recompose.report.trust import watermarks
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
 
-MEASURED = {"statistics": statistics, "settings": settings, "measures": measures, CLAIMS: verdicts}
+MEASURED = {
+    "statistics": statistics,
+    "settings": settings,
+    "measures": measures,
+    "intervals": intervals,
+    CLAIMS: verdicts,
+}
 ABOUT = ("category", "citation", "venue", "artifact")
 # 5, -0.4, 49.7 ± 0.3, 10^-4, 1.5×10^-5
 NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)(?:×10\^(-?[0-9]+))?(?: ± [0-9]+(?:\.[0-9]+)?)?")

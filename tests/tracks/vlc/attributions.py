@@ -19,7 +19,6 @@ def made_up(seed: int, texts: int = 6, tokens: int = 7, side: int = 3, pictures:
         spans=rng.integers(0, 30, (texts, tokens, 2)),
         objects=objects,
         composition=~objects & (rng.random((texts, tokens)) < 0.5),
-        right=rng.random(texts) < 0.5,
         similarity=similarity,
         scores=scores,
         shown=rng.permutation(texts)[:pictures],

@@ -45,7 +45,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
     ("changed", "message"),
     [
         ({"objects": np.zeros((6, 6), dtype=bool)}, "objects are"),
-        ({"right": np.zeros(5, dtype=bool)}, "right are"),
+        ({"similarity": np.zeros(5)}, "similarity are"),
         ({"scores": {"gradcam": np.zeros((6, 8))}}, "scores by gradcam"),
         ({"patches": {"gradcam": np.zeros((1, 9))}}, "of 2 pictures"),
         ({"patches": {"gradcam": np.zeros((2, 8))}}, "no square"),
@@ -65,7 +65,7 @@ def test_a_file_of_something_else_is_told_by_its_name(tmp_path: Path) -> None:
     whole = made_up(0)
     write({"t": whole}, tmp_path / "b.safetensors")
     arrays = attributed.load_file(tmp_path / "b.safetensors")
-    save_file({**arrays, "t:right": np.zeros(2, dtype=bool)}, tmp_path / "b.safetensors")
+    save_file({**arrays, "t:similarity": np.zeros(2)}, tmp_path / "b.safetensors")
     with pytest.raises(DataError, match="evaluate it anew"):
         read(tmp_path / "b.safetensors")
 

@@ -16,7 +16,7 @@ from recompose.tracks.vlc.attributing import REPLACED, attributions
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient, patches
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.embeddings import image_embeddings, text_embeddings
-from recompose.tracks.vlc.scores import Features, suite_scores
+from recompose.tracks.vlc.scores import Features
 from tests.tracks.vlc.tiny_suites import plain_text, random_clip
 
 CPU = torch.device("cpu")
@@ -61,7 +61,7 @@ def kept(clip: Backbone, pixels: np.ndarray) -> dict[str, Attributed]:
     rows = np.array([4, 1, 2, 3])  # of the first image the last pixels
     features = Features(images, texts, rows, np.arange(len(suite.texts)))
     tokenizer = clip._tokenizer
-    return attributions(clip, tokenizer, suite, features, pixels, suite_scores(suite, features), "test")
+    return attributions(clip, tokenizer, suite, features, pixels, "test")
 
 
 def ids_of(clip: Backbone, text: str) -> torch.Tensor:
@@ -174,7 +174,7 @@ def test_an_item_without_a_readable_image_is_left_out_and_another_suite_has_noth
         np.array([-1, 1, 2, 3]),
         np.arange(len(suite.texts)),
     )
-    found = attributions(clip, clip._tokenizer, suite, features, pixels, suite_scores(suite, features), "test")
+    found = attributions(clip, clip._tokenizer, suite, features, pixels, "test")
     assert found[RELATIONS].items.tolist() == [2, 3]
     other = Suite("comvg", suite.images, suite.texts, {"comvg": suite.tasks[RELATIONS]})
-    assert attributions(clip, clip._tokenizer, other, features, pixels, {}, "test") == {}
+    assert attributions(clip, clip._tokenizer, other, features, pixels, "test") == {}

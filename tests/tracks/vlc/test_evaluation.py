@@ -1,7 +1,7 @@
 """An evaluation of all suites against scoring item by item, with open_clip and raw files."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,12 +15,13 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
 from recompose.tracks.vlc import attributed, embeddings
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restored
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
 from recompose.tracks.vlc.scores import FILE, read_scores
 from recompose.training.hardware import Hardware
+from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, tiny_suites, write_images
 
 CPU = Hardware("32-true", "cpu", 1)
@@ -147,6 +148,17 @@ def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Pa
     assert_equal(found, by_hand(other, needs["backbone"].parent, tiny_suites()))
     own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
     assert np.abs(found["winoground"] - own["winoground"]).max() > 10 * ATOL
+
+
+@pytest.mark.parametrize("activation", ["gelu", "quick_gelu"])
+def test_both_activations_are_to_be_had_of_an_architecture_that_is_named_for_one(
+    tmp_path: Path, activation: Any
+) -> None:
+    name = narrowed("ViT-B-32-quickgelu")
+    write_json(tmp_path / DESCRIPTION, {"architecture": name, "activation": activation, "weights": "w.safetensors"})
+    save_file(build(name, activation).model.state_dict(), tmp_path / "w.safetensors")
+    of = {run_with: activations(restored({}, {"backbone": tmp_path}, 1.0, run_with)) for run_with in get_args(Gelu)}
+    assert of == {"own": {activation}, "other": {OTHER[activation]}}
 
 
 def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path], tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from recompose.tracks.vlc import checkpoints, encoding, harness
 from recompose.tracks.vlc.checkpoints import Weights, choose_activation, find_weights, load_model
 from recompose.tracks.vlc.harness import Request, device_of, evaluate, precision_of, there
 from recompose.tracks.vlc.scores import read_scores
+from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
 
 SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
@@ -299,6 +300,17 @@ def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path, name:
     with torch.no_grad():
         torch.testing.assert_close(model.encode_image(pixels), own.encode_image(pixels), atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(model.encode_text(ids), own.encode_text(ids), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "quick_gelu"])
+@pytest.mark.parametrize("architecture", ["ViT-B-32", "ViT-B-32-quickgelu"])
+def test_a_model_runs_with_the_activation_that_is_asked_for_whatever_its_name_says(
+    tmp_path: Path, architecture: str, activation: Any
+) -> None:
+    name = narrowed(architecture)
+    save_file(open_clip.create_model(name).state_dict(), tmp_path / "weights.safetensors")
+    found = find_weights(name, str(tmp_path / "weights.safetensors"))
+    assert activations(load_model(name, found, activation).model) == {activation}
 
 
 def test_a_text_tower_that_is_not_causal_is_computed_as_open_clip_has_it() -> None:

@@ -1,12 +1,15 @@
 """Marks of objects and of composition beside sentences that were read by hand."""
 
+import pickle
+
 import pytest
 import spacy
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
-from recompose.tracks.vlc.marks import Concept, Place, concepts, first_match, marks, places
+from recompose.tracks.vlc.marks import Concept, Place, TokenizedAlone, concepts, first_match, marks, places
 from tests.tracks.vlc.marked import COMPOSITION, OBJECTS, docs, lexicon, of_places, pieces, spelled, tokenizer
 from tests.tracks.vlc.parses import BUS, ELEPHANTS, MATS, PIANO, RIDER, parsed
 from tests.tracks.vlc.test_scene_graph import Phrases
@@ -97,6 +100,19 @@ def test_a_token_may_be_of_both() -> None:
 def test_the_first_match_is_that_of_strings(text: str, wanted: str) -> None:
     place = text.find(wanted) if wanted else -1
     assert first_match([*map(ord, wanted)], [*map(ord, text)]) == (None if place < 0 else place)
+
+
+def test_what_encodes_texts_by_themselves_is_the_same_in_another_process() -> None:
+    asked: list[str] = []
+
+    def counted(texts: list[str]) -> Tensor:
+        asked.extend(texts)
+        return tokenizer(texts)
+
+    alone, sent = TokenizedAlone(counted), pickle.loads(pickle.dumps(TokenizedAlone(tokenizer)))
+    for text in ("motorcyclist", "next to", "motorcyclist", ""):
+        assert alone(text) == sent(text) == pieces(text)
+    assert asked == ["motorcyclist", "next to", ""]
 
 
 def test_no_captions_have_no_marks() -> None:

@@ -91,6 +91,14 @@ def test_the_share_of_a_tuned_model_by_lora_is_scored_on_its_runs(profile: str) 
 
 
 @BOTH
+def test_settings_of_low_rank_changes_train_those_alone_that_have_them(profile: str) -> None:
+    variants = {"lora": variant(profile, settings={"tuning": "lora"})}
+    old, plan = (plan_of(profile, variants, *edits) for edits in ((), ("vlc.methods.fsc-clip.lora.alpha=2.0",)))
+    for kind in ("runs", "evaluations"):
+        assert {each.labels["name"] for each in new(old, plan, kind)} == {"lora"}
+
+
+@BOTH
 def test_clip_is_scored_once_for_all_corpora(profile: str) -> None:
     """Of drawn suites in each world, of published ones once."""
     plan = plan_of(profile)
@@ -128,6 +136,32 @@ def test_another_suite_trains_nothing() -> None:
     assert len(new(old, plan, "evaluations")) == len(plan.of("evaluations"))
 
 
+WAYS = ("attention", "gradcam", "perturbation", "gradient")
+
+
+@pytest.mark.parametrize(
+    ("edit", "concerned"),
+    [
+        *((f"attribution_weights.{way}=7.0", {way}) for way in WAYS),
+        ("gradient.support=context", {"gradient"}),
+        ("perturbation.count=3", {"perturbation"}),
+        ("ce_clip.threshold=5.0", {"ce"}),
+        ("margin=0.1", {*WAYS, "none", "ce"}),
+    ],
+)
+def test_settings_of_one_way_of_attribution_train_that_way_alone(edit: str, concerned: set[str]) -> None:
+    methods = "profiles.drawn.vlc.methods=[clip-cae]"
+    ways = {way: variant("drawn", "clip-cae", settings={"attribution": way}) for way in (*WAYS, "none")}
+    own = {"attribution": "none", "negatives": ["negclip"], "negative_loss": "ce-clip"}
+    variants = ways | {"ce": variant("drawn", "clip-cae", settings=own)}
+    old, plan = (plan_of("drawn", variants, methods, *edits) for edits in ((), (f"vlc.methods.clip-cae.{edit}",)))
+    attributed = {"clip-cae": "attention"}  # as params.yaml has it
+    for kind in ("runs", "evaluations"):
+        assert {
+            attributed.get(name, name) for each in new(old, plan, kind) if (name := each.labels["name"])
+        } == concerned
+
+
 def test_other_backbones_are_tuned_where_a_profile_names_them() -> None:
     variants = {name: variant("drawn", backbone=name) for name in ("other", "other-pretraining")}
     old, plan = plan_of("drawn"), plan_of("drawn", variants)
@@ -155,6 +189,16 @@ def test_suites_that_are_drawn_lie_apart_and_published_ones_together(tmp_path: P
     others = [roots[corpus] for corpus in CORPORA]
     drawn = [track.root(recipe, tmp_path) for recipe in plan_of("drawn").of("data") if recipe.track == "vlc"]
     assert len({*others, *drawn, tmp_path / "vlc"}) == len(others) + len(drawn) + 1
+
+
+def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluations_are() -> None:
+    keeping = variant("drawn", evaluates="fsc-clip", keeps=["attribution"])
+    plan = plan_of("drawn", {"attributed": keeping})
+    (kept,) = {frozenset(each.code) for each in plan.evaluations("vlc", "attributed", "shapes-laion")}
+    assert "recompose.tracks.vlc.attributing" in kept
+    for recipe in (*plan.of("runs"), *plan.of("evaluations")):
+        others = [name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))]
+        assert others and all(name.startswith("recompose.tracks.vlc.") for name in others), recipe.name
 
 
 def test_mirrors_of_archives_and_weights_change_nothing() -> None:

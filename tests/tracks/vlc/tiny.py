@@ -88,6 +88,27 @@ def register() -> None:
         open_clip.add_model_config(folder)
 
 
+def narrowed(architecture: str) -> str:
+    """An architecture of open_clip with one narrow block in each tower, and all else as it is; its name."""
+    config = open_clip.get_model_config(architecture)
+    assert config is not None
+    config["vision_cfg"] |= {"image_size": 32, "patch_size": 16, "layers": 1, "width": 64}
+    config["text_cfg"] |= {"width": 16, "heads": 2, "layers": 1}
+    with TemporaryDirectory() as folder:
+        (Path(folder) / f"narrow-{architecture}.json").write_text(json.dumps(config | {"embed_dim": 16}))
+        open_clip.add_model_config(folder)
+    return f"narrow-{architecture}"
+
+
+def activations(model: torch.nn.Module) -> set[str]:
+    """What the blocks of a model do to -3, ..., 3."""
+    x = torch.linspace(-3, 3, 7)
+    known = {"gelu": torch.nn.functional.gelu(x), "quick_gelu": x * torch.sigmoid(1.702 * x)}
+    found = [each(x) for name, each in model.named_modules() if name.endswith("mlp.gelu")]
+    assert len(found) == 2  # a block in each tower
+    return {name for name, expected in known.items() for each in found if torch.allclose(each, expected, atol=1e-6)}
+
+
 def document(method: str, settings: dict[str, Any] = FULL, seed: int = 0, **training: Any) -> dict[str, Any]:
     """What a run is carried out by."""
     return {

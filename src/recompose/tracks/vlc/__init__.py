@@ -14,7 +14,7 @@ from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Measure, Track
 from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
 from recompose.tracks.vlc.cae_subsets import DECLARED, PLAIN
-from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, of_its_way
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
 from recompose.tracks.vlc.suites import SIMILARITIES, SUBTASKS
 
@@ -51,7 +51,6 @@ class VLC(Track):
     }
     tables: ClassVar = {
         "benchmarks": "recompose.tracks.vlc.tables.benchmarks:benchmarks",
-        "intervals": "recompose.tracks.vlc.tables.intervals:intervals",
         "categories": "recompose.tracks.vlc.tables.categories:categories",
     }
     figures: ClassVar = {
@@ -137,6 +136,9 @@ class _Runs(Runs):
 
     def backbone_name(self, variant: Variant) -> str | None:
         return self.choice.backbones()[variant.backbone]
+
+    def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
+        return of_its_way(super().settings(name, variant, data))
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]

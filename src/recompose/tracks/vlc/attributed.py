@@ -30,7 +30,6 @@ class Attributed:
     spans: np.ndarray  # [texts, tokens, 2] int, the letters of the caption that a token stands for: from, to before
     objects: np.ndarray  # [texts, tokens] bool, tokens of objects
     composition: np.ndarray  # [texts, tokens] bool, tokens of relations and attributes
-    right: np.ndarray  # [texts] bool, whether the model tells the item right
     similarity: np.ndarray  # [texts] float, the cosine of the caption and its relation or attribute alone; NaN: none
     scores: Mapping[str, np.ndarray]  # method -> [texts, tokens] float, NaN where there is no token or no score
     shown: np.ndarray  # [pictures] int, the places in ``items`` of those whose pictures are kept
@@ -43,7 +42,7 @@ class Attributed:
             ValueError: they do not.
         """
         texts, tokens = self.ids.shape
-        shapes = {"items": (texts,), "spans": (texts, tokens, 2), "right": (texts,), "similarity": (texts,)}
+        shapes = {"items": (texts,), "spans": (texts, tokens, 2), "similarity": (texts,)}
         shapes |= dict.fromkeys(("objects", "composition"), (texts, tokens))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:

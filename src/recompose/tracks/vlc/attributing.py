@@ -19,13 +19,11 @@ from recompose.progress import bar, say
 from recompose.tracks.vlc.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
 from recompose.tracks.vlc.attributed import FILE, Attributed, spans, write
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient, patches, perturbation
-from recompose.tracks.vlc.data.suite import ABSENT, Choices, Suite
+from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.embeddings import text_embeddings
-from recompose.tracks.vlc.marks import Concept, Kind, Pieces, Place, marks, pieces_of, places
-from recompose.tracks.vlc.metrics import right_choices
+from recompose.tracks.vlc.marks import Concept, Kind, Pieces, Place, TokenizedAlone, marks, places
 from recompose.tracks.vlc.perturbations import Candidates, perturbed
-from recompose.tracks.vlc.scores import Features
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.scores import BROKEN, Features
 
 TASKS = (RELATIONS, ATTRIBUTES)
 SHOWN = 4  # images of a task whose patches are kept: those of its first items, each once
@@ -74,7 +72,6 @@ def write_attributions(
     backbone: Backbone,
     tokenizer: Any,
     collections: Sequence[Encoded],
-    scores: Mapping[str, np.ndarray],
     folder: Path,
     title: str,
 ) -> None:
@@ -84,14 +81,13 @@ def write_attributions(
         backbone: that is looked at; it stays as it is.
         tokenizer: the backbone's; its ``decode`` gives the text of ids.
         collections: suites of any form.
-        scores: cosines of the suites' tasks, by their names.
         folder: of the evaluation.
         title: what progress is reported under.
     """
     kept: dict[str, Attributed] = {}
     for collection in collections:
         for suite, features in zip(collection.suites, collection.features(), strict=True):
-            kept |= attributions(backbone, tokenizer, suite, features, collection.pixels, scores, title)
+            kept |= attributions(backbone, tokenizer, suite, features, collection.pixels, title)
     write(kept, folder / FILE)
 
 
@@ -101,7 +97,6 @@ def attributions(
     suite: Suite,
     features: Features,
     pixels: np.ndarray,
-    scores: Mapping[str, np.ndarray],
     title: str,
 ) -> dict[str, Attributed]:
     """What is kept of attribution, by sub-task; nothing of a suite that is not ARO.
@@ -115,9 +110,9 @@ def attributions(
     by_task = {}
     for name in TASKS:
         task = suite.tasks.get(name)
-        if isinstance(task, Choices) and len(readable := np.flatnonzero(~np.isnan(scores[name]).all(axis=1))):
+        if isinstance(task, Choices) and len(readable := np.flatnonzero(features.image_rows[task.asked] != BROKEN)):
             captions = captions_of(backbone, suite, name, task, readable)
-            by_task[name] = _attributed(backbone, tokenizer, captions, task, features, pixels, scores[name], title)
+            by_task[name] = _attributed(backbone, tokenizer, captions, task, features, pixels, title)
     return by_task
 
 
@@ -128,7 +123,7 @@ def captions_of(backbone: Backbone, suite: Suite, name: str, task: Choices, item
     concepts = [concepts_of(name, text, groups[item]) for text, item in zip(texts, items, strict=True)]
     if strange := sum(not each for each in concepts):
         say(f"{name}: {strange} of {len(items)} captions are not of ARO's template, and nothing is marked in them")
-    pieces = pieces_of(lambda texts: backbone.tokens(texts).cpu())
+    pieces = TokenizedAlone(lambda texts: backbone.tokens(texts).cpu())
     ids = torch.cat([backbone.tokens(texts[start : start + BLOCK]).cpu() for start in range(0, len(texts), BLOCK)])
     where = [places(each, row, pieces) for each, row in zip(concepts, ids.tolist(), strict=True)]
     return CaptionsOfTask(name, items, texts, ids, concepts, where, pieces)
@@ -141,7 +136,6 @@ def _attributed(
     task: Choices,
     features: Features,
     pixels: np.ndarray,
-    scores: np.ndarray,
     title: str,
 ) -> Attributed:
     rows = features.image_rows[task.asked[captions.items]]
@@ -149,15 +143,12 @@ def _attributed(
     shown = np.sort(first)[: SHOWN if backbone.depth else 0]  # a convolutional tower has no patches
     texts = features.texts[features.text_rows[task.offered[captions.items, task.true[captions.items]]]]
     marked = marks(captions.places, captions.width)
-    offered = task.offered[captions.items]
-    ties = SUBTASKS[captions.name].ties
     return Attributed(
         items=captions.items,
         ids=captions.ids[:, : captions.width].numpy(),
         spans=_spans(captions, tokenizer),
         objects=marked.objects.numpy(),
         composition=marked.composition.numpy(),
-        right=right_choices(scores[captions.items], task.true[captions.items], ties, offered != ABSENT),
         similarity=_similarity(backbone, captions, texts, title),
         scores=token_scores(backbone, captions, features.images[rows], f"{title}, {captions.name}"),
         shown=shown,

@@ -82,6 +82,16 @@ class CaptionRows(Dataset[Batch]):
     def __len__(self) -> int:
         return len(self._captions)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the pixels that are mapped from a file: a process that makes batches maps them itself."""
+        pixels = self._pixels
+        return vars(self) | {"_pixels": Path(str(pixels.filename)) if isinstance(pixels, np.memmap) else pixels}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if isinstance(state["_pixels"], Path):
+            self._pixels = read_pixels(state["_pixels"].parent)
+
     def __getitem__(self, rows: list[int]) -> Batch:
         made = [self.negatives(row) for row in rows]
         valid = torch.tensor([[text is not None for text in texts] for texts in made], dtype=torch.bool)

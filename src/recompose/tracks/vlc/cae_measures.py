@@ -58,9 +58,13 @@ def _of_relations(task: Choices, scores: np.ndarray) -> Iterator[tuple[str, floa
     """ARO's mean over relations that have a direction, of a relation all of whose items are left out none."""
     kept = _readable(scores) & _have_directions(task)
     if kept.any():
-        present = task.offered[kept] != ABSENT
-        right = right_choices(scores[kept], task.true[kept], SUBTASKS[RELATIONS].ties, present)
-        yield RELATION, macro_accuracy(right, np.array(task.groups)[kept])
+        yield RELATION, macro_accuracy(right_relations(task, scores, kept), np.array(task.groups)[kept])
+
+
+def right_relations(task: Choices, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
+    """Whether these items of ARO's relations, all with scores, are told right."""
+    present = task.offered[items] != ABSENT
+    return right_choices(scores[items], task.true[items], SUBTASKS[RELATIONS].ties, present)
 
 
 def of_winoground(scores: np.ndarray) -> dict[str, float]:
@@ -108,7 +112,9 @@ def _interval(name: str, right: np.ndarray) -> dict[str, float]:
     return {f"{name}/low": float(max(0.0, middle - half)), f"{name}/high": float(min(FULL, middle + half))}
 
 
-def attribution_measures(suites: Sequence[Suite], kept: Mapping[str, Attributed]) -> dict[str, float]:
+def attribution_measures(
+    suites: Sequence[Suite], scores: Mapping[str, np.ndarray], kept: Mapping[str, Attributed]
+) -> dict[str, float]:
     """What was attributed, by each method, over the captions of all tasks: the means over captions of the mean score of
     object tokens and of that of composition tokens, and what the latter mean is of the former. (The mean of captions'
     own ratios says nothing where scores can be near 0, as those of a softmax.) And of ARO's relations that have a
@@ -119,6 +125,7 @@ def attribution_measures(suites: Sequence[Suite], kept: Mapping[str, Attributed]
 
     Args:
         suites: what was asked.
+        scores: as ``scores.suite_scores`` has them, of all suites together.
         kept: what ``attributed.read`` gives: by sub-task.
     """
     found: dict[str, float] = {}
@@ -136,22 +143,24 @@ def attribution_measures(suites: Sequence[Suite], kept: Mapping[str, Attributed]
             if over_captions["objects"]:
                 found[f"{base}/ratio"] = over_captions["composition"] / over_captions["objects"]
         if (relations := kept.get(RELATIONS)) and method in relations.scores:
-            counted = _directed(suites)[relations.items]
-            halves = _halves(ratios(relations, method)[counted], relations.right[counted])
+            task = _relations(suites)
+            counted = _have_directions(task)[relations.items]
+            right = right_relations(task, scores[RELATIONS], relations.items)
+            halves = _halves(ratios(relations, method)[counted], right[counted])
             found |= {f"{base}/{half}": number for half, number in halves.items()}
     similarities = _joined(each.similarity for each in kept.values())
     similarities = similarities[~np.isnan(similarities)]
     return found | ({SIMILARITY: float(similarities.mean())} if len(similarities) else {})
 
 
-def _directed(suites: Sequence[Suite]) -> np.ndarray:
-    """Which of all items of ARO's relations ask for one that has a direction."""
+def _relations(suites: Sequence[Suite]) -> Choices:
     (task,) = (suite.tasks[RELATIONS] for suite in suites if RELATIONS in suite.tasks)
     assert isinstance(task, Choices)
-    return _have_directions(task)
+    return task
 
 
 def _have_directions(task: Choices) -> np.ndarray:
+    """Which of all items of ARO's relations ask for one that has a direction."""
     return np.array([group not in SYMMETRIC for group in task.groups or ()], dtype=bool)
 
 

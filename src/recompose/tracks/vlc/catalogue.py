@@ -2,6 +2,7 @@
 either.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
@@ -183,6 +184,30 @@ class ClipCaeSettings(TunedSettings):
         description="Whose losses negatives are in, where there are some."
     )
     ce_clip: CeClipLosses = Field(description="Those of CE-CLIP.")
+
+
+WAYS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution
+
+
+def of_its_way(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A method's settings without those of ways of tuning, of attribution, and of losses, that are not its own: what
+    changes in them trains nothing anew.
+
+    Example:
+        >>> weights = {"attention": 1.0, "gradcam": 2.0}
+        >>> of_its_way({"attribution": "gradcam", "attention": {}, "attribution_weights": weights, "margin": 0.0})
+        {'attribution': 'gradcam', 'attribution_weights': {'gradcam': 2.0}, 'margin': 0.0}
+    """
+    others = [way for way in WAYS if way != settings.get("attribution")]
+    if settings.get("tuning") == "full":
+        others.append("lora")
+    if not (settings.get("negatives") and settings.get("negative_loss") == "ce-clip"):
+        others.append("ce_clip")
+    own = {name: value for name, value in settings.items() if name not in others}
+    if "attribution_weights" in own:
+        weights = own["attribution_weights"]
+        own["attribution_weights"] = {way: weight for way, weight in weights.items() if way not in others}
+    return own
 
 
 _IN = "recompose.tracks.vlc.methods"

@@ -28,8 +28,8 @@ from recompose.files import read_json
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.store import RECORD, Store
-from recompose.tracks.vlc.building import CHECKPOINT, restored
-from recompose.tracks.vlc.encoding import Preprocess, Tokenizer
+from recompose.tracks.vlc.building import CHECKPOINT, Tokenizer, restored
+from recompose.tracks.vlc.encoding import Preprocess
 
 TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # that OpenAI's archives hold as weights
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")

@@ -9,9 +9,10 @@ from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.progress import bar
-from recompose.tracks.vlc.building import check_size
+from recompose.tracks.vlc.building import Tokenizer, check_size
 
 BLOCK = 256  # images or texts in one pass through a tower
+TOKENISED = 8192  # texts at a time
 
 
 def image_embeddings(backbone: Backbone, pixels: np.ndarray, device: torch.device, title: str) -> np.ndarray:
@@ -30,11 +31,10 @@ def image_embeddings(backbone: Backbone, pixels: np.ndarray, device: torch.devic
 
 def text_embeddings(backbone: Backbone, texts: Sequence[str], device: torch.device, title: str) -> np.ndarray:
     """Embeddings [texts, E]: those of like length in one pass, whose padding is not computed."""
-    ids = torch.cat([backbone.tokens(texts[start : start + BLOCK]).cpu() for start in range(0, len(texts), BLOCK)])
-    order = (ids != 0).sum(dim=1).argsort(stable=True)
+    ids, order = longest_first(backbone.tokens, texts)
 
     def encode(block: slice) -> Tensor:
-        return backbone.encode_text(ids[order[block]].to(device))
+        return backbone.encode_text(ids[block].long().to(device))
 
     made = _embeddings(encode, len(texts), backbone.width, f"{title}, texts")
     embeddings = np.empty_like(made)
@@ -42,10 +42,38 @@ def text_embeddings(backbone: Backbone, texts: Sequence[str], device: torch.devi
     return embeddings
 
 
+def longest_first(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+    """Token ids [texts, context], of 32 bits, the longest first and equally long ones in the order of the texts; and
+    which text each is of [texts].
+
+    A causal tower computes a pass up to its longest text, and what does not fit into memory is met first.
+
+    Args:
+        tokenizer: of texts, to ids padded with zeros.
+        texts: one at least.
+
+    Example:
+        >>> numbers = {"a": [5, 9, 0], "b c": [5, 6, 9], "d": [7, 9, 0]}
+        >>> ids, order = longest_first(lambda texts: torch.tensor([numbers[text] for text in texts]), ["a", "b c", "d"])
+        >>> ids.tolist(), order.tolist()
+        ([[5, 6, 9], [5, 9, 0], [7, 9, 0]], [1, 0, 2])
+    """
+    parts = [tokenizer(list(texts[start : start + TOKENISED])).cpu().int() for start in range(0, len(texts), TOKENISED)]
+    ids = torch.cat(parts)
+    order = (ids != 0).sum(dim=1).argsort(descending=True, stable=True)
+    return ids[order], order
+
+
+def of_length_1(embeddings: Tensor) -> np.ndarray:
+    """Embeddings [rows, E] in 32 bits, each of length 1."""
+    normed: np.ndarray = normalize(embeddings.float(), dim=-1).cpu().numpy()
+    return normed
+
+
 @torch.no_grad()
 def _embeddings(encode: Callable[[slice], Tensor], count: int, width: int, title: str) -> np.ndarray:
     embeddings = np.empty((count, width), dtype=np.float32)
     for start in bar(range(0, count, BLOCK), title, "block"):
         block = slice(start, min(start + BLOCK, count))
-        embeddings[block] = normalize(encode(block).float(), dim=-1).cpu().numpy()
+        embeddings[block] = of_length_1(encode(block))
     return embeddings

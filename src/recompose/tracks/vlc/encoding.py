@@ -1,7 +1,6 @@
 """Images and texts of suites as embeddings, each unique one once, in one pass that a killed process goes on with.
 
-Texts stand by their length, the longest first: a causal tower computes a batch up to its longest text, and what does
-not fit into memory is met first.
+Texts stand by their length, see ``embeddings.longest_first``.
 """
 
 import hashlib
@@ -18,7 +17,6 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 from torch.utils.data import DataLoader, Dataset
 from torchvision import transforms
 
@@ -30,18 +28,17 @@ from recompose.errors import DataError
 from recompose.files import check_room, read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.progress import SAY_EVERY, Pace
+from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
+from recompose.tracks.vlc.embeddings import BLOCK, longest_first, of_length_1
 from recompose.tracks.vlc.scores import BROKEN, Features
 
 Precision = Literal["fp32", "fp16", "bf16"]
 Preprocess = Callable[[Image.Image], Tensor]
-Tokenizer = Callable[[list[str]], Tensor]
 IMAGES, TEXTS = "images.npy", "texts.npy"  # [rows, E] float32, each row of length 1
 WRITTEN = "encoded.json"  # of which pass they are, and how many rows of them are there
 KEEP_EVERY = 5.0  # seconds of work that a killed process loses
-BATCH = 256  # images or texts in one pass through a tower
-TOKENISED = 8192  # texts at a time
 LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another release may decode or encode otherwise
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -92,7 +89,7 @@ def encode(
     device: torch.device,
     *,
     precision: Precision = "fp32",
-    batch_size: int = BATCH,
+    batch_size: int = BLOCK,
     skip_broken: bool = False,
 ) -> Encoded:
     """The embeddings of all images and texts that the tasks of these suites refer to.
@@ -123,7 +120,8 @@ def encode(
     for picture in pictures if not skip_broken else ():
         if why := _unusable(root, picture.path):
             raise DataError(_said(_broken(suites, picture, why)))  # better now than after hours
-    ids, texts = _tokenised(tokenizer, texts)
+    ids, order = longest_first(tokenizer, texts)
+    texts = [texts[number] for number in order.tolist()]
     key = _key(model, preprocess, root, pictures, ids, precision)
     towers = cast(Towers, model)
     kept = _Kept(folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device))
@@ -131,7 +129,7 @@ def encode(
     def on_device(encoder: Callable[[Tensor], Tensor], inputs: Tensor) -> np.ndarray:
         with torch.autocast(device.type, DTYPES[precision], enabled=precision != "fp32"):
             embeddings = encoder(inputs.to(device, non_blocking=True))
-        return normalize(embeddings.float(), dim=-1).cpu().numpy()
+        return of_length_1(embeddings)
 
     for block in kept.blocks(TEXTS, batch_size):
         embeddings = on_device(towers.encode_text, ids[block].long())
@@ -263,16 +261,6 @@ def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
             if rows.any():
                 return f"item {int(rows.argmax())} (from 0) of {name}"
     return "no item"
-
-
-def _tokenised(tokenizer: Tokenizer, texts: list[str]) -> tuple[Tensor, list[str]]:
-    """Token ids [texts, context] and the texts themselves, the longest first; of equally long ones in their order."""
-    if not texts:
-        return torch.zeros(0, 1, dtype=torch.int32), texts
-    parts = [tokenizer(texts[start : start + TOKENISED]).cpu().int() for start in range(0, len(texts), TOKENISED)]
-    ids = torch.cat(parts)
-    order = torch.sort((ids != 0).sum(dim=1), descending=True, stable=True).indices
-    return ids[order], [texts[number] for number in order.tolist()]
 
 
 def _width(towers: Towers, ids: Tensor, device: torch.device) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from safetensors.numpy import save_file
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
-from recompose.tracks.track import function
 from recompose.tracks.vlc.building import COSTS, restored, tokenizer_of
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
@@ -21,7 +21,7 @@ from recompose.tracks.vlc.scores import FILE, Features, suite_scores, write_scor
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
 
-ATTRIBUTING = "recompose.tracks.vlc.attributing:write_attributions"  # by its name: other evaluations owe nothing to it
+ATTRIBUTING = "recompose.tracks.vlc.attributing"  # by its name: other evaluations owe nothing to it
 EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are kept
 SUITES, PIXELS = "suites-", "pixels-"  # before the names of collections of suites, in what an evaluation needs
 
@@ -84,8 +84,8 @@ def evaluate(
         kept |= {f"{name}/texts": each.texts for name, each in known.items()}
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
     if "attribution" in document["keeps"]:
-        keep, tokenizer = function(ATTRIBUTING), tokenizer_of(needs["backbone"])
-        keep(backbone, tokenizer, [each for _, each in sorted(known.items())], scores, folder, title)
+        keep, tokenizer = import_module(ATTRIBUTING).write_attributions, tokenizer_of(needs["backbone"])
+        keep(backbone, tokenizer, [each for _, each in sorted(known.items())], folder, title)
     costs.write(folder / COSTS)
 
 

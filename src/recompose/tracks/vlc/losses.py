@@ -542,28 +542,6 @@ def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margi
     return excess.masked_fill(~there, 0).sum() / there.sum().clamp_min(1)
 
 
-def attribution_ratio(scores: Tensor, objects: Tensor, composition: Tensor) -> Tensor:
-    """How much a caption's relations and attributes count for, beside its objects: a_comp / a_obj [texts] (CLIP-CAE,
-    Section 4.4.2); NaN of a caption without either.
-
-    Args:
-        scores: [texts, tokens].
-        objects: [texts, tokens] bool.
-        composition: [texts, tokens] bool.
-
-    Raises:
-        ValueError: shapes do not fit, or a mask is not bool.
-
-    Example:
-        >>> marks = torch.tensor([[True, False], [True, False]]), torch.tensor([[False, True], [False, False]])
-        >>> attribution_ratio(torch.tensor([[0.4, 0.2], [0.4, 0.2]]), *marks)
-        tensor([0.5000,    nan])
-    """
-    of_objects, of_composition = mean_attributions(scores, objects), mean_attributions(scores, composition)
-    there = objects.any(dim=1) & composition.any(dim=1)
-    return (of_composition / of_objects).masked_fill(~there, torch.nan)
-
-
 def mean_attributions(scores: Tensor, marked: Tensor) -> Tensor:
     """The mean of each text's scores [texts, tokens] over its marked tokens [texts, tokens] bool; 0 without any.
 

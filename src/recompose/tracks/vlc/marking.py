@@ -10,7 +10,7 @@ from torch import Tensor
 
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.lexicon import Lexicon
-from recompose.tracks.vlc.marks import Concept, Kind, Marks, Place, concepts, marks, pieces_of, places
+from recompose.tracks.vlc.marks import Concept, Kind, Marks, Place, TokenizedAlone, concepts, marks, places
 from recompose.tracks.vlc.perturbations import Candidates, perturbed
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Marker:
 
     def __init__(self, marking: Marking, docs: "Sequence[Doc]", lexicon: Lexicon, tokenizer: Tokenizer) -> None:
         self._marking, self._docs, self._lexicon = marking, docs, lexicon
-        self._pieces = pieces_of(tokenizer)
+        self._pieces = TokenizedAlone(tokenizer)
         of_all = (concept for row in range(len(docs)) for concept in self._concepts(row))
         self.candidates = Candidates.most_frequent(of_all if marking.perturbations else (), marking.candidates)
 

@@ -14,7 +14,6 @@ numerals, which are modifiers to it, are no attributes unless they are asked for
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import torch
@@ -106,20 +105,22 @@ def places(of: Iterable[Concept], ids: Sequence[int], pieces: Pieces) -> list[Pl
     return list(found.values())
 
 
-def pieces_of(tokenizer: Callable[[list[str]], Tensor]) -> Pieces:
-    """What encodes a text by itself, each once.
+class TokenizedAlone:
+    """The pieces of a text that is encoded by itself, each text once; processes that make batches can be sent it.
 
     Args:
         tokenizer: of texts, to ids [texts, context] from the start to the end of text.
     """
 
-    @cache
-    def pieces(text: str) -> Sequence[int]:
-        (ids,) = tokenizer([text])
-        found: list[int] = ids[1 : int(end_of_text(ids))].tolist()
-        return found
+    def __init__(self, tokenizer: Callable[[list[str]], Tensor]) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, list[int]] = {}
 
-    return pieces
+    def __call__(self, text: str) -> Sequence[int]:
+        if text not in self._known:
+            (ids,) = self._tokenizer([text])
+            self._known[text] = ids[1 : int(end_of_text(ids))].tolist()
+        return self._known[text]
 
 
 def first_match(wanted: Sequence[int], ids: Sequence[int]) -> int | None:

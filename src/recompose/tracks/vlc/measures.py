@@ -100,10 +100,11 @@ def read_measures(needs: Mapping[str, Path], evaluation: Path) -> dict[str, floa
     """
     indexes = [needs[role] for role in sorted(needs) if role.startswith("suites-")]
     suites = [suite for index in indexes for suite in read_suites(index)]
-    numbers = measures(suites, read_scores(evaluation / FILE))
+    scores = read_scores(evaluation / FILE)
+    numbers = measures(suites, scores)
     if not (evaluation / ATTRIBUTION).exists():
         return numbers
-    kept = attribution_measures(suites, read(evaluation / ATTRIBUTION))
+    kept = attribution_measures(suites, scores, read(evaluation / ATTRIBUTION))
     return numbers | {f"{PREFIX}{name}": number for name, number in kept.items()}
 
 

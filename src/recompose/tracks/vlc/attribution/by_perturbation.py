@@ -29,15 +29,22 @@ def perturbation(backbone: Backbone, images: Tensor, ids: Tensor, perturbed: Ten
     _check(ids, perturbed, changed)
     with torch.no_grad():
         features = image_features(backbone, images).detach()
-    whole = similarity(backbone, features, backbone.encode_text(ids))
+    texts, valid = backbone.encode_text(ids), changed.any(dim=2)
+    others = backbone.encode_text(perturbed[valid]) if valid.any() else texts[:0]
+    return mean_drops(backbone, features, texts, others, changed)
+
+
+def mean_drops(backbone: Backbone, images: Tensor, texts: Tensor, others: Tensor, changed: Tensor) -> Tensor:
+    """What ``perturbation`` gives [texts, context], of embeddings: of images and of texts [texts, E], which are their
+    captions, and of perturbations [changed.any(dim=2).sum(), E], all of the first text first.
+    """
     valid = changed.any(dim=2)
-    texts = valid.nonzero()[:, 0]
-    drops = whole.new_zeros(valid.shape)
-    if len(texts):
-        others = similarity(backbone, features[texts], backbone.encode_text(perturbed[valid]))
-        drops = drops.masked_scatter(valid, (whole[texts] - others).to(drops))
-    weights = changed.to(drops)
-    return torch.einsum("np,npt->nt", drops, weights) / weights.sum(dim=1).clamp_min(1)
+    rows = valid.nonzero()[:, 0]
+    before = similarity(backbone, images, texts)[rows]
+    after = similarity(backbone, images[rows], others)
+    drops = before.new_zeros(valid.shape).masked_scatter(valid, before - after)
+    counted = changed.to(drops)
+    return torch.einsum("np,npt->nt", drops, counted) / counted.sum(dim=1).clamp_min(1)
 
 
 def _check(ids: Tensor, perturbed: Tensor, changed: Tensor) -> None:

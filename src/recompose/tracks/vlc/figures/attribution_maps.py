@@ -76,7 +76,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
     first = next(iter(evaluations.values()))
     for task in sorted(next(iter(kept.values())), reverse=True):  # relations first
         of_rows = {row: tasks[task] for row, tasks in kept.items() if task in tasks and method in tasks[task].patches}
-        found = _suite(results, first, task)
+        found = suite_of(results, first, task)
         if found is None or len(of_rows) < len(kept):
             continue
         root, suite = found
@@ -94,7 +94,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
             yield Line(dataset, picture.path, pixels, by_row)
 
 
-def _suite(results: Results, evaluation: Recipe, task: str) -> tuple[Path, Suite] | None:
+def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[Path, Suite] | None:
     """The raw files and the suite of a sub-task, among those of an evaluation."""
     for _, data in collections(evaluation):
         path = results.index(data) / SUITES / f"{task.partition('/')[0]}.json"

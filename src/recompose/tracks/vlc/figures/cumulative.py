@@ -10,11 +10,16 @@ from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
+from recompose.plan import Recipe
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
-from recompose.tracks.vlc.attributed import cumulative_accuracy, ratios
-from recompose.tracks.vlc.cae_measures import RELATIONS
-from recompose.tracks.vlc.figures.attribution_distributions import attributed_of_one_seed, methods_of
+from recompose.tracks.vlc.attributed import Attributed, cumulative_accuracy, ratios
+from recompose.tracks.vlc.cae_measures import RELATIONS, right_relations
+from recompose.tracks.vlc.data.suite import Choices
+from recompose.tracks.vlc.figures.attribution_distributions import attributed, methods_of
+from recompose.tracks.vlc.figures.attribution_maps import suite_of
+from recompose.tracks.vlc.figures.retrieval import of_one_seed
+from recompose.tracks.vlc.scores import FILE, read_scores
 
 POINTS = 500  # of a line, at most: items are by the ten thousands
 ENDS = (2.5, 97.5)  # percentiles of ratios between which panels are
@@ -33,16 +38,18 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     methods = methods_of(paper, name)
     rows = list(paper.artifacts[name].measured)
     found: list[dict[str, Any]] = []
-    of_datasets = attributed_of_one_seed(results, paper, name)
+    of_datasets = of_one_seed(results, paper, name)
     figure, axes = panels(max(1, len(of_datasets)), len(methods))
-    for line, (dataset, kept_by_row) in zip(axes, of_datasets.items(), strict=False):
+    for line, (dataset, evaluations) in zip(axes, of_datasets.items(), strict=False):
+        of_rows = {row: _relations(results, evaluation) for row, evaluation in evaluations.items()}
         for axis, (column, method) in zip(line, methods.items(), strict=True):
             for row, colour in zip(rows, sns.color_palette(SERIES, len(rows)), strict=True):
-                kept = kept_by_row[row].get(RELATIONS)
-                if kept is None or method not in kept.scores:
+                known = of_rows[row]
+                if known is None or method not in known[0].scores:
                     continue
+                kept, right = known
                 of_items = ratios(kept, method)
-                ratio, share = _thinned(*cumulative_accuracy(of_items, kept.right))
+                ratio, share = _thinned(*cumulative_accuracy(of_items, right))
                 about = {"dataset": dataset, "row": row, "attribution": column}
                 found += [{**about, "ratio": r, "accuracy": 100 * s} for r, s in zip(ratio, share, strict=True)]
                 if len(ratio):
@@ -55,6 +62,17 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     if len(rows) > 1 and of_datasets:
         axes[0, 0].legend()
     sheet.write(figure, pd.DataFrame(found, columns=COLUMNS))
+
+
+def _relations(results: Results, evaluation: Recipe) -> tuple[Attributed, np.ndarray] | None:
+    """What an evaluation kept of ARO's relations, and which of these items [texts] are told right; None without."""
+    kept, found = attributed(results, evaluation).get(RELATIONS), suite_of(results, evaluation, RELATIONS)
+    if kept is None or found is None:
+        return None
+    task = found[1].tasks[RELATIONS]
+    assert isinstance(task, Choices)
+    scores = read_scores(results.file(evaluation, FILE))[RELATIONS]
+    return kept, right_relations(task, scores, kept.items)
 
 
 def _thinned(ratio: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ from recompose.tracks.vlc.losses import (
     intra_modal_loss,
     rank_thresholds,
 )
-from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, Tuning
+from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
 from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
 
 
@@ -30,7 +30,7 @@ class CeClip(CaptionMethod):
     Args:
         backbone: that is tuned.
         tuning: ``full`` or ``lora``.
-        lora: ``rank`` and ``alpha``.
+        lora: ``rank`` and ``alpha``, where it is what is tuned.
         negatives: the kinds that are made of a caption.
         rank_weight: of the rank.
         contrast_weight: of the contrast of captions with negatives.
@@ -45,7 +45,7 @@ class CeClip(CaptionMethod):
         backbone: Backbone,
         *,
         tuning: Tuning,
-        lora: Mapping[str, Any],
+        lora: Mapping[str, Any] = NOTHING,
         negatives: Sequence[str],
         rank_weight: float,
         contrast_weight: float,

@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient
-from recompose.tracks.vlc.attribution.towers import similarity
+from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
 from recompose.tracks.vlc.losses import (
     attribution_loss,
     contrastive_loss,
@@ -27,6 +27,7 @@ from recompose.tracks.vlc.losses import (
 from recompose.tracks.vlc.marking import Marking
 from recompose.tracks.vlc.marks import KINDS
 from recompose.tracks.vlc.methods.parts.caption_method import (
+    NOTHING,
     AnyRepresentations,
     AttributedRepresentations,
     CaptionMethod,
@@ -47,21 +48,23 @@ class ClipCae(CaptionMethod):
     Args:
         backbone: that is tuned.
         tuning: ``full`` or ``lora``.
-        lora: ``rank`` and ``alpha``.
         attribution: how what tokens count for is told (Sections 3.1 to 3.4); ``none`` for L_ITC alone, which costs
             nothing more.
-        attention: what the paper leaves open of it: keyword arguments of ``attribution.attention``.
-        gradcam: the same of ``attribution.gradcam``.
-        gradient: the same of ``attribution.gradient``.
-        perturbation: ``count``, how often each concept of a caption is replaced in a step, and ``objects``,
-            ``attributes`` and ``relations``, of how many candidates each.
-        attribution_weights: lambda of each way; 0 is as ``none``.
+        attribution_weights: lambda of that way; 0 is as ``none``.
         margin: epsilon.
         itc_weight: of L_ITC; 0 for L_Attr alone (Table 5).
         determiners: whether determiners and numerals are attributes.
         negatives: the kinds that are made of a caption; none for the method without hard negatives.
         negative_loss: whose losses negatives are in: ``negclip``, or ``ce-clip``.
-        ce_clip: ``rank_weight``, ``contrast_weight``, ``threshold`` and ``intra_modal_target`` of CE-CLIP's losses.
+        lora: where it is what is tuned, ``rank`` and ``alpha``.
+        attention: where it is the way, what the paper leaves open of it: keyword arguments of
+            ``attribution.attention``.
+        gradcam: the same of ``attribution.gradcam``.
+        gradient: the same of ``attribution.gradient``.
+        perturbation: where it is the way, ``count``, how often each concept of a caption is replaced in a step, and
+            ``objects``, ``attributes`` and ``relations``, of how many candidates each.
+        ce_clip: where losses are CE-CLIP's, their ``rank_weight``, ``contrast_weight``, ``threshold`` and
+            ``intra_modal_target``.
     """
 
     thresholds: Tensor
@@ -71,29 +74,30 @@ class ClipCae(CaptionMethod):
         backbone: Backbone,
         *,
         tuning: Tuning,
-        lora: Mapping[str, Any],
         attribution: Attribution,
-        attention: Mapping[str, Any],
-        gradcam: Mapping[str, Any],
-        gradient: Mapping[str, Any],
-        perturbation: Mapping[str, int],
         attribution_weights: Mapping[str, float],
         margin: float,
         itc_weight: float,
         determiners: bool,
         negatives: Sequence[str],
         negative_loss: NegativeLoss,
-        ce_clip: Mapping[str, Any],
+        lora: Mapping[str, Any] = NOTHING,
+        attention: Mapping[str, Any] = NOTHING,
+        gradcam: Mapping[str, Any] = NOTHING,
+        gradient: Mapping[str, Any] = NOTHING,
+        perturbation: Mapping[str, int] = NOTHING,
+        ce_clip: Mapping[str, Any] = NOTHING,
     ) -> None:
         super().__init__(backbone, tuning=tuning, lora=lora, negatives=negatives)
         self.attribution, self.negative_loss, self.ce_clip = attribution, negative_loss, ce_clip
         self.attention, self.gradcam, self.gradient = attention, gradcam, gradient
         self.attribution_weight = 0.0 if attribution == "none" else attribution_weights[attribution]
         self.margin, self.itc_weight = margin, itc_weight
-        candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
-        if self.attribution_weight:
-            count = perturbation["count"] if attribution == "perturbation" else 0
-            self.marking = Marking(determiners, count, candidates)
+        if self.attribution_weight and attribution == "perturbation":
+            candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
+            self.marking = Marking(determiners, perturbation["count"], candidates)
+        elif self.attribution_weight:
+            self.marking = Marking(determiners)
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
 
     def begin_epoch(self) -> None:
@@ -133,7 +137,8 @@ class ClipCae(CaptionMethod):
         if isinstance(batch.of, AttributedRepresentations):
             scores = batch.of.scores
         else:
-            scores = self._drops(images, texts, made[~is_negative], batch.changed)
+            replaced = made[~is_negative]
+            scores = mean_drops(self.backbone, images.detach(), texts, replaced, batch.changed)  # see Eq. 9
         itc = self._itc(Representations(images, texts, made[is_negative]), valid[:, :kinds])
         missing = len(self.backbone.model.positional_embedding) - scores.shape[1]
         scores, objects, composition = (gathered(pad(each, (0, missing))) for each in (scores, *batch.marks))
@@ -148,23 +153,6 @@ class ClipCae(CaptionMethod):
         if self.attribution == "gradcam":
             return gradcam(self.backbone, images, ids, create_graph=derived, **self.gradcam)
         return gradient(self.backbone, images, ids, create_graph=derived, **self.gradient)
-
-    def _drops(self, images: Tensor, texts: Tensor, others: Tensor, changed: Tensor) -> Tensor:
-        """``attribution.perturbation`` [n, T], of embeddings.
-
-        Args:
-            images: [n, E]; they take no gradients (Eq. 9).
-            texts: [n, E].
-            others: [changed.any(dim=2).sum(), E], captions with a concept replaced, all of the first caption first.
-            changed: [n, P, T] bool, the tokens of it.
-        """
-        images, there = images.detach(), changed.any(dim=2)
-        captions = there.nonzero()[:, 0]
-        before = similarity(self.backbone, images, texts)[captions]
-        after = similarity(self.backbone, images[captions], others)
-        drops = before.new_zeros(there.shape).masked_scatter(there, before - after)
-        counted = changed.to(drops)
-        return torch.einsum("np,npt->nt", drops, counted) / counted.sum(dim=1).clamp_min(1)
 
     def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
         """L_ITC, NegCLIP's loss, or the three of CE-CLIP, of all devices' images, captions and negatives."""

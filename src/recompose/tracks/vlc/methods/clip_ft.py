@@ -8,13 +8,13 @@ from torch import Tensor
 from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.losses import contrastive_loss
-from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, Tuning
+from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
 
 
 class ClipFt(CaptionMethod):
     """CLIP under the contrast of images with captions (FSC-CLIP, Eqs. 1 and 2)."""
 
-    def __init__(self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any]) -> None:
+    def __init__(self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING) -> None:
         super().__init__(backbone, tuning=tuning, lora=lora)
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:

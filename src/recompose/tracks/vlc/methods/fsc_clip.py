@@ -13,6 +13,7 @@ from recompose.backbones.clip import Backbone, end_of_text
 from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.losses import Missing, Weights, contrastive_loss, hard_negative_loss, local_hard_negative_loss
 from recompose.tracks.vlc.methods.parts.caption_method import (
+    NOTHING,
     AnyRepresentations,
     CaptionMethod,
     TokenRepresentations,
@@ -26,7 +27,7 @@ class FscClip(CaptionMethod):
     Args:
         backbone: that is tuned.
         tuning: ``full`` or ``lora``.
-        lora: ``rank`` and ``alpha``.
+        lora: ``rank`` and ``alpha``, where it is what is tuned.
         negatives: the kinds that are made of a caption.
         global_weight: lambda_g; 0 for a model without this loss.
         local_weight: lambda_l; 0 for a model without this loss, which needs no patches and tokens.
@@ -44,7 +45,7 @@ class FscClip(CaptionMethod):
         backbone: Backbone,
         *,
         tuning: Tuning,
-        lora: Mapping[str, Any],
+        lora: Mapping[str, Any] = NOTHING,
         negatives: Sequence[str],
         global_weight: float,
         local_weight: float,

@@ -9,14 +9,14 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.vlc.losses import contrastive_loss_with_negatives
-from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, Tuning
+from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
 from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
 
 
 class NegClip(CaptionMethod):
     """CLIP under its own contrast, with a negative of each caption among what images are told from."""
 
-    def __init__(self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any]) -> None:
+    def __init__(self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING) -> None:
         super().__init__(backbone, tuning=tuning, lora=lora, negatives=["negclip"])
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:

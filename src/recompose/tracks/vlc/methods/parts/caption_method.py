@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from torch import Tensor, nn
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from recompose.tracks.vlc.marks import Marks
 
 Tuning: TypeAlias = Literal["full", "lora"]
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # is said of a way that is not taken
 
 
 class Representations(NamedTuple):
@@ -67,7 +69,7 @@ class CaptionMethod(nn.Module, ABC):
     Args:
         backbone: that is tuned; it is the method's own from here on.
         tuning: ``full``, all its weights, or ``lora``, low-rank changes of them.
-        lora: ``rank`` and ``alpha`` of these.
+        lora: ``rank`` and ``alpha`` of these, where they are what is tuned.
         negatives: the kinds of negatives that are made of a caption, in the order of ``valid``.
 
     Raises:
@@ -77,7 +79,7 @@ class CaptionMethod(nn.Module, ABC):
     marking: "Marking | None" = None  # what the loss asks to know of captions
 
     def __init__(
-        self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any], negatives: Sequence[str] = ()
+        self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING, negatives: Sequence[str] = ()
     ) -> None:
         super().__init__()
         self.backbone, self.negatives = backbone, tuple(negatives)

@@ -10,12 +10,10 @@ from recompose.report.measured import over_seeds, rows_of
 from recompose.report.results import Results
 from recompose.tracks import TRACKS
 
-DIGITS = 2  # of ends, one more than of measures, as CLIP-CAE prints them
-
 
 def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Of each row the mean over seeds with its sample standard deviation, and below it where the 95 % interval of
-    Student's t begins and ends; of fewer than two seeds nothing is known of that.
+    Student's t begins and ends, with one digit more; of fewer than two seeds nothing is known of that.
     """
     track = TRACKS[paper.track]
     columns = next(iter(paper.artifacts[name].all_views.values())).columns
@@ -34,6 +32,6 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             shown = [about.factor * value for value in values]
             estimate = paired(shown, [0.0] * len(shown))
             for end, value in (("from", estimate.low), ("to", estimate.high)):
-                text = f"{value:.{DIGITS}f}"
+                text = f"{value:.{about.digits + 1}f}"
                 at_end = replace(cell, row=f"{row}, interval {end}", text=text, value=value)
                 yield replace(at_end, spread=None, values=(), better=0)
