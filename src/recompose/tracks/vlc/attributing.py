@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.progress import bar, say
 from recompose.tracks.vlc.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
@@ -63,7 +64,7 @@ class Encoded(Protocol):
     def suites(self) -> Sequence[Suite]: ...
 
     @property
-    def pixels(self) -> np.ndarray:
+    def pixels(self) -> np.ndarray | Stack:
         """[rows, 3, height, width] bytes, of the same rows as embeddings of images."""
 
     def features(self) -> Sequence[Features]:
@@ -100,7 +101,7 @@ def attributions(
     tokenizer: Any,
     suite: Suite,
     features: Features,
-    pixels: np.ndarray,
+    pixels: np.ndarray | Stack,
     scores: Mapping[str, np.ndarray],
     title: str,
 ) -> dict[str, Attributed]:
@@ -140,7 +141,7 @@ def _attributed(
     captions: CaptionsOfTask,
     task: Choices,
     features: Features,
-    pixels: np.ndarray,
+    pixels: np.ndarray | Stack,
     scores: np.ndarray,
     title: str,
 ) -> Attributed:

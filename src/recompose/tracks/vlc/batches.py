@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
@@ -60,7 +61,7 @@ class CaptionRows(Dataset[Batch]):
 
     def __init__(
         self,
-        pixels: np.ndarray,
+        pixels: np.ndarray | Stack,
         images: np.ndarray,
         captions: Sequence[str],
         docs: "Sequence[Doc]",
