@@ -243,7 +243,7 @@ def test_an_image_that_there_is_not_is_an_error(stack: Stack, images: object) ->
 
 
 def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: Stack) -> None:
-    assert all(isinstance(part, np.memmap) and not part.flags.writeable for part in stack._parts)
+    assert all(isinstance(part.base, np.memmap) and not part.flags.writeable for part in stack._parts)
     given = stack[2:4]
     given += 1
     np.testing.assert_array_equal(stack[2:4], VALUES[2:4].astype(np.float16))

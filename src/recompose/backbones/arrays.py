@@ -73,7 +73,7 @@ class Stack:
     """
 
     def __init__(self, parts: Sequence[np.ndarray], dtype: Any = None) -> None:
-        self._parts = parts
+        self._parts = [np.asarray(part) for part in parts]  # of mapped files plain views, which are indexed faster
         self.shape = (sum(map(len, parts)), *parts[0].shape[1:])
         self.dtype = np.dtype(dtype or parts[0].dtype)
         self._positions = np.arange(len(self))
@@ -101,10 +101,9 @@ class Stack:
         """The image at a position, or those of a slice or an array of positions, in memory."""
         places = self._positions[images]
         rows = np.empty((places.size, *self.shape[1:]), dtype=self.dtype)
-        parts, within = np.divmod(places.reshape(-1), max(1, len(self._parts[0])))
-        for part in np.unique(parts):
-            here = parts == part
-            rows[here] = self._parts[part][within[here]]
+        in_part = max(1, len(self._parts[0]))
+        for row, place in enumerate(places.reshape(-1).tolist()):  # one by one: each is copied once
+            rows[row] = self._parts[place // in_part][place % in_part]
         return rows.reshape(*places.shape, *self.shape[1:])
 
 

@@ -32,7 +32,7 @@ class Stored:
     """Evaluations of two items of ARO's relations, and of attributes, in folders."""
 
     def __init__(self, folder: Path, kept: Mapping[str, Mapping[str, Attributed]]) -> None:
-        self.folder, self.data, self.names = folder, Recipe("data", "shapes-suites", {}), list(kept)
+        self.place, self.data, self.names = folder, Recipe("data", "shapes-suites", {}), list(kept)
         asked, offered = np.array([0, 1]), np.array([[1, 0], [3, 2]])
         task = Choices("i2t", asked, offered, np.array([1, 1]), ("on", "red"))
         suite = Suite("aro", (Picture("0.png"), Picture("1.png")), CAPTIONS, {RELATION: task, ATTRIBUTE: task})
@@ -54,14 +54,14 @@ class Stored:
     def is_complete(self, recipe: Recipe) -> bool:
         return recipe.name in self.names
 
-    def index(self, data: Recipe) -> Path:
-        return self.folder / "index"
+    def folder(self, recipe: Recipe) -> Path:
+        return self.place / "index"
 
     def raw(self, data: Recipe) -> Path:
-        return self.folder / "raw"
+        return self.place / "raw"
 
     def file(self, recipe: Recipe, name: str) -> Path:
-        return self.folder / recipe.name / name
+        return self.place / recipe.name / name
 
 
 def paper_of(kind: str, measured: Mapping[str, str], columns: Mapping[str, str]) -> Paper:
