@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.digest import digest, sha256_file
+from recompose.digest import digest, sha256_file, sha256_files
 
 
 def test_the_order_of_keys_does_not_count_and_that_of_lists_does() -> None:
@@ -28,3 +28,12 @@ def test_a_file_s_digest_is_that_of_its_bytes(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"abc" * 100_000)
     assert sha256_file(path) == hashlib.sha256(b"abc" * 100_000).hexdigest()
+
+
+def test_digests_of_many_files_are_in_their_order(tmp_path: Path) -> None:
+    paths = [tmp_path / str(number) for number in range(40)]
+    for number, path in enumerate(paths):
+        path.write_bytes(bytes([number]) * (40 - number) * 5_000)
+    assert sha256_files(paths[::-1]) == [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths[::-1]]
+    with pytest.raises(FileNotFoundError, match="none"):
+        sha256_files([*paths, tmp_path / "none"])

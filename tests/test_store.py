@@ -145,6 +145,43 @@ def test_bytes_that_nobody_touched_are_read_once_by_all_processes_together(store
     assert read == ["one.txt", "two.txt"] * 2
 
 
+def test_bytes_that_were_read_for_the_record_are_not_read_again(
+    store: Store, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TICK", -1.0)  # files of a large cache were written long before they are hashed
+    path = make(store, RECIPE) / "file.txt"
+    Store(store.root).verify(RECIPE)
+    assert read == []
+    before = path.stat()
+    time.sleep(0.02)  # a tick of the file system's clock
+    path.write_text("CONTENT")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DamagedError, match="was changed since it was made"):
+        Store(store.root).verify(RECIPE)
+
+
+def test_a_file_so_new_that_a_change_could_bear_its_time_is_read_again(
+    store: Store, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TICK", 3600.0)
+    make(store, RECIPE)
+    store.verify(RECIPE)
+    assert read == ["file.txt"]
+
+
+def test_what_two_processes_have_read_is_kept_of_both(store: Store, read: list[str]) -> None:
+    for recipe in (RECIPE, OTHER):
+        make(store, recipe)
+    one, other = Store(store.root), Store(store.root)
+    other.verify(OTHER)
+    one.faults(RECIPE, one.record(RECIPE))
+    other.faults(OTHER, other.record(OTHER))
+    read.clear()
+    Store(store.root).verify(RECIPE)
+    Store(store.root).verify(OTHER)
+    assert read == []
+
+
 def test_a_file_that_was_touched_is_read_again_alone(store: Store, read: list[str]) -> None:
     folder = make(store, RECIPE, one="1", two="2")
     store.verify(RECIPE)

@@ -148,24 +148,25 @@ def _pretrain(work: Workspace, recipe: Recipe, folder: Path) -> str:
     return WEIGHTS
 
 
+def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:
+    """Decode the pictures of a data set once, as towers see them."""
+    from recompose.backbones.pixels import write_pixels
+
+    data = recipe.needs["data"]
+    root = _unchanged_raw(work, data)
+    pictures = track_of(recipe).pictures(work.store.folder(data))
+    write_pixels(pictures, root, folder, recipe.document["size"])
+
+
 def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Encode the images of a data set once, by a backbone."""
     from recompose.backbones.clip import load_backbone
     from recompose.backbones.features import write_features
+    from recompose.backbones.pixels import read_pixels
 
-    paths = _image_files(work, recipe)
-    backbone = load_backbone(_verified(work, recipe.needs["backbone"]))
-    write_features(backbone, paths, folder, _hardware(work).device)
-
-
-def _image_files(work: Workspace, recipe: Recipe) -> list[Path]:
-    """The images of a data set that a backbone is about to encode."""
-    data = recipe.needs["data"]
-    root, index = _unchanged_raw(work, data), work.store.folder(data)
-    paths = [root / path for path in track_of(recipe).images(index)]
+    needs = _needs(work, recipe)
     _limit_threads(work.params.chosen.trainer.threads)
-    say(f"{recipe.name}: encoding {len(paths)} images")
-    return paths
+    write_features(load_backbone(needs["backbone"]), read_pixels(needs["pixels"]), folder, _hardware(work).device)
 
 
 def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
@@ -179,19 +180,11 @@ def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
         with brought(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
             from_hdf5(path, folder, images=len(images))
         return
+    root, index = _unchanged_raw(work, needs["data"]), work.store.folder(needs["data"])
+    paths = [root / path for path in track_of(recipe).images(index)]
     backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
-    write_grids(backbone, _image_files(work, recipe), folder, device, size=document["size"], layer=document["layer"])
-
-
-def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Decode the pictures of a data set once, as towers see them."""
-    from recompose.backbones.pixels import write_pixels
-
-    data = recipe.needs["data"]
-    root = _unchanged_raw(work, data)
-    pictures = track_of(recipe).pictures(work.store.folder(data))
-    say(f"{recipe.name}: decoding {len(pictures)} pictures", detail=True)
-    write_pixels(pictures, root, folder, recipe.document["size"])
+    _limit_threads(work.params.chosen.trainer.threads)
+    write_grids(backbone, paths, folder, device, size=document["size"], layer=document["layer"])
 
 
 def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
@@ -208,9 +201,9 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
     {
         "data": Phase("Raw data onto this disk, checked and indexed", acquire),
         "backbones": Phase("The backbones, pretrained here or released", make_backbone, on_gpu=True),
+        "pixels": Phase("The images of each data set, decoded once as towers see them", cache_pixels),
         "features": Phase("The images of each data set, encoded once", cache_features, on_gpu=True),
         "grids": Phase("The images of each data set, encoded once as grids of regions", cache_grids, on_gpu=True),
-        "pixels": Phase("The images of each data set, decoded once as towers see them", cache_pixels),
         "runs": Phase("Every method trained, with every seed", train),
         "evaluations": Phase("Every run, and what needs no training, scored on its benchmarks", evaluate),
     }

@@ -212,16 +212,16 @@ class Planner:
             "backbones", name, document | {"trainer": trainer, **training}, {"corpus": scenes}, code, labels=labels
         )
 
-    def features(self, data: Recipe, backbone: Recipe) -> Recipe:
-        """The recipe of what a backbone makes of the images of a data set."""
+    def features(self, pixels: Recipe, backbone: Recipe) -> Recipe:
+        """The recipe of what a backbone makes of the pixels of a data set."""
         return Recipe(
             "features",
-            f"{data.name} by {backbone.name}",
+            f"{pixels.needs['data'].name} by {backbone.name}",
             {},
-            {"data": data, "backbone": backbone},
+            {"pixels": pixels, "backbone": backbone},
             fingerprint(["recompose.backbones.features"]),
-            data.track,
-            {**data.labels, **backbone.labels},
+            pixels.track,
+            {**pixels.labels, **backbone.labels},
         )
 
     def grids(self, data: Recipe, backbone: Recipe, *, size: int, layer: str) -> Recipe:

@@ -6,6 +6,7 @@ made. So an interrupted folder is never taken for a complete one, and a changed,
 name.
 """
 
+import os
 import shutil
 import time
 import traceback
@@ -19,7 +20,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from recompose.circumstances import circumstances, state_of_sources
-from recompose.digest import digest, sha256_file
+from recompose.digest import digest, sha256_file, sha256_files
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, read_json, write_json
 from recompose.plan import Recipe, described_identity
@@ -31,6 +32,7 @@ LOG = "log.txt"
 ERROR = "error.txt"
 COSTS = "costs.json"
 VOLATILE = {LOG, COSTS}  # differs from making to making: no part of what a recipe determines
+TICK = 0.1  # seconds, longer than the steps in which file systems tell time
 VERIFIED = "verified.json"  # of a store: which bytes were read and found right, so that they need not be read again
 
 
@@ -185,9 +187,7 @@ class Store:
         status = path.stat()
         if status.st_size != expected["bytes"]:
             return f"has {status.st_size} bytes instead of {expected['bytes']}"
-        # the system sets the last of these itself, at every change of a file or of what is known of it
-        untouched = [expected["sha256"], status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
-        place = f"{recipe.key}/{name}"
+        untouched, place = _untouched(expected["sha256"], status), f"{recipe.key}/{name}"
         if not reading and self._known.get(place) == untouched:
             return ""
         if sha256_file(path) != expected["sha256"]:
@@ -199,17 +199,20 @@ class Store:
     def _known(self) -> dict[str, list[Any]]:
         """The files that were read and found right, as they were then."""
         if self._verified is None:
-            try:
-                document = read_json(self.root / VERIFIED)
-            except (OSError, ValueError):
-                document = {}
-            self._verified = document if isinstance(document, dict) else {}
-            self._verified_before = len(self._verified)
+            self._verified = self._read_verified()
             self._written = dict(self._verified)
         return self._verified
 
+    def _read_verified(self) -> dict[str, list[Any]]:
+        try:
+            document = read_json(self.root / VERIFIED)
+        except (OSError, ValueError):
+            document = {}
+        return document if isinstance(document, dict) else {}
+
     def _keep_verified(self) -> None:
         if self._verified is not None and self._verified != self._written and self.root.is_dir():
+            self._verified = self._read_verified() | self._verified  # other processes have read others
             write_json(self.root / VERIFIED, self._verified)
             self._written = dict(self._verified)
 
@@ -271,16 +274,21 @@ class Store:
                 (folder / ERROR).write_text(traceback.format_exc())
                 raise
             write_json(self.record_path(recipe), record)
+            self._keep_verified()
             shutil.rmtree(folder / SCRATCH)
         finally:
             lock.release()
 
     def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
-        files = {
-            path.relative_to(folder).as_posix(): {"sha256": sha256_file(path), "bytes": path.stat().st_size}
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and not _is_passing(path.relative_to(folder))
-        }
+        found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        paths = [path for path in found if not _is_passing(path.relative_to(folder))]
+        before = [path.stat() for path in paths]
+        files = {}
+        for path, status, sha256 in zip(paths, before, sha256_files(paths), strict=True):
+            name = path.relative_to(folder).as_posix()
+            files[name] = {"sha256": sha256, "bytes": status.st_size}
+            if time.time() - status.st_ctime > TICK:  # else the next change could bear the same time
+                self._known[f"{recipe.key}/{name}"] = _untouched(sha256, status)
         inputs = {role: content(self.record(need)) for role, need in recipe.needs.items()}
         return {**recipe.description(), "inputs": inputs, "files": files, "made": made}
 
@@ -318,6 +326,13 @@ class Store:
             for key in free:
                 self.discard(key)
         return free
+
+
+def _untouched(sha256: str, status: os.stat_result) -> list[Any]:
+    """What is noted of a file whose bytes were read: the system sets the last of it itself, at every change of a file
+    or of what is known of it.
+    """
+    return [sha256, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
 def _is_passing(path: Path) -> bool:

@@ -17,7 +17,6 @@ from torchvision.models import get_model
 from recompose.backbones import grids
 from recompose.backbones.clip import build
 from recompose.errors import DataError
-from recompose.files import SCRATCH
 
 pytestmark = pytest.mark.slow
 
@@ -97,8 +96,7 @@ def assert_regions(grid: np.ndarray, maps: torch.Tensor) -> None:
 def test_a_resnet_101_gives_what_stands_before_its_pooling(paths: list[Path], tmp_path: Path) -> None:
     backbone, network = classifier_in(tmp_path, "resnet101")
     grids.write_grids(backbone, paths[:2], tmp_path, CPU, size=64, layer="layer4")
-    found = grids.read_grids(tmp_path / "grids.npy")
-    assert isinstance(found, np.memmap)
+    found = grids.read_grids(tmp_path)
     assert (found.shape, found.dtype) == ((2, 4, 2048), np.float16)
     mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
     for row in range(2):
@@ -115,7 +113,7 @@ def test_a_clip_s_convolutional_tower_takes_larger_images(
     backbone, visual = clip
     assert visual.image_size in (32, (32, 32))
     grids.write_grids(backbone, paths, tmp_path, CPU, size=96, layer="layer3")
-    found = grids.read_grids(tmp_path / grids.GRIDS)
+    found = grids.read_grids(tmp_path)
     assert found.shape == (COUNT, 36, 256)
     for row, path in enumerate(paths):
         pixels = normalised(path, 96, Image.Resampling.BICUBIC, visual.image_mean, visual.image_std)
@@ -130,7 +128,7 @@ def test_an_image_without_colours_is_one_of_three_equal_ones(small: Path, paths:
     grey.save(paths[0])
     grey.convert("RGB").save(paths[1])
     grids.write_grids(small, paths[:2], tmp_path, CPU, size=32, layer="layer2")
-    found = grids.read_grids(tmp_path / grids.GRIDS)
+    found = grids.read_grids(tmp_path)
     np.testing.assert_array_equal(found[0], found[1])
 
 
@@ -143,9 +141,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     attempts: list[list[str]] = []
     in_blocks: Blocks = grids.in_blocks
 
-    def noted(paths: Sequence[Path], *arguments: Any) -> Any:
+    def noted(shown: Any, paths: Sequence[Path], size: int) -> Any:
         attempts.append([path.stem for path in paths])
-        return in_blocks(paths, *arguments)
+        return in_blocks(shown, paths, size)
 
     monkeypatch.setattr(grids, "BLOCK", 3)
     monkeypatch.setattr(grids, "in_blocks", noted)
@@ -170,36 +168,6 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
     grids.write_grids(small, paths, broken, CPU, size=32, layer="layer3")  # killed behind its last block
     assert asked[-1] == []
     assert (broken / grids.GRIDS).read_bytes() == (whole / grids.GRIDS).read_bytes()
-
-
-@pytest.mark.parametrize("damage", ["other grids", "no grids", "no count", "no document"])
-def test_what_does_not_fit_is_begun_anew(
-    small: Path, paths: list[Path], tmp_path: Path, asked: list[list[str]], damage: str
-) -> None:
-    written = tmp_path / SCRATCH / grids.WRITTEN
-    grids.write_grids(small, paths[: 6 if damage == "other grids" else COUNT], tmp_path, CPU, size=32, layer="layer3")
-    match damage:
-        case "no grids":
-            (tmp_path / grids.GRIDS).unlink()
-        case "no count":
-            written.unlink()
-        case "no document":
-            written.write_text("[]")
-    grids.write_grids(small, paths, tmp_path, CPU, size=32, layer="layer3")
-    assert asked[1] == list("0123456")
-    assert grids.read_grids(tmp_path / grids.GRIDS).shape == (COUNT, 4, 256)
-
-
-def test_a_disk_without_room_is_said_before_the_work(
-    small: Path, paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Usage:
-        free = 1000
-
-    monkeypatch.setattr(grids.shutil, "disk_usage", lambda _: Usage)
-    with pytest.raises(OSError, match=r"has room for 0\.0 GiB, and these grids take"):
-        grids.write_grids(small, paths, tmp_path, CPU, size=32, layer="layer3")
-    assert not (tmp_path / grids.GRIDS).exists()
 
 
 @pytest.mark.parametrize("layer", ["layer5", "transformer", ""])
@@ -266,7 +234,7 @@ def test_maps_that_somebody_has_become_grids(
     monkeypatch.setattr(grids, "BLOCK", 3)
     compression = "gzip" if chunks else None
     grids.from_hdf5(hdf5(tmp_path / "m.hdf5", chunks=chunks, compression=compression), tmp_path, images=COUNT)
-    found = grids.read_grids(tmp_path / grids.GRIDS)
+    found = grids.read_grids(tmp_path)
     assert (found.shape, found.dtype) == ((COUNT, 6, 5), np.float16)
     for row, maps in enumerate(maps_of()):
         assert_regions(found[row], torch.from_numpy(maps).unsqueeze(0))
@@ -288,7 +256,7 @@ def test_reading_them_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypat
     grids.from_hdf5(path, tmp_path, images=COUNT)
     assert starts == [0, 2, 4, 4, 6]
     for row, maps in enumerate(maps_of()):
-        assert_regions(grids.read_grids(tmp_path / grids.GRIDS)[row], torch.from_numpy(maps).unsqueeze(0))
+        assert_regions(grids.read_grids(tmp_path)[row], torch.from_numpy(maps).unsqueeze(0))
 
 
 @pytest.mark.parametrize(
@@ -300,9 +268,9 @@ def test_reading_them_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypat
         ({"data": maps_of().astype(np.int32)}, r"feature_map is int32 \[7, 5, 2, 3\], not floats"),
         (
             {"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())},
-            "of image 3, from 0, is not",
+            "of image 3, from 0, are not",
         ),
-        ({"data": maps_of() * 1e6}, "the grid of image 0, from 0, is not finite in 16 bits"),
+        ({"data": maps_of() * 1e6}, "grids of image 0, from 0, are not finite in 16 bits"),
     ],
 )
 def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], said: str) -> None:

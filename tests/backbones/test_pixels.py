@@ -1,15 +1,18 @@
 """Images as towers see them, against open_clip's own preprocessing."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
+from recompose.backbones import images
 from recompose.backbones import pixels as module
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import Backbone, build
-from recompose.backbones.pixels import in_blocks, read_pixels, write_pixels
+from recompose.backbones.pixels import pixels_of, read_pixels, shown, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 
@@ -40,7 +43,7 @@ def pictures_of(root: Path) -> list[Picture]:
     return [Picture(path.name) for path in sorted(root.iterdir())]
 
 
-def written(pictures: list[Picture], root: Path, folder: Path) -> np.ndarray:
+def written(pictures: list[Picture], root: Path, folder: Path) -> Stack:
     write_pixels(pictures, root, folder, SIZE)
     return read_pixels(folder)
 
@@ -51,7 +54,6 @@ def test_pixels_are_those_of_open_clip_before_they_are_normalised(
     pictures = pictures_of(root)
     found = written(pictures, root, tmp_path)
     assert (found.dtype, found.shape) == (np.uint8, (len(KINDS) * len(MODES) + 1, 3, SIZE, SIZE))
-    assert isinstance(found, np.memmap)
     for row, picture in enumerate(pictures):
         expected = backbone.preprocess(picture.open(root))
         np.testing.assert_array_equal(found[row], backbone.as_bytes(expected[None])[0], err_msg=picture.path)
@@ -79,15 +81,47 @@ def test_rows_are_in_the_order_of_pictures_whatever_a_block_holds(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     pictures = pictures_of(root)[::-1]
-    alone = [next(iter(in_blocks([picture], root, SIZE, workers=0)))[0].numpy() for picture in pictures]
+    alone = [shown(picture, root, SIZE) for picture in pictures]
     monkeypatch.setattr(module, "BLOCK", block)
-    np.testing.assert_array_equal(written(pictures, root, tmp_path), np.stack(alone))
+    np.testing.assert_array_equal(written(pictures, root, tmp_path)[:], np.stack(alone))
 
 
-def test_processes_that_decode_change_nothing(root: Path) -> None:
+def test_threads_decode_no_further_ahead_than_a_block(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCK", 4)
+    begun: list[str] = []
+
+    def noted(picture: Picture, **how: Any) -> np.ndarray:
+        begun.append(picture.path)
+        return shown(picture, **how)
+
+    monkeypatch.setattr(module, "shown", noted)
     pictures = pictures_of(root)
-    alone, shared = (torch.cat(list(in_blocks(pictures, root, SIZE, workers))) for workers in (0, 2))
-    assert alone.equal(shared)
+    blocks = pixels_of(pictures, root, SIZE)
+    assert len(next(blocks)) == 4
+    assert 4 <= len(begun) <= 2 * 4 + 1
+    assert sum(len(block) for block in blocks) == len(pictures) - 4
+    assert sorted(begun) == sorted(picture.path for picture in pictures)
+
+
+@pytest.mark.parametrize("first", [1, 6, 24])
+def test_who_is_ended_leaves_what_was_written_to_the_next(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    monkeypatch.setattr(module, "BLOCK", 5)
+    pictures = pictures_of(root)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    written(pictures, root, whole)
+    missing = [Picture("not there.png") if n == first else picture for n, picture in enumerate(pictures)]
+    with pytest.raises(DataError, match=r"not there\.png is no readable image"):
+        write_pixels(missing, root, broken, SIZE)
+    decoded: list[int] = []
+    in_blocks = images.in_blocks
+    monkeypatch.setattr(module, "in_blocks", lambda *given: decoded.append(len(given[1])) or in_blocks(*given))
+    written(pictures, root, broken)
+    assert decoded == [len(pictures) - first // 5 * 5]
+    assert (broken / module.PIXELS).read_bytes() == (whole / module.PIXELS).read_bytes()
 
 
 def test_an_image_that_cannot_be_read_is_named(root: Path, tmp_path: Path) -> None:

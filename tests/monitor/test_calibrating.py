@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from recompose.calibration import Calibration
 from recompose.cli import app
-from recompose.monitor.arrays import arrays
+from recompose.monitor.arrays import layout
 from recompose.monitor.calibrating import representatives
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -55,7 +55,7 @@ def test_what_cannot_be_trained_is_said_and_the_others_are_calibrated(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "recompose.monitor.calibrating.arrays", lambda cached: None if cached.kind == "features" else arrays(cached)
+        "recompose.monitor.calibrating.layout", lambda cached: None if cached.kind == "features" else layout(cached)
     )
     done = CliRunner().invoke(app, ["calibrate", "csp", "eszsl"])
     assert done.exit_code == 1

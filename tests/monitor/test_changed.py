@@ -133,7 +133,7 @@ def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
     found = consequences(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
     assert all(run.there == (run.method not in METHODS) for run in found.runs)
-    assert {each.kind for each in found.to_make} == {"data", "features", "runs", "evaluations"}
+    assert {each.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
     assert "msci/table-1" in {each.artifact for each in found.artifacts}
     csp = next(run for run in found.runs if run.method == "csp")
     assert csp.estimate and csp.estimate.seconds == pytest.approx(5)

@@ -18,6 +18,7 @@ FILES = {
     "backbones": ("backbone.json", "weights.safetensors"),
     "features": ("embeddings.npy",),
     "grids": ("grids.npy",),
+    "pixels": ("pixels.npy",),
     "runs": ("checkpoint.safetensors",),
     "evaluations": ("scores.safetensors",),
 }

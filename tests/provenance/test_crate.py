@@ -165,7 +165,7 @@ def test_the_main_entity_is_the_workflow(graph: Graph) -> None:
     language = graph.one(graph.workflow, "programmingLanguage")
     assert types(language) == {"ComputerLanguage"} and language["name"] == "Snakemake"
     names = [step["name"] for step in graph.all(graph.workflow, "step")]
-    assert names == ["data", "backbones", "features", "runs", "evaluations", "artifacts", "report"]
+    assert names == ["data", "backbones", "pixels", "features", "runs", "evaluations", "artifacts", "report"]
 
 
 def references(value: Any) -> Iterator[str]:
@@ -267,7 +267,8 @@ def test_values_stand_for_parameters_of_the_tool_that_took_them(graph: Graph) ->
 def test_everything_behind_a_cell_is_an_action_as_its_record_says(
     graph: Graph, records: dict[str, Any], made: dict[str, Any]
 ) -> None:
-    assert {key.partition("/")[0] for key in records} == {"data", "backbones", "features", "runs", "evaluations"}
+    kinds = {"data", "backbones", "pixels", "features", "runs", "evaluations"}
+    assert {key.partition("/")[0] for key in records} == kinds
     for key, record in records.items():
         action = graph.by_id[f"#action/{key}"]
         assert action["identifier"] == record["digest"] and action["startTime"] == made[key]["started"]

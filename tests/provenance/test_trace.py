@@ -122,7 +122,8 @@ def test_another_seed_of_the_data_is_named_of_every_world(work: Workspace) -> No
 def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_is_stored(work: Workspace) -> None:
     found = traced(work)
     assert (found.state, found.word) == ("unchecked", "not verified here")
-    assert {key.partition("/")[0] for key in found.records} == {"data", "backbones", "features", "runs", "evaluations"}
+    kinds = {"data", "backbones", "pixels", "features", "runs", "evaluations"}
+    assert {key.partition("/")[0] for key in found.records} == kinds
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:

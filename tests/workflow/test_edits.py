@@ -82,7 +82,7 @@ def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_
 
 def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:
     said = after_edit(finished, "params.yaml", lambda text: text.replace("seed: 7 #", "seed: 8 #", 1))
-    assert announced(said) == {"make_data": 1, "make_features": 1, "make_runs": 2, **REPORTS}
+    assert announced(said) == {"make_data": 1, "make_pixels": 1, "make_features": 1, "make_runs": 2, **REPORTS}
 
 
 def test_after_an_edit_of_a_metric_snakemake_makes_the_reports_anew_and_nothing_else(chance: Project) -> None:

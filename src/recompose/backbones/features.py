@@ -1,45 +1,43 @@
-"""The feature cache: image embeddings of a frozen tower, and images as towers see them, made once and memory-mapped."""
+"""The feature cache: image embeddings of a frozen tower, made once and memory-mapped."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from recompose.backbones.arrays import Stack, Unfinished, embeddings_layout
 from recompose.backbones.clip import Backbone
-from recompose.backbones.images import in_blocks
-from recompose.progress import Pace
+from recompose.backbones.pixels import check_size
 
-EMBEDDINGS = "embeddings.npy"  # [images, E], what the frozen tower gives
-PIXELS = "pixels.npy"  # [images, 3, height, width], bytes, resized and cropped: for towers that are adapted
+EMBEDDINGS = "embeddings.npy"  # [images, E], what the frozen tower gives, in 16 bits
 BLOCK = 256  # images in one pass through the tower
-SAY_EVERY = 40  # blocks
 
 
 @torch.no_grad()
-def write_features(backbone: Backbone, paths: Sequence[Path], folder: Path, device: torch.device) -> None:
-    """Write the pixels of these image files, and their embeddings as the tower gives them in 32 bits, not normalised.
+def write_features(backbone: Backbone, pixels: Stack, folder: Path, device: torch.device) -> None:
+    """Write the embeddings of images as the tower gives them, not normalised, or those that an interrupted process had
+    not come to.
+
+    They are computed in 32 bits and kept in 16, which moves a cosine by some 1e-5.
+
+    Args:
+        backbone: whose tower embeds.
+        pixels: [images, 3, height, width], bytes.
+        folder: where to.
+        device: what to compute on.
 
     Raises:
-        OSError: a file is no readable image.
+        DataError: the images are of another size than the tower takes, or an embedding is not finite in 16 bits.
+        OSError: the disk has no room for the embeddings.
     """
+    check_size(pixels.shape[2:], backbone.image_size)
     backbone = backbone.to(device)
-    size = backbone.image_size
-    create = np.lib.format.open_memmap
-    embeddings = create(folder / EMBEDDINGS, mode="w+", dtype=np.float32, shape=(len(paths), backbone.width))
-    images = create(folder / PIXELS, mode="w+", dtype=np.uint8, shape=(len(paths), 3, *size))
-    pace = Pace("features", "image", len(paths))
-    for number, pixels in enumerate(in_blocks(paths, backbone.preprocess, BLOCK, device)):
-        block = slice(number * BLOCK, number * BLOCK + len(pixels))
-        embeddings[block] = backbone.encode_image(pixels.to(device)).float().cpu().numpy()
-        images[block] = backbone.as_bytes(pixels).numpy()
-        if number % SAY_EVERY == SAY_EVERY - 1:
-            pace.at(block.stop)
-    embeddings.flush()
-    images.flush()
+    with Unfinished(folder, embeddings_layout(backbone.width), len(pixels)) as embeddings:
+        for start in range(embeddings.done, len(pixels), BLOCK):
+            block = torch.from_numpy(pixels[start : start + BLOCK]).to(device)
+            embeddings.append(backbone.encode_image(backbone.from_bytes(block)).float().cpu().numpy())
 
 
-def read_features(path: Path) -> np.ndarray:
-    """An array of the cache, memory-mapped: give it a path that the store has verified."""
-    array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    return array
+def read_features(folder: Path) -> Stack:
+    """The embeddings of a folder that the store has verified, memory-mapped, given in 32 bits."""
+    return Stack.read(folder / EMBEDDINGS, dtype=np.float32)

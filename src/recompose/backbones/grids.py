@@ -4,16 +4,14 @@ memory-mapped.
 Regions stand row by row: of a grid of 14 x 14, region 14 is the first of the second row.
 """
 
-import shutil
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 import h5py
 import numpy as np
-import open_clip
 import torch
 from PIL import Image
 from torch import Tensor, nn
@@ -21,15 +19,14 @@ from torchvision import transforms
 from torchvision.models import get_model
 from torchvision.models.feature_extraction import create_feature_extractor
 
+from recompose.backbones.arrays import Stack, Unfinished, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
-from recompose.backbones.features import read_features
 from recompose.backbones.images import in_blocks
+from recompose.backbones.pixels import as_bytes
 from recompose.errors import DataError
-from recompose.files import SCRATCH, read_json, write_json
-from recompose.progress import SAY_EVERY, Pace
+from recompose.files import read_json
 
 GRIDS = "grids.npy"  # [images, regions, channels] in 16 bits
-WRITTEN = "written.json"  # in scratch: how many images are written
 FEATURE_MAP = "feature_map"  # of an HDF5 file: [images, channels, height, width]
 BLOCK = 64  # images that are encoded and written at a time
 STAGES = ("stem", "layer1", "layer2", "layer3", "layer4")  # of the convolutional towers of CLIPs
@@ -37,19 +34,34 @@ IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of
 
 
 class Tower(nn.Module):
-    """A convolutional network up to one of its stages: grids [images, regions, channels] of pixels [images, 3, size,
+    """A convolutional network up to one of its stages: grids [images, regions, channels] of bytes [images, 3, size,
     size].
 
-    ``preprocess`` makes the pixels of an image: its shorter side resized to ``size``, of the longer one the middle.
+    Args:
+        stage: of pixels, normalised.
+        cut: makes of an image one of ``size`` x ``size``: its shorter side resized, of the longer one the middle.
+        mean: of each colour from 0 to 1, by which pixels are normalised.
+        std: likewise.
     """
 
-    def __init__(self, stage: nn.Module, preprocess: transforms.Compose) -> None:
-        super().__init__()
-        self._stage, self.preprocess = stage, preprocess
+    mean: Tensor
+    std: Tensor
 
-    def forward(self, pixels: Tensor) -> Tensor:
+    def __init__(
+        self,
+        stage: nn.Module,
+        cut: Callable[[Image.Image], Image.Image],
+        mean: Sequence[float],
+        std: Sequence[float],
+    ) -> None:
+        super().__init__()
+        self._stage, self.cut = stage, cut
+        for name, values in (("mean", mean), ("std", std)):
+            self.register_buffer(name, torch.tensor(values).view(3, 1, 1), persistent=False)
+
+    def forward(self, images: Tensor) -> Tensor:
         """The grids of a batch."""
-        maps: Tensor = self._stage(pixels)
+        maps: Tensor = self._stage((images.float() / 255 - self.mean) / self.std)
         return maps.flatten(2).transpose(1, 2)
 
 
@@ -92,8 +104,9 @@ def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
         raise ValueError(f"the image tower of {description['architecture']} is not convolutional: it gives no grids")
     if layer not in STAGES:
         raise ValueError(f"{layer!r} is no stage of {description['architecture']}: they are {', '.join(STAGES)}")
-    preprocess = open_clip.image_transform(size, is_train=False, mean=visual.image_mean, std=visual.image_std)
-    return Tower(_OfClip(visual, layer), preprocess).eval()
+    bicubic = transforms.InterpolationMode.BICUBIC
+    cut = transforms.Compose([transforms.Resize(size, bicubic), transforms.CenterCrop(size), _in_colour])  # open_clip's
+    return Tower(_OfClip(visual, layer), cut, visual.image_mean, visual.image_std).eval()
 
 
 def _tower_of_classifier(architecture: str, weights: Path, size: int, layer: str) -> Tower:
@@ -103,16 +116,8 @@ def _tower_of_classifier(architecture: str, weights: Path, size: int, layer: str
     except (RuntimeError, TypeError, UnpicklingError, EOFError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{weights.resolve()} does not hold weights of {architecture}: {reason}") from None
-    preprocess = transforms.Compose(
-        [
-            _in_colour,
-            transforms.Resize(size),
-            transforms.CenterCrop(size),
-            transforms.ToTensor(),
-            transforms.Normalize(IMAGENET_MEAN, IMAGENET_STD),
-        ]
-    )
-    return Tower(_OfClassifier(network.eval(), layer), preprocess).eval()
+    cut = transforms.Compose([_in_colour, transforms.Resize(size), transforms.CenterCrop(size)])
+    return Tower(_OfClassifier(network.eval(), layer), cut, IMAGENET_MEAN, IMAGENET_STD).eval()
 
 
 def _in_colour(image: Image.Image) -> Image.Image:
@@ -143,9 +148,17 @@ def write_grids(
     """
     tower = load_tower(backbone, size=size, layer=layer).to(device)
     regions, channels = tower(torch.zeros(1, 3, size, size, device=device)).shape[1:]
-    grids = _Unfinished(folder, (len(paths), regions, channels))
-    for pixels in in_blocks(paths[grids.done :], tower.preprocess, BLOCK, device):
-        grids.append(tower(pixels.to(device)).half().cpu().numpy())
+    with Unfinished(folder, grids_layout(regions, channels), len(paths)) as grids:
+        for block in in_blocks(partial(_shown, cut=tower.cut), paths[grids.done :], BLOCK):
+            grids.append(tower(torch.from_numpy(block).to(device)).half().cpu().numpy())
+
+
+def _shown(path: Path, cut: Callable[[Image.Image], Image.Image]) -> np.ndarray:
+    try:
+        with Image.open(path) as image:
+            return as_bytes(cut(image))
+    except (OSError, Image.DecompressionBombError) as error:
+        raise OSError(f"{path} is no readable image: {error}") from None
 
 
 def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
@@ -165,12 +178,12 @@ def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
     with file:
         maps = _maps(file, path, images)
         channels, height, width = maps.shape[1:]
-        grids = _Unfinished(folder, (images, height * width, channels))
         chunk = maps.chunks[0] if maps.chunks else 1
         block = -(-BLOCK // chunk) * chunk  # whole chunks, which are compressed: none is read twice
-        for start in range(grids.done, images, block):
-            part = _read(maps, slice(start, start + block), path)
-            grids.append(part.reshape(len(part), channels, -1).transpose(0, 2, 1))
+        with Unfinished(folder, grids_layout(height * width, channels), images) as grids:
+            for start in range(grids.done, images, block):
+                part = _read(maps, slice(start, start + block), path)
+                grids.append(part.reshape(len(part), channels, -1).transpose(0, 2, 1))
 
 
 def _maps(file: Any, path: Path, images: int) -> Any:
@@ -194,61 +207,6 @@ def _read(maps: Any, rows: slice, path: Path) -> np.ndarray:
     return part
 
 
-def read_grids(path: Path) -> np.ndarray:
-    """Grids [images, regions, channels] in 16 bits, memory-mapped: give it a path that the store has verified."""
-    return read_features(path)
-
-
-class _Unfinished:
-    """Grids [images, regions, channels] as far as they are written; the next process goes on there."""
-
-    def __init__(self, folder: Path, shape: tuple[int, int, int]) -> None:
-        path, self._written = folder / GRIDS, folder / SCRATCH / WRITTEN
-        self.done = _images_in(path, self._written, shape)
-        if not self.done:
-            self._written.unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
-            _check_room(folder, shape)
-        mode: Any = "r+" if self.done else "w+"
-        self._grids = np.lib.format.open_memmap(path, mode=mode, dtype=np.float16, shape=shape)
-        self._pace, self._told = Pace("grids", "image", shape[0], self.done), time.monotonic()
-
-    def append(self, block: np.ndarray) -> None:
-        """Write the grids of the next images to the disk, then that they are there.
-
-        Raises:
-            DataError: they are not finite, or too large for 16 bits.
-        """
-        rows = slice(self.done, self.done + len(block))
-        with np.errstate(over="ignore"):
-            self._grids[rows] = block
-        finite = np.isfinite(self._grids[rows]).all(axis=(1, 2))
-        if not finite.all():
-            raise DataError(f"the grid of image {self.done + int(finite.argmin())}, from 0, is not finite in 16 bits")
-        self._grids.flush()
-        self.done = rows.stop
-        write_json(self._written, {"shape": self._grids.shape, "images": self.done})
-        if time.monotonic() - self._told > SAY_EVERY:
-            self._pace.at(self.done)
-            self._told = time.monotonic()
-
-
-def _images_in(path: Path, written: Path, shape: tuple[int, int, int]) -> int:
-    """How many images an interrupted process has written; none where it was about to write other grids."""
-    try:
-        document = read_json(written)
-        same = path.is_file() and document["shape"] == list(shape)
-        return int(document["images"]) if same else 0
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
-
-
-def _check_room(folder: Path, shape: tuple[int, int, int]) -> None:
-    """A file that is mapped into memory ends its process where the disk is full: better to know before.
-
-    Raises:
-        OSError: there is not enough.
-    """
-    needed, free = 2 * shape[0] * shape[1] * shape[2], shutil.disk_usage(folder).free
-    if needed > free:
-        raise OSError(f"{folder} has room for {free / 2**30:.1f} GiB, and these grids take {needed / 2**30:.1f} GiB")
+def read_grids(folder: Path) -> Stack:
+    """Grids [images, regions, channels] of a folder that the store has verified, memory-mapped, in 16 bits."""
+    return Stack.read(folder / GRIDS)

@@ -1,47 +1,36 @@
-"""Images from files, decoded ahead of the tower that takes them."""
+"""Images decoded ahead of what takes them, by threads: decoding and resizing leave other threads free, and no copies
+wait in shared memory, of which containers have little. Imported without torch.
+"""
 
 import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
 
-import torch
-from PIL import Image
-from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+import numpy as np
 
 MAX_WORKERS = 16
+T = TypeVar("T")
 
 
-class Images(Dataset[Any]):
-    """Image files as a tower takes them.
-
-    Raises:
-        OSError: a file is no readable image; from ``[]``, which names it.
-    """
-
-    def __init__(self, paths: Sequence[Path], preprocess: Callable[[Image.Image], Tensor]) -> None:
-        self._paths, self._preprocess = paths, preprocess
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def __getitem__(self, index: int) -> Tensor:
-        path = self._paths[index]
-        try:
-            with Image.open(path) as image:
-                return self._preprocess(image)
-        except (OSError, Image.DecompressionBombError) as error:
-            raise OSError(f"{path} is no readable image: {error}") from None
+def in_blocks(shown: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
+    """What is shown of images [images, ...] in their order, ``size`` at a time; as much again is decoded ahead."""
+    each = _ahead(shown, images, size)
+    while block := list(islice(each, size)):
+        yield np.stack(block)
 
 
-def in_blocks(
-    paths: Sequence[Path], preprocess: Callable[[Image.Image], Tensor], size: int, device: torch.device
-) -> DataLoader[Any]:
-    """The pixels [images, 3, height, width] of image files in their order, ``size`` images at a time; on the CPU."""
-    return DataLoader(Images(paths, preprocess), batch_size=size, num_workers=_workers(device))
-
-
-def _workers(device: torch.device) -> int:
-    """Processes that decode images ahead of a GPU; a CPU that encodes has no core to spare for them."""
-    return 0 if device.type == "cpu" else min(os.cpu_count() or 1, MAX_WORKERS)
+def _ahead(shown: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
+    pool = ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_WORKERS))
+    waiting: deque[Future[np.ndarray]] = deque()
+    try:
+        for image in images:
+            waiting.append(pool.submit(shown, image))
+            if len(waiting) > size:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

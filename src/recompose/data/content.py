@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from recompose.digest import sha256_file
+from recompose.digest import sha256_files
 from recompose.files import read_json, write_json
 
 CONTENT = "content.json"  # of an index: raw file -> SHA-256
@@ -13,12 +13,14 @@ def write_content(root: Path, names: Iterable[str], index: Path) -> None:
     """Write into the folder of an index the digests of the raw files that it was read from, by their paths below
     ``root``.
     """
-    write_json(index / CONTENT, {name: _digest(root / name) for name in sorted(set(names))})
+    write_json(index / CONTENT, _digests(root, sorted(set(names))))
 
 
-def _digest(path: Path) -> str:
-    """The digest of a file; empty where it is missing."""
-    return sha256_file(path) if path.is_file() else ""
+def _digests(root: Path, names: list[str]) -> dict[str, str]:
+    """The digests of files; empty of those that are missing."""
+    there = [name for name in names if (root / name).is_file()]
+    digests = dict(zip(there, sha256_files(root / name for name in there), strict=True))
+    return {name: digests.get(name, "") for name in names}
 
 
 def raw_files(index: Path) -> dict[str, str]:
@@ -29,4 +31,5 @@ def raw_files(index: Path) -> dict[str, str]:
 
 def changed(root: Path, index: Path) -> list[str]:
     """The raw files that are not what they were when they were indexed."""
-    return [name for name, sha256 in raw_files(index).items() if _digest(root / name) != sha256]
+    known = raw_files(index)
+    return [name for name, sha256 in _digests(root, list(known)).items() if known[name] != sha256]

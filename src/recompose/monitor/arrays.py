@@ -4,51 +4,38 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
-from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from recompose.backbones.arrays import Layout, embeddings_layout, grids_layout, pixels_layout
 from recompose.plan import ARCHITECTURES, Recipe
 
 # of residual networks: channels for each of the stem's width, and pixels of a region's side
 STAGES = {"layer1": (4, 4), "layer2": (8, 8), "layer3": (16, 16), "layer4": (32, 32)}
 TORCHVISION = 64  # the width of the stem of torchvision's residual networks
-Array = tuple[str, tuple[int, ...]]  # type, and shape for an image
 
 
-def arrays(cached: Recipe) -> dict[str, Array] | None:
-    """The arrays of features, grids or pixels, by file; None where they are not known beforehand."""
+def layout(cached: Recipe) -> Layout | None:
+    """The array of features, grids or pixels; None where it is not known beforehand."""
     return {"features": _features, "grids": _grids, "pixels": _pixels}[cached.kind](cached)
 
 
-def image_bytes(cached: Recipe) -> int | None:
-    """What a cache takes for an image."""
-    known = arrays(cached)
-    return None if known is None else sum(np.dtype(kind).itemsize * prod(shape) for kind, shape in known.values())
+def _pixels(cached: Recipe) -> Layout:
+    return pixels_layout(cached.document["size"], cached.document["size"])
 
 
-def _pixels(cached: Recipe) -> dict[str, Array]:
-    size = int(cached.document["size"])
-    return {"pixels.npy": ("uint8", (3, size, size))}
-
-
-def _features(cached: Recipe) -> dict[str, Array] | None:
+def _features(cached: Recipe) -> Layout | None:
     network = network_of(cached.needs["backbone"])
-    if network is None:
-        return None
-    size = int(network["vision_cfg"]["image_size"])
-    return {"embeddings.npy": ("float32", (int(network["embed_dim"]),)), "pixels.npy": ("uint8", (3, size, size))}
+    return None if network is None else embeddings_layout(int(network["embed_dim"]))
 
 
-def _grids(cached: Recipe) -> dict[str, Array] | None:
+def _grids(cached: Recipe) -> Layout | None:
     if "backbone" not in cached.needs or cached.document["layer"] not in STAGES:
         return None
     channels, side = STAGES[cached.document["layer"]]
     network = network_of(cached.needs["backbone"])
     width = int(network["vision_cfg"]["width"]) if network else TORCHVISION
-    return {"grids.npy": ("float16", ((int(cached.document["size"]) // side) ** 2, channels * width))}
+    return grids_layout((int(cached.document["size"]) // side) ** 2, channels * width)
 
 
 def network_of(backbone: Recipe) -> Mapping[str, Any] | None:

@@ -18,7 +18,7 @@ import numpy as np
 from recompose.calibration import Calibrated, Calibration, kind_of
 from recompose.circumstances import circumstances
 from recompose.files import read_json, write_json
-from recompose.monitor.arrays import arrays
+from recompose.monitor.arrays import layout
 from recompose.phases import BACKBONE, track_of
 from recompose.plan import Recipe
 from recompose.store import COSTS
@@ -133,21 +133,21 @@ def _needs(work: Workspace, run: Recipe, folder: Path, backbones: Path, images: 
 
 def _images(run: Recipe, cached: Recipe, index: Path) -> int:
     track = track_of(run)
-    return len(track.pictures(index) if cached.kind == "pixels" else track.images(index))
+    return len(track.images(index) if cached.kind == "grids" else track.pictures(index))
 
 
 def _write_noise(cached: Recipe, folder: Path, images: int) -> None:
-    """Write the arrays of a cache, of noise."""
-    known, rng = arrays(cached), np.random.default_rng(0)
+    """Write the array of a cache, of noise."""
+    known, rng = layout(cached), np.random.default_rng(0)
     if known is None:
         raise ValueError(f"{cached.name}: what it holds is not known before it is there")
     folder.mkdir(parents=True)
-    for name, (kind, shape) in known.items():
-        array = np.lib.format.open_memmap(folder / name, mode="w+", dtype=kind, shape=(images, *shape))
-        for place in range(images):
-            noise = rng.integers(0, 256, shape) if kind == "uint8" else rng.normal(size=shape)
-            array[place] = noise.astype(kind)
-        array.flush()
+    shape = (images, *known.shape)
+    array = np.lib.format.open_memmap(folder / known.file, mode="w+", dtype=known.dtype, shape=shape)
+    for place in range(images):
+        noise = rng.integers(0, 256, known.shape) if known.dtype == "uint8" else rng.normal(size=known.shape)
+        array[place] = noise.astype(known.dtype)
+    array.flush()
 
 
 def _backbone(work: Workspace, recipe: Recipe, folder: Path) -> Path:

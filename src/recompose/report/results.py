@@ -85,10 +85,14 @@ class Results:
         counts: dict[str, Any] = read_json(self.file(data, "statistics.json"))
         return counts
 
-    def index(self, data: Recipe) -> Path:
-        """The folder of an index, its bytes checked."""
-        self.work.store.verify(data)
-        return self.work.store.folder(data)
+    def folder(self, recipe: Recipe) -> Path:
+        """The folder of what was made of a recipe, its bytes checked.
+
+        Raises:
+            DamagedError: a file is missing or was changed.
+        """
+        self.work.store.verify(recipe)
+        return self.work.store.folder(recipe)
 
     def raw(self, data: Recipe) -> Path:
         """The folder of a data set's raw files."""

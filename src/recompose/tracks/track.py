@@ -132,13 +132,13 @@ class Track(ABC):
         """
 
     def images(self, index: Path) -> list[str]:
-        """The paths of the images of an index, below the folder of raw files, in the order of features; of a track
-        without features none.
+        """The paths of the images of an index, below the folder of raw files, in the order of grids; of a track without
+        grids none.
         """
         return []
 
     def pictures(self, index: Path) -> "list[Picture]":
-        """The pictures of an index, in the order of pixels; of a track whose towers are not tuned on pixels none."""
+        """The pictures of an index, in the order of pixels and features; of a track without pixels none."""
         return []
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:

@@ -7,13 +7,15 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from recompose.backbones.arrays import Stack
+
 
 class Rows(Dataset[Any]):
     """Rows of an array of inputs [all images, ...], and a number [images] for each; a list of positions gives a whole
     batch.
     """
 
-    def __init__(self, inputs: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> None:
+    def __init__(self, inputs: np.ndarray | Stack, rows: np.ndarray, numbers: np.ndarray) -> None:
         self._inputs, self._rows, self._numbers = inputs, rows, numbers
 
     def __len__(self) -> int:

@@ -78,8 +78,10 @@ def test_a_benchmark_is_one_name_and_has_the_data_of_the_first_world(plan: Track
 def test_a_run_sees_the_world_that_its_evaluation_scores(plan: TrackPlan) -> None:
     for evaluation in plan.evaluations["csp", SHAPES]:
         run, data = evaluation.needs["run"], evaluation.needs["data"]
-        assert run.needs["data"].digest == data.digest == evaluation.needs["features"].needs["data"].digest
+        assert run.needs["data"].digest == data.digest == evaluation.needs["pixels"].needs["data"].digest
+        assert run.needs["pixels"].digest == evaluation.needs["pixels"].digest
         assert run.needs["features"].digest == evaluation.needs["features"].digest
+        assert run.needs["features"].needs["pixels"].digest == run.needs["pixels"].digest
         assert run.document["seed"] == evaluation.document["seed"] == evaluation.labels["seed"]
 
 
@@ -149,5 +151,5 @@ def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_ea
     made = [key for job in jobs for key in job.keys]
     assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
     features = next(job for job in jobs if job.phase == "features" and len(job.keys) == 3)
-    assert len(engine.before(ALL, features.name)) == 3  # the worlds, the scenes and the backbone
+    assert len(engine.before(ALL, features.name)) == 4  # the worlds and their pixels, the scenes and the backbone
     assert features.says == "features: shapes-pairs by shapes-clip (3)"

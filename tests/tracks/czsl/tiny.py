@@ -19,13 +19,13 @@ def write_world(
     folder: Path, backbone: Backbone, data: PairData, embeddings: np.ndarray, pixels: np.ndarray | None = None
 ) -> dict[str, Path]:
     """Write the folders of a world, and give them by the names that documents need them under."""
-    needs = {name: folder / name for name in ("data", "features", "backbone")}
+    needs = {name: folder / name for name in ("data", "features", "pixels", "backbone")}
     for path in needs.values():
         path.mkdir(parents=True)
     data.write(needs["data"])
     np.save(needs["features"] / "embeddings.npy", embeddings)
     if pixels is not None:
-        np.save(needs["features"] / "pixels.npy", pixels)
+        np.save(needs["pixels"] / "pixels.npy", pixels)
     save_file(backbone.model.state_dict(), needs["backbone"] / "weights.safetensors")
     description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "weights.safetensors"}
     write_json(needs["backbone"] / "backbone.json", description)

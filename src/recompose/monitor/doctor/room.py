@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recompose.monitor.arrays import image_bytes
+from recompose.monitor.arrays import layout
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.doctor.inputs import OFFERED, Source
 from recompose.plan import Recipe
@@ -30,14 +30,19 @@ def caches(work: Workspace, images: Mapping[str, int]) -> Room:
         images: of a data set, by its recipe's digest.
     """
     missing = [recipe for kind in CACHES for recipe in work.missing(work.plan.of(kind))]
-    sizes = [_bytes(recipe, images.get(recipe.needs["data"].digest)) for recipe in missing]
+    sizes = [_bytes(recipe, images.get(_data_of(recipe).digest)) for recipe in missing]
     return Room(sum(each for each in sizes if each is not None), sizes.count(None))
+
+
+def _data_of(cache: Recipe) -> Recipe:
+    """The data set whose images a cache is of; features are of its pixels."""
+    return cache.needs["data"] if "data" in cache.needs else _data_of(cache.needs["pixels"])
 
 
 def _bytes(recipe: Recipe, images: int | None) -> int | None:
     """What a cache of so many images takes; None where that is not known."""
-    an_image = image_bytes(recipe)
-    return None if images is None or an_image is None else images * an_image
+    known = layout(recipe)
+    return None if images is None or known is None else images * known.image_bytes
 
 
 def disk(work: Workspace, sources: Iterable[Source], room: Room) -> Iterator[Check]:

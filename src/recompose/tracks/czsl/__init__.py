@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint
@@ -18,6 +18,9 @@ from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
 from recompose.tracks.planning import Runs
 from recompose.tracks.track import Measure, Track
+
+if TYPE_CHECKING:
+    from recompose.data.pictures import Picture
 
 WORDS = "glove"  # the name of word vectors among data
 SPLITS = ("val", "test")
@@ -102,10 +105,11 @@ class CZSL(Track):
 
         write_rehearsal(data, folder, images)
 
-    def images(self, index: Path) -> list[str]:
+    def pictures(self, index: Path) -> "list[Picture]":
+        from recompose.data.pictures import Picture
         from recompose.tracks.czsl.data.pairs import PairData
 
-        return [sample.path for sample in PairData.read(index).samples]
+        return [Picture(sample.path) for sample in PairData.read(index).samples]
 
     def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.czsl.measures import read_measures
@@ -173,7 +177,8 @@ class _Runs(Runs):
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(variant)))
-        return {"backbone": backbone, "features": self.planner.features(data, backbone)}
+        pixels = self.planner.pixels(data, self.choice.image_size)
+        return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
 
     def _feasibility(self) -> tuple[dict[str, Any], dict[str, Recipe]]:
         """How the feasibility of pairs is taken, and the word vectors where it takes them."""

@@ -10,13 +10,14 @@ import importlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
+    from recompose.backbones.arrays import Stack
     from recompose.backbones.clip import Backbone
     from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 
@@ -28,12 +29,13 @@ SECTIONS = ("training", "scoring")  # of a method's settings: all others are its
 class PreparedMethod(NamedTuple):
     """A method as it is before training, and what it is trained and evaluated on.
 
-    ``inputs`` are what it sees of all images: embeddings [images, E], or bytes [images, 3, height, width].
+    ``inputs`` are what it sees of all images, memory-mapped: embeddings [images, E], or bytes [images, 3, height,
+    width].
     """
 
     method: "PairMethod"
     data: PairData
-    inputs: np.ndarray
+    inputs: "Stack"
 
 
 def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
@@ -41,14 +43,15 @@ def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> P
 
     Args:
         document: ``class``, ``settings`` and ``seed``.
-        needs: the folders ``data``, ``features`` and ``backbone``.
+        needs: the folders ``data``, ``features``, ``pixels`` and ``backbone``.
     """
-    data, embeddings = read_index(needs["data"]), read_inputs(needs["features"], "embeddings")
+    data, embeddings = read_index(needs["data"]), read_embeddings(needs["features"])
     backbone = backbone_copy(needs["backbone"])
     method = build_method(
         method_class(document), document["settings"], backbone, data, embeddings, seed=document["seed"]
     )
-    return PreparedMethod(method, data, read_inputs(needs["features"], method.sees))
+    inputs = embeddings if method.sees == "embeddings" else read_images(needs["pixels"])
+    return PreparedMethod(method, data, inputs)
 
 
 def build_method(
@@ -56,7 +59,7 @@ def build_method(
     settings: Mapping[str, Any],
     backbone: "Backbone",
     data: PairData,
-    embeddings: np.ndarray,
+    embeddings: "np.ndarray | Stack",
     *,
     seed: int,
 ) -> "PairMethod":
@@ -105,12 +108,20 @@ def read_index(folder: Path) -> PairData:
     return PairData.read(folder)
 
 
-@lru_cache(maxsize=8)
-def read_inputs(folder: Path, kind: Literal["embeddings", "pixels"]) -> np.ndarray:
-    """The embeddings or the pixels of all images, memory-mapped."""
-    from recompose.backbones.features import EMBEDDINGS, PIXELS, read_features
+@lru_cache(maxsize=4)
+def read_embeddings(folder: Path) -> "Stack":
+    """The embeddings [images, E] of all images, memory-mapped, given in 32 bits."""
+    from recompose.backbones.features import read_features
 
-    return read_features(folder / {"embeddings": EMBEDDINGS, "pixels": PIXELS}[kind])
+    return read_features(folder)
+
+
+@lru_cache(maxsize=4)
+def read_images(folder: Path) -> "Stack":
+    """The images of a data set as bytes [images, 3, height, width], memory-mapped."""
+    from recompose.backbones.pixels import read_pixels
+
+    return read_pixels(folder)
 
 
 def backbone_copy(folder: Path) -> "Backbone":

@@ -24,9 +24,9 @@ def evaluate(
     Args:
         document: ``class``, ``settings`` (a method's own, and those of its ``scoring``), ``seed``, ``threads``,
             ``feasibility`` and ``keeps``.
-        needs: verified folders: ``data``, an index; for a method on a backbone ``features`` and ``backbone``; ``run``,
-            of the training whose checkpoint is scored; ``words``, the folder or the file of GloVe, where feasibility
-            asks for it.
+        needs: verified folders: ``data``, an index; for a method on a backbone ``features``, ``pixels`` and
+            ``backbone``; ``run``, of the training whose checkpoint is scored; ``words``, the folder or the file of
+            GloVe, where feasibility asks for it.
         folder: where results are left.
         hardware: where torch computes.
         title: what progress is reported under.

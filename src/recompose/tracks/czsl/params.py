@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 
 from recompose.params.mistakes import Place, Problem, unknown_name
 from recompose.params.schema import TrackForm
-from recompose.params.sections import Archive, Backbone, Clip, Distinct, Name, Section
+from recompose.params.sections import Archive, Backbone, Clip, Count, Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.tracks.czsl.catalogue import METHODS, DataSet
 
@@ -41,6 +41,7 @@ class Czsl(TrackSection):
 class CzslChoice(TrackChoice):
     """What a profile takes of compositional zero-shot learning."""
 
+    image_size: Count = Field(description="Height and width of the images that the CLIPs take, in pixels.")
     backbone: str = Field(description="The CLIP that methods build on.")
     other_backbone: str | None = Field(description="Another one, for the tables that compare backbones; null: none.")
     methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")

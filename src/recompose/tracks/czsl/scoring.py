@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import Backbone
 from recompose.nn.words import text_vectors
 from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
@@ -47,7 +48,7 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
         raise ValueError(f"{checkpoint} is of other settings: {', '.join(wrong)} do not fit")
 
 
-def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray, device: torch.device) -> Scorer:
+def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | Stack, device: torch.device) -> Scorer:
     """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``: a world's texts are encoded once."""
     method.eval().to(device)
 
@@ -64,7 +65,9 @@ def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray, device: to
     return scorer
 
 
-def write_embeddings(method: PairMethod, data: PairData, inputs: np.ndarray, device: torch.device, path: Path) -> None:
+def write_embeddings(
+    method: PairMethod, data: PairData, inputs: np.ndarray | Stack, device: torch.device, path: Path
+) -> None:
     """Write what figures show of a method: of test images, and of the closed world's pairs, as safetensors."""
     method.eval().to(device)
     pairs = torch.from_numpy(data.indices(data.pairs)).to(device)

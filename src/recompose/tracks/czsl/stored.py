@@ -30,4 +30,4 @@ def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarra
 
 def read_pairs(results: Results, data: Recipe) -> PairData:
     """The index of a data set."""
-    return PairData.read(results.index(data))
+    return PairData.read(results.folder(data))

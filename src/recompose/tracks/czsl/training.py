@@ -12,6 +12,7 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 
+from recompose.backbones.arrays import Stack
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.czsl.building import CHECKPOINT, COSTS, method_class, own_settings, prepared_method
 from recompose.tracks.czsl.data.pairs import PairData
@@ -110,7 +111,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
         document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A
             method with settings of scoring names those that an epoch is selected by as ``training.selection``:
             ``fusion``, and ``weights`` in the closed world.
-        needs: the verified folders ``data``, ``features`` and ``backbone``.
+        needs: the verified folders ``data``, ``features``, ``pixels`` and ``backbone``.
         folder: where results are left.
         hardware: where it trains; the document says in which precision.
         title: what progress is reported under.
@@ -147,7 +148,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
 def fit_method(
     method: PairMethod,
     data: PairData,
-    inputs: np.ndarray,
+    inputs: np.ndarray | Stack,
     folder: Path,
     hardware: Hardware,
     *,

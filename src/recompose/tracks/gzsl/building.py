@@ -10,7 +10,8 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from recompose.backbones.grids import GRIDS, read_grids
+from recompose.backbones.arrays import Stack
+from recompose.backbones.grids import read_grids
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
@@ -29,9 +30,9 @@ def class_data(folder: Path) -> ClassData:
 
 
 @lru_cache(maxsize=4)
-def grids_of(folder: Path) -> np.ndarray:
+def grids_of(folder: Path) -> Stack:
     """The grids of all images [images, regions, channels], memory-mapped."""
-    return read_grids(folder / GRIDS)
+    return read_grids(folder)
 
 
 def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:

@@ -29,4 +29,4 @@ def read_uncertainty(results: Results, run: Recipe) -> np.ndarray:
 
 def read_classes(results: Results, data: Recipe) -> ClassData:
     """The index of a data set."""
-    return ClassData.read(results.index(data))
+    return ClassData.read(results.folder(data))

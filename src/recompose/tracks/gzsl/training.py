@@ -15,6 +15,7 @@ from pytorch_lightning.callbacks import Callback
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from recompose.backbones.arrays import Stack
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
@@ -167,7 +168,7 @@ class _Run:
         self,
         document: Mapping[str, Any],
         data: ClassData,
-        grids: np.ndarray,
+        grids: np.ndarray | Stack,
         folder: Path,
         hardware: Hardware,
         title: str,

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import Backbone, end_of_text
 from recompose.progress import bar, say
 from recompose.tracks.vlc.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
@@ -61,7 +62,7 @@ class Encoded(Protocol):
     def suites(self) -> Sequence[Suite]: ...
 
     @property
-    def pixels(self) -> np.ndarray:
+    def pixels(self) -> np.ndarray | Stack:
         """[rows, 3, height, width] bytes, of the same rows as embeddings of images."""
 
     def features(self) -> Sequence[Features]:
@@ -96,7 +97,7 @@ def attributions(
     tokenizer: Any,
     suite: Suite,
     features: Features,
-    pixels: np.ndarray,
+    pixels: np.ndarray | Stack,
     title: str,
 ) -> dict[str, Attributed]:
     """What is kept of attribution, by sub-task; nothing of a suite that is not ARO.
@@ -135,7 +136,7 @@ def _attributed(
     captions: CaptionsOfTask,
     task: Choices,
     features: Features,
-    pixels: np.ndarray,
+    pixels: np.ndarray | Stack,
     title: str,
 ) -> Attributed:
     rows = features.image_rows[task.asked[captions.items]]

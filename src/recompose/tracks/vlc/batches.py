@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
@@ -60,7 +61,7 @@ class CaptionRows(Dataset[Batch]):
 
     def __init__(
         self,
-        pixels: np.ndarray,
+        pixels: np.ndarray | Stack,
         images: np.ndarray,
         captions: Sequence[str],
         docs: "Sequence[Doc]",
@@ -81,16 +82,6 @@ class CaptionRows(Dataset[Batch]):
 
     def __len__(self) -> int:
         return len(self._captions)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the pixels that are mapped from a file: a process that makes batches maps them itself."""
-        pixels = self._pixels
-        return vars(self) | {"_pixels": Path(str(pixels.filename)) if isinstance(pixels, np.memmap) else pixels}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        if isinstance(state["_pixels"], Path):
-            self._pixels = read_pixels(state["_pixels"].parent)
 
     def __getitem__(self, rows: list[int]) -> Batch:
         made = [self.negatives(row) for row in rows]

@@ -12,7 +12,6 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, load
-from recompose.errors import DataError
 from recompose.files import read_json
 from recompose.nn import tower_lora
 
@@ -97,17 +96,6 @@ def _pretrained(folder: Path, activation: Gelu) -> Backbone:
     own: Activation = description["activation"]
     runs_with = own if activation == "own" else OTHER[own]
     return load(description["architecture"], runs_with, folder / description["weights"])
-
-
-def check_size(given: tuple[int, ...], taken: tuple[int, ...]) -> None:
-    """See to it that pictures [height, width] have the size that a CLIP takes.
-
-    Raises:
-        DataError: they have another one.
-    """
-    if given != taken:
-        sizes = (" x ".join(map(str, size)) for size in (given, taken))
-        raise DataError("pictures are of {} pixels, and this CLIP takes {}: image_size in params.yaml".format(*sizes))
 
 
 def trained_names(backbone: Backbone) -> set[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
+from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
@@ -31,7 +32,7 @@ class Collection:
     """Suites that share raw files, with the embeddings of all of them."""
 
     suites: list[Suite]
-    pixels: np.ndarray  # [pictures, 3, height, width] bytes
+    pixels: np.ndarray | Stack  # [pictures, 3, height, width] bytes
     images: np.ndarray  # [pictures, E]
     texts: np.ndarray  # [texts, E]
 

@@ -13,10 +13,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, load_backbone
+from recompose.backbones.pixels import check_size
 from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, check_size, tokenizer_of, trained_names
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, tokenizer_of, trained_names
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, MarkedRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent

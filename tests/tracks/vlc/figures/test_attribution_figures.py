@@ -35,7 +35,7 @@ class Stored:
     """Evaluations of items of ARO's relations, and of attributes, in folders: two by turns, every third told right."""
 
     def __init__(self, folder: Path, kept: Mapping[str, Mapping[str, Attributed]]) -> None:
-        self.folder, self.data, self.names = folder, Recipe("data", "shapes-suites", {}), list(kept)
+        self.place, self.data, self.names = folder, Recipe("data", "shapes-suites", {}), list(kept)
         asked, offered = np.tile([0, 1], ITEMS // 2), np.tile([[1, 0], [3, 2]], (ITEMS // 2, 1))
         task = Choices("i2t", asked, offered, np.ones(ITEMS, dtype=int), ("on", "red") * (ITEMS // 2))
         cosines = np.stack([np.full(ITEMS, 0.5), np.where(np.arange(ITEMS) % 3, 0.4, 0.6)], axis=1)
@@ -59,14 +59,14 @@ class Stored:
     def is_complete(self, recipe: Recipe) -> bool:
         return recipe.name in self.names
 
-    def index(self, data: Recipe) -> Path:
-        return self.folder / "index"
+    def folder(self, recipe: Recipe) -> Path:
+        return self.place / "index"
 
     def raw(self, data: Recipe) -> Path:
-        return self.folder / "raw"
+        return self.place / "raw"
 
     def file(self, recipe: Recipe, name: str) -> Path:
-        return self.folder / recipe.name / name
+        return self.place / recipe.name / name
 
 
 def paper_of(kind: str, measured: Mapping[str, str], columns: Mapping[str, str]) -> Paper:

@@ -184,7 +184,7 @@ class Stored:
     """Evaluations of a pool of two drawn pictures, in folders."""
 
     def __init__(self, folder: Path, found: Mapping[str, np.ndarray]) -> None:
-        self.folder, self.data = folder, Recipe("data", "shapes-suites", {"adapter": "shapes-suites"})
+        self.place, self.data = folder, Recipe("data", "shapes-suites", {"adapter": "shapes-suites"})
         suite = Suite(
             retrieval.POOL,
             (Picture("0.png"), Picture("1.png")),
@@ -211,14 +211,14 @@ class Stored:
     def is_complete(self, recipe: Recipe) -> bool:
         return recipe.name in self.names
 
-    def index(self, data: Recipe) -> Path:
-        return self.folder / "index"
+    def folder(self, recipe: Recipe) -> Path:
+        return self.place / "index"
 
     def raw(self, data: Recipe) -> Path:
-        return self.folder / "raw"
+        return self.place / "raw"
 
     def file(self, recipe: Recipe, name: str) -> Path:
-        return self.folder / recipe.name / name
+        return self.place / recipe.name / name
 
 
 def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_a_corpus_without_negatives_gives_an_empty_figure(tmp_path: Path, monkey
     results: Any = SimpleNamespace(
         benchmarks=lambda track: ["d"],
         data=lambda track, name: data,
-        index=lambda of: tmp_path,
+        folder=lambda of: tmp_path,
         raw=lambda of: tmp_path,
     )
     sheet = NumbersOnly(tmp_path / "f", "", [])

@@ -97,7 +97,7 @@ def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], me
 def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[Path, Suite] | None:
     """The raw files and the suite of a sub-task, among those of an evaluation."""
     for _, data in collections(evaluation):
-        path = results.index(data) / SUITES / f"{task.partition('/')[0]}.json"
+        path = results.folder(data) / SUITES / f"{task.partition('/')[0]}.json"
         if path.exists():
             return results.raw(data), Suite.read(path)
     return None

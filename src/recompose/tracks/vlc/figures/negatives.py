@@ -73,7 +73,7 @@ def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Exampl
     from recompose.tracks.vlc.lexicon import WordNet
     from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace
 
-    index = results.index(data)
+    index = results.folder(data)
     corpus, docs, lexicon = Captions.read(index), read_docs(index), WordNet(index / LEXICON)
     kinds: dict[str, Make] = {
         "negclip": negclip,

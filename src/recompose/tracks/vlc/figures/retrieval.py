@@ -107,7 +107,7 @@ def of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str
 def read_gallery(results: Results, evaluation: Recipe) -> Gallery | None:
     """The pool that an evaluation was of; None where it was of other suites alone."""
     for _, data in collections(evaluation):
-        path = results.index(data) / SUITES / f"{POOL}.json"
+        path = results.folder(data) / SUITES / f"{POOL}.json"
         if path.exists():
             suite = Suite.read(path)
             pool = suite.tasks[POOL]
@@ -127,7 +127,7 @@ def read_found(results: Results, evaluation: Recipe, gallery: Gallery) -> Found:
     """What an evaluation's model finds in the pool, by the embeddings that were kept of it."""
     kept = load_file(results.file(evaluation, EMBEDDINGS))
     for name, data in collections(evaluation):
-        index = results.index(data)
+        index = results.folder(data)
         if (index / SUITES / f"{POOL}.json").exists():
             suites = read_suites(index)
             image_row = {picture: row for row, picture in enumerate(pictures_of(suites))}

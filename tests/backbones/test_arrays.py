@@ -1,0 +1,283 @@
+"""Arrays of many images: written in parts, ended at any image, gone on with, and read."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recompose.backbones import arrays
+from recompose.backbones.arrays import Layout, Stack, Unfinished
+from recompose.errors import DataError
+from recompose.files import SCRATCH
+
+IMAGES, BLOCK = 23, 4
+LAYOUT = Layout("array.npy", "float16", (3, 2))
+VALUES = np.random.default_rng(0).normal(size=(IMAGES, 3, 2)).astype(np.float32)
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture(autouse=True)
+def five_images_in_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "PART", 5 * 3 * 2 * 2 + 1)
+
+
+class Ended(BaseException):
+    """What ends a process at once."""
+
+
+def write(folder: Path, stop: int = IMAGES, layout: Layout = LAYOUT, images: int = IMAGES) -> int:
+    """Write images up to one at which the process is ended; gives where it had begun."""
+    with Unfinished(folder, layout, images) as array:
+        begun = array.done
+        for start in range(begun, images, BLOCK):
+            if start + BLOCK > stop and stop < images:
+                raise Ended
+            array.append(VALUES[start : min(start + BLOCK, images)])
+    return begun
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.npy")}
+
+
+def test_parts_are_numpy_s_own_files_of_consecutive_images(tmp_path: Path) -> None:
+    write(tmp_path)
+    names = ["array.npy", *(f"array-{number}.npy" for number in range(1, 5))]
+    assert sorted(content(tmp_path)) == sorted(names)
+    parts = [np.load(tmp_path / name) for name in names]
+    assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
+    np.testing.assert_array_equal(np.concatenate(parts), VALUES.astype(np.float16))
+
+
+def test_the_bytes_are_those_of_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "PART", 2**20)
+    write(tmp_path)
+    np.save(tmp_path / "numpy.npy", VALUES.astype(np.float16))
+    assert (tmp_path / "array.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
+
+
+@pytest.mark.parametrize("stop", range(0, IMAGES, 3))
+def test_whoever_is_ended_at_an_image_leaves_what_was_written_to_the_next(tmp_path: Path, stop: int) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    write(whole)
+    with pytest.raises(Ended):
+        write(broken, stop)
+    assert write(broken) == stop // BLOCK * BLOCK
+    assert content(broken) == content(whole)
+    assert write(broken) == IMAGES  # ended behind its last image
+    assert content(broken) == content(whole)
+
+
+@pytest.mark.parametrize("noted", [8, 12, 16, 20])
+def test_what_was_written_but_not_noted_is_written_again(tmp_path: Path, noted: int) -> None:
+    """As of a process that was ended in an image, or in the header of a part."""
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    write(whole)
+    with pytest.raises(Ended):
+        write(broken, noted)
+    part = broken / f"array-{noted // 5}.npy"
+    part.write_bytes((part.read_bytes() if part.is_file() else b"") + b"\xff" * 17)
+    assert write(broken) == noted
+    assert content(broken) == content(whole)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import numpy as np
+from recompose.backbones import arrays
+arrays.PART, arrays.KEEP_EVERY = 61, 0
+with arrays.Unfinished(Path(sys.argv[1]), arrays.Layout("array.npy", "float16", (3, 2)), 23) as array:
+    for image in np.load(sys.argv[2])[array.done :]:
+        array.append(image[np.newaxis])
+        print(array.done, flush=True)
+        if array.done == int(sys.argv[3]):
+            sys.stdin.read()
+"""
+
+
+def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
+    np.save(tmp_path / "values.npy", VALUES)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", KILLED, folder, tmp_path / "values.npy", "13"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() not in ("13\n", ""):
+            pass
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert write(folder) in (12, 13)  # the last image may not have been noted
+    np.testing.assert_array_equal(Stack.read(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
+
+
+@pytest.mark.parametrize("damage", ["[]", "{", '{"images": 8}', "no note", "no part", "a shorter part", "no header"])
+def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
+    with pytest.raises(Ended):
+        write(tmp_path, 12)
+    note, part = tmp_path / SCRATCH / arrays.WRITTEN, tmp_path / "array-2.npy"
+    match damage:
+        case "no note":
+            note.unlink()
+        case "no part":
+            part.unlink()
+        case "a shorter part":
+            part.write_bytes(part.read_bytes()[:-1])
+        case "no header":
+            part.write_bytes(b"\xff" * part.stat().st_size)
+        case _:
+            note.write_text(damage)
+    assert write(tmp_path) == 0
+    np.testing.assert_array_equal(Stack.read(tmp_path / LAYOUT.file)[:], VALUES.astype(np.float16))
+
+
+@pytest.mark.parametrize("field", ["images", "dtype", "shape", "part"])
+def test_what_was_begun_as_another_array_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    with pytest.raises(Ended):
+        write(tmp_path, 12)
+    if field == "part":
+        monkeypatch.setattr(arrays, "PART", 7 * 12)
+    other = {"dtype": Layout("array.npy", "float32", (3, 2)), "shape": Layout("array.npy", "float16", (6,))}
+    with Unfinished(tmp_path, other.get(field, LAYOUT), IMAGES - (field == "images")) as array:
+        assert array.done == 0
+    assert list(content(tmp_path)) == ["array.npy"]
+
+
+def test_nothing_stays_of_a_larger_array(tmp_path: Path) -> None:
+    write(tmp_path)
+    write(tmp_path, images=6)
+    assert sorted(content(tmp_path)) == ["array-1.npy", "array.npy"]
+    assert len(Stack.read(tmp_path / LAYOUT.file)) == 6
+
+
+def test_an_array_of_no_images_is_whole_at_once(tmp_path: Path) -> None:
+    write(tmp_path, images=0)
+    stack = Stack.read(tmp_path / LAYOUT.file)
+    assert (stack.shape, len(stack), stack[:].shape) == ((0, 3, 2), 0, (0, 3, 2))
+
+
+def test_the_size_is_said_and_room_asked_for_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grids = arrays.grids_layout(196, 2048)  # of AWA2: 37,322 x 196 x 2048 x 2 bytes are 27.9 GiB
+    monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 27 * 2**30))
+    with pytest.raises(OSError, match=r"has room for 27\.0 GiB, and 27\.9 GiB are to be written"):
+        Unfinished(tmp_path, grids, 37_322)
+    assert "grids.npy: 37322 images of 802,816 bytes, 27.9 GiB" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Ended):
+        write(tmp_path, 16)
+    monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 7 * 12))
+    write(tmp_path)
+    monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 23 * 12 - 1))
+    with pytest.raises(OSError, match="has room for"):
+        write(tmp_path, images=IMAGES, layout=Layout("other.npy", "float16", (3, 2)))
+
+
+@pytest.mark.parametrize(("value", "row"), [(np.nan, 6), (1e6, 0), (-np.inf, 22)])
+def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path, value: float, row: int) -> None:
+    values = VALUES.copy()
+    values[row, 1, 1] = value
+    with (
+        pytest.raises(DataError, match=rf"array of image {row}, from 0, are not finite in 16 bits"),
+        Unfinished(tmp_path, LAYOUT, IMAGES) as array,
+    ):
+        for start in range(0, IMAGES, BLOCK):
+            array.append(values[start : start + BLOCK])
+    assert write(tmp_path) == row // BLOCK * BLOCK
+
+
+# reading
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Stack:
+    write(tmp_path)
+    return Stack.read(tmp_path / LAYOUT.file)
+
+
+@pytest.mark.parametrize(
+    "images",
+    [
+        0,
+        -1,
+        17,
+        slice(None),
+        slice(3, 11),
+        slice(None, None, -6),
+        np.array([22, 0, 9, 9, 10, 4, 5]),
+        np.array([], dtype=np.int64),
+        np.arange(IMAGES) % 3 == 1,
+        [2, 20],
+        np.array([[1, 8], [21, 3]]),
+    ],
+)
+def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: Stack, images: object) -> None:
+    expected = VALUES.astype(np.float16)[images]  # type: ignore[index]
+    found = stack[images]
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("images", [23, -24, [0, 23]])
+def test_an_image_that_there_is_not_is_an_error(stack: Stack, images: object) -> None:
+    with pytest.raises(IndexError):
+        stack[images]
+
+
+def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: Stack) -> None:
+    assert all(isinstance(part.base, np.memmap) and not part.flags.writeable for part in stack._parts)
+    given = stack[2:4]
+    given += 1
+    np.testing.assert_array_equal(stack[2:4], VALUES[2:4].astype(np.float16))
+
+
+def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: Path) -> None:
+    write(tmp_path)
+    found = Stack.read(tmp_path / LAYOUT.file, np.float32)
+    for given in (found[3], found[:], found[np.array([4, 20])]):
+        assert given.dtype == np.float32
+    np.testing.assert_allclose(found[:], VALUES, rtol=2**-11, atol=2**-25)
+
+
+@pytest.mark.parametrize("other", [np.zeros((6, 3, 2), np.float16), np.zeros((5, 3), np.float16), np.zeros((5, 3, 2))])
+def test_parts_that_do_not_go_together_are_named(tmp_path: Path, other: np.ndarray) -> None:
+    write(tmp_path)
+    np.save(tmp_path / "array-2.npy", other)
+    with pytest.raises(DataError, match=r"array-2\.npy holds float.*with which .*array\.npy does not go on"):
+        Stack.read(tmp_path / LAYOUT.file)
+
+
+def test_a_pickle_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / LAYOUT.file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="Python objects"):
+        Stack.read(tmp_path / LAYOUT.file)
+
+
+def test_another_process_maps_files_itself(tmp_path: Path) -> None:
+    write(tmp_path)
+    sent = pickle.dumps(Stack.read(tmp_path / LAYOUT.file, np.float32))
+    assert len(sent) < 500
+    found = pickle.loads(sent)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found[:], VALUES.astype(np.float16).astype(np.float32))
+    in_memory = pickle.loads(pickle.dumps(Stack([VALUES[:20], VALUES[20:]])))
+    np.testing.assert_array_equal(in_memory[[22, 3]], VALUES[[22, 3]])
