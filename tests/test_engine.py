@@ -315,6 +315,23 @@ def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
     assert by_name["msci"] != by_name["duplex"]
 
 
+def test_of_what_is_asked_for_at_once_nothing_stands_in_two_jobs(work: Workspace) -> None:
+    targets = ["msci", "reports/duplex/table-2.md", "reports/duplex/figure-6.svg", "reports/made.json"]
+    engine = Engine(work, Machine(2), lambda: targets)
+    wanted = {
+        scope: keys(recipe for recipe in closure(engine.scopes()[scope]) if recipe.kind in PHASES)
+        for scope in ("msci", "duplex.table-2", "duplex.figure-6")
+    }
+    receipts = {scope: engine.receipts(scope) for scope in wanted}
+    jobs = {path: engine.job(Path(path).stem) for paths in receipts.values() for path in paths}
+    assert_dealt(work, list(jobs.values()), [work.plan.by_key[key] for key in set().union(*wanted.values())])
+    for path, job in jobs.items():
+        assert set(engine.before(Path(path).parents[1].name, job.name)) <= jobs.keys()
+    for scope, paths in receipts.items():
+        assert wanted[scope] <= {key for path in paths for key in jobs[path].keys}
+    assert engine.receipts("duplex.table-1") == Engine(work, Machine(2)).receipts("duplex.table-1")
+
+
 def test_a_table_of_counts_needs_data_alone_and_one_of_a_method_that_method(work: Workspace) -> None:
     engine = Engine(work, Machine(2))
     (job,) = engine.jobs("msci.table-1")
