@@ -5,10 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import pytest
 
+from recompose.calibration import Calibrated, Calibration
 from recompose.engine import ALL, Delegate, Engine, Job, Machine, Scheduler, called, said
 from recompose.errors import PlanError
 from recompose.files import write_json
@@ -188,6 +190,28 @@ def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(
     groups = {group_of(each) for each in work.plan.of("evaluations")}
     assert len(jobs) == len(groups)
     assert {job.minutes for job in jobs if any(key.startswith("runs/") for key in job.keys)} == {1440}
+
+
+def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path) -> None:
+    work = workspace(tmp_path, "paper", "czsl.methods.msci.training.epochs=20")
+    run = next(each for each in work.plan.of("runs") if each.name == "msci on mit-states, seed 0")
+    steps = Calibrated(
+        method="msci",
+        dataset="mit-states",
+        backbone="clip-vit-l-14",
+        setup_seconds=100.0,
+        image_seconds=0.01,
+        memory_bytes=2**34,
+        steps=3,
+        host="h",
+        device="d",
+    )
+    Calibration.read(work.results).write(work.results, [steps])
+    (job,) = (job for job in Engine(work, Scheduler()).jobs("msci.table-2") if run.key in job.keys)
+    scored = [key for key in job.keys if key != run.key]
+    # MIT-States has 30,338 images to train on; evaluations are calibrated by nothing
+    assert job.minutes == 10 + ceil(2 * (100 + 0.01 * 20 * 30_338) / 60) + 60 * len(scored)
+    assert (job.gpus, job.threads, job.memory) == (1, 8, 16_384)
 
 
 def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Workspace) -> None:
