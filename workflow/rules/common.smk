@@ -21,7 +21,7 @@ ROOM = {
 LEFT = queued(work.root) if workflow.is_main_process and workflow.nodes else {}
 if LEFT and "slurm_extra" not in (workflow.resource_settings.default_resources or {}):
     BEHIND = {"slurm_extra": lambda wildcards: behind(LEFT, wildcards.job)}
-    logger.info(f"Slurm has {counted(sum(map(len, LEFT.values())), 'jobs')} of this folder already: what makes the same begins when they end")
+    logger.info(f"Slurm has {counted(sum(map(len, LEFT.values())), 'jobs')} of this folder already: jobs that make the same begin after")
 else:
     BEHIND = {}
 
