@@ -128,7 +128,8 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
         computes = job.phase in ("backbones", "features", "grids") or any(
             {"backbone", "grids"} & each.needs.keys() for each in recipes
         )
-        assert job.gpus == (gpus if computes else 0), job.says
+        trains = any(each.kind == "runs" for each in recipes)
+        assert job.gpus == (0 if not computes else gpus if trains else min(gpus, 1)), job.says
 
 
 def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
@@ -149,7 +150,9 @@ def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretrai
 
 def test_what_is_shared_between_gpus_is_given_the_threads_of_as_many_processes(tmp_path: Path) -> None:
     jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), Machine(16)).jobs(ALL)
-    assert {(job.gpus, job.threads) for job in trained(jobs) if job.gpus} == {(4, 32)}
+    counts = {kind: {(job.gpus, job.threads) for job in jobs if job.keys[0].startswith(kind)} for kind in PHASES}
+    assert counts["runs"] == {(4, 32)}
+    assert counts["features"] == counts["grids"] == {(1, 8)}
 
 
 def test_backbones_of_others_are_fetched_without_a_gpu(tmp_path: Path) -> None:

@@ -201,8 +201,7 @@ class Engine:
         return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
 
     def _job(self, phase: str, recipes: list[Recipe]) -> Job:
-        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)) and not _is_fetched(recipes)
-        gpus = self._gpus_of_towers if towers else 0
+        gpus = self._gpus(recipes)
         estimates = [self._estimate(recipe) for recipe in recipes]
         return Job(
             phase,
@@ -222,11 +221,17 @@ class Engine:
         trainer = recipe.document.get("trainer", {}) if recipe and phase == "backbones" else {}
         return int(trainer.get("threads", 1 if phase == "backbones" else self.work.params.chosen.trainer.threads))
 
+    def _gpus(self, recipes: list[Recipe]) -> int:
+        """The GPUs of a process that makes these: devices share the training of a run, and nothing else."""
+        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)) and not _is_fetched(recipes)
+        if not towers:
+            return 0
+        trains = any(recipe.kind == TRAINED[0] for recipe in recipes)
+        return self._gpus_of_towers if trains else min(self._gpus_of_towers, 1)
+
     @property
     def _gpus_of_towers(self) -> int:
-        """The GPUs of a process that computes with the backbone; with ``devices: auto`` Lightning takes all there
-        are.
-        """
+        """The GPUs of a process that trains with the backbone; with ``devices: auto`` Lightning takes all there are."""
         trainer = self.work.params.chosen.trainer
         if trainer.accelerator == "cpu":
             return 0
