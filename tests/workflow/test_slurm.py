@@ -42,15 +42,24 @@ def _lacking() -> str | None:
     ):
         return "Slurm is not installed: `benchmarks/slurm.sh start` installs and starts one on Debian"
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
-        return "Snakemake's plugin for Slurm is not installed: pip install -e '.[slurm]'"
+        return "Snakemake's plugin for Slurm is not installed: uv pip install -e '.[slurm]'"
+    if os.geteuid() != 0:
+        return "only root may start a Slurm"
+    if subprocess.run(["timeout", "5", "sinfo"], capture_output=True).returncode == 0:
+        return "another Slurm is up on this machine: it is left alone"
     return None
 
 
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A Slurm of one node."""
+@pytest.fixture(scope="session")
+def possible() -> None:
+    """Skips, before anything is made for it, what needs a Slurm of its own where there can be none."""
     if lacking := _lacking():
         pytest.skip(lacking)
+
+
+@pytest.fixture
+def slurm(possible: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A Slurm of one node."""
     folder = tmp_path / "slurm"
     subprocess.run([SCRIPT, "start", folder, "27817"], check=True)
     monkeypatch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
@@ -77,7 +86,7 @@ def until(happens: Callable[[], object], process: "subprocess.Popen[str]") -> No
 
 @pytest.mark.engines
 @pytest.mark.slow  # a minute
-@pytest.mark.usefixtures("slurm")
+@pytest.mark.usefixtures("possible", "slurm")
 def test_where_snakemake_and_its_job_are_killed_the_same_command_gives_the_same_numbers(
     trained: Project, trained_project: Project
 ) -> None:
