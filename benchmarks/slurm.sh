@@ -12,17 +12,19 @@ export SLURM_CONF=$folder/slurm.conf
 link=/etc/slurm/slurm.conf
 PATH=$PATH:/usr/sbin:/sbin
 
-end() { # end a daemon by its pid file, and wait for that
-  local file=$folder/$1.pid pid
-  [ -s "$file" ] || return 0
-  pid=$(cat "$file")
-  kill "$pid" 2>/dev/null || true
-  for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
-  rm -f "$file"
+runs() { # whether a daemon of a folder is up; its number may be another process's by now
+  local pid
+  pid=$(cat "$2/$1.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$1" ]
+}
+
+end() { # end a daemon, and wait for that
+  if runs "$1" "$folder"; then kill "$(cat "$folder/$1.pid")" || true; fi
+  for _ in $(seq 100); do runs "$1" "$folder" || break; sleep 0.1; done
+  rm -f "$folder/$1.pid"
 }
 
 stop() {
-  if [ -s "$folder/slurmctld.pid" ] && scancel --me 2>/dev/null; then
+  if runs slurmctld "$folder" && scancel --me 2>/dev/null; then
     for _ in $(seq 60); do [ -n "$(squeue --noheader 2>/dev/null)" ] || break; sleep 1; done
   fi
   end slurmd
@@ -48,7 +50,6 @@ write_settings() {
   memory=$(awk '/^MemTotal/ {print int($2 / 1024 * 0.9)}' /proc/meminfo)
   mkdir -p "$folder"/{state,spool,munge}
   chmod 700 "$folder/munge"
-  touch "$folder"/gpu{0,1}
   [ -s "$folder/munge/key" ] || mungekey --create --keyfile="$folder/munge/key"
   cat >"$SLURM_CONF" <<SETTINGS
 ClusterName=one-node
@@ -69,7 +70,9 @@ SlurmctldLogFile=$folder/slurmctld.log
 SlurmdLogFile=$folder/slurmd.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=2
+JobAcctGatherParams=OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
@@ -78,18 +81,28 @@ GresTypes=gpu
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory Gres=gpu:2 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 SETTINGS
-  echo "Name=gpu File=$folder/gpu[0-1] Flags=nvidia_gpu_env" >"$folder/gres.conf"
+  printf "Name=gpu File=/dev/%s Flags=nvidia_gpu_env\n" null zero >"$folder/gres.conf" # of files that are no devices it names none
   if [ "$(slurmd -V | tr -dc "0-9.\n" | cut -d. -f1)" -ge 23 ]; then # these want to be told that there are no control groups
     echo "CgroupPlugin=disabled" >"$folder/cgroup.conf"
   fi
 }
 
-start() {
-  stop
-  if [ -e "$link" ]; then
+refuse_another() { # but what an earlier start left behind, such as after a power loss, is none
+  [ -e "$link" ] || return 0
+  local other
+  other=$(dirname "$(readlink "$link" || echo "$link")")
+  if ! grep -q "^ClusterName=one-node$" "$link"; then
     echo "there is a Slurm on this machine: $link" >&2
     exit 1
+  elif runs slurmctld "$other"; then
+    echo "there is such a Slurm on this machine; to end it: benchmarks/slurm.sh stop $other" >&2
+    exit 1
   fi
+}
+
+start() {
+  stop
+  refuse_another
   install_missing
   rm -rf "$folder"/{state,spool}
   write_settings

@@ -5,10 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import pytest
 
+from recompose.calibration import Calibrated, Calibration
 from recompose.engine import ALL, Delegate, Engine, Job, Machine, Scheduler, called, said
 from recompose.errors import PlanError
 from recompose.files import write_json
@@ -126,7 +128,8 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
         computes = job.phase in ("backbones", "features", "grids") or any(
             {"backbone", "grids"} & each.needs.keys() for each in recipes
         )
-        assert job.gpus == (gpus if computes else 0), job.says
+        trains = any(each.kind == "runs" for each in recipes)
+        assert job.gpus == (0 if not computes else gpus if trains else min(gpus, 1)), job.says
 
 
 def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
@@ -147,7 +150,9 @@ def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretrai
 
 def test_what_is_shared_between_gpus_is_given_the_threads_of_as_many_processes(tmp_path: Path) -> None:
     jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), Machine(16)).jobs(ALL)
-    assert {(job.gpus, job.threads) for job in trained(jobs) if job.gpus} == {(4, 32)}
+    counts = {kind: {(job.gpus, job.threads) for job in jobs if job.keys[0].startswith(kind)} for kind in PHASES}
+    assert counts["runs"] == {(4, 32)}
+    assert counts["features"] == counts["grids"] == {(1, 8)}
 
 
 def test_backbones_of_others_are_fetched_without_a_gpu(tmp_path: Path) -> None:
@@ -188,6 +193,28 @@ def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(
     groups = {group_of(each) for each in work.plan.of("evaluations")}
     assert len(jobs) == len(groups)
     assert {job.minutes for job in jobs if any(key.startswith("runs/") for key in job.keys)} == {1440}
+
+
+def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path) -> None:
+    work = workspace(tmp_path, "paper", "czsl.methods.msci.training.epochs=20")
+    run = next(each for each in work.plan.of("runs") if each.name == "msci on mit-states, seed 0")
+    steps = Calibrated(
+        method="msci",
+        dataset="mit-states",
+        backbone="clip-vit-l-14",
+        setup_seconds=100.0,
+        image_seconds=0.01,
+        memory_bytes=2**34,
+        steps=3,
+        host="h",
+        device="d",
+    )
+    Calibration.read(work.results).write(work.results, [steps])
+    (job,) = (job for job in Engine(work, Scheduler()).jobs("msci.table-2") if run.key in job.keys)
+    scored = [key for key in job.keys if key != run.key]
+    # MIT-States has 30,338 images to train on; evaluations are calibrated by nothing
+    assert job.minutes == 10 + ceil(2 * (100 + 0.01 * 20 * 30_338) / 60) + 60 * len(scored)
+    assert (job.gpus, job.threads, job.memory) == (1, 8, 16_384)
 
 
 def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Workspace) -> None:
@@ -313,6 +340,23 @@ def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
         alone = set().union(*(by_name[f"{paper}.{name}"] for name in load_paper(paper).artifacts))
         assert by_name[paper] == alone <= by_name[ALL]
     assert by_name["msci"] != by_name["duplex"]
+
+
+def test_of_what_is_asked_for_at_once_nothing_stands_in_two_jobs(work: Workspace) -> None:
+    targets = ["msci", "reports/duplex/table-2.md", "reports/duplex/figure-6.svg", "reports/made.json"]
+    engine = Engine(work, Machine(2), lambda: targets)
+    wanted = {
+        scope: keys(recipe for recipe in closure(engine.scopes()[scope]) if recipe.kind in PHASES)
+        for scope in ("msci", "duplex.table-2", "duplex.figure-6")
+    }
+    receipts = {scope: engine.receipts(scope) for scope in wanted}
+    jobs = {path: engine.job(Path(path).stem) for paths in receipts.values() for path in paths}
+    assert_dealt(work, list(jobs.values()), [work.plan.by_key[key] for key in set().union(*wanted.values())])
+    for path, job in jobs.items():
+        assert set(engine.before(Path(path).parents[1].name, job.name)) <= jobs.keys()
+    for scope, paths in receipts.items():
+        assert wanted[scope] <= {key for path in paths for key in jobs[path].keys}
+    assert engine.receipts("duplex.table-1") == Engine(work, Machine(2)).receipts("duplex.table-1")
 
 
 def test_a_table_of_counts_needs_data_alone_and_one_of_a_method_that_method(work: Workspace) -> None:

@@ -140,7 +140,9 @@ def test_the_command_makes_first_what_is_needed(
 def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_record(
     work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = work.plan.of("data")[:2]
+    first, second = work.plan.of("runs")[:2]
+    make(work, closure(first.needs.values()))
+    made.clear()
     monkeypatch.setenv("LOCAL_RANK", "1")
     with work.store.making(first) as folder:  # by the process that it helps
         assert folder
@@ -151,6 +153,19 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
     assert made == [first.key, second.key]
     assert not work.store.is_complete(second)
     assert not (second_folder / "error.txt").exists()
+
+
+def test_a_helper_leaves_alone_what_was_there_before_it_and_all_that_no_devices_share(
+    work: Workspace, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluation = next(each for each in work.plan.of("evaluations") if "run" in each.needs)
+    first, second = evaluation.needs["run"], work.plan.of("runs")[-1]
+    make(work, closure([first]))
+    made.clear()
+    work.store.folder(second).mkdir(parents=True)  # by the process that it helps
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    make(work, [*closure([first]), evaluation, second])
+    assert made == [second.key]
 
 
 def test_data_that_was_changed_since_it_was_indexed_is_not_read(

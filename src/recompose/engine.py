@@ -98,8 +98,20 @@ class Scheduler:
 class Engine:
     """The jobs and receipts of a workspace."""
 
-    def __init__(self, work: Workspace, machine: Machine | Scheduler | None = None) -> None:
-        self.work, self.machine = work, machine or Machine.here()
+    def __init__(
+        self,
+        work: Workspace,
+        machine: Machine | Scheduler | None = None,
+        targets: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        """Of a workspace.
+
+        Args:
+            work: the workspace.
+            machine: what carries jobs out.
+            targets: gives what Snakemake was called with, once it knows.
+        """
+        self.work, self.machine, self._targets = work, machine or Machine.here(), targets
         self.papers = work.papers
         self._jobs: dict[str, list[Job]] = {}
         self._estimates: dict[str, Estimate | None] = {}  # by digest
@@ -123,7 +135,24 @@ class Engine:
     def _wanted(self, scope: str) -> list[Recipe]:
         if scope == ALL:
             return list(self.work.plan.recipes)
-        return [recipe for recipe in closure(self.scopes()[scope]) if recipe.kind in PHASES]
+        scopes = self.scopes()
+        artifacts = scopes[scope] if scope in scopes else [recipe for name in self._asked for recipe in scopes[name]]
+        return [recipe for recipe in closure(artifacts) if recipe.kind in PHASES]
+
+    @cached_property
+    def _asked(self) -> list[str]:
+        """The papers and artifacts that a call is for at once; none where it is for one."""
+        scopes = self.scopes()
+        asked = {scope for target in self._targets() if (scope := _scope_of(target)) in scopes} - {ALL}
+        return sorted(asked) if len(asked) > 1 else []
+
+    def _dealt(self, scope: str) -> str:
+        """The scope in which the jobs for a scope are dealt out. What a call is for at once is in one, so that no job
+        waits for another that makes the same.
+        """
+        if scope == ALL or scope not in self._asked:  # what is asked for is known after everything is laid out
+            return scope
+        return f"{self._asked[0]}-and-{len(self._asked) - 1}-more-{short(digest(self._asked))}"
 
     # jobs
 
@@ -172,8 +201,7 @@ class Engine:
         return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
 
     def _job(self, phase: str, recipes: list[Recipe]) -> Job:
-        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)) and not _is_fetched(recipes)
-        gpus = self._gpus_of_towers if towers else 0
+        gpus = self._gpus(recipes)
         estimates = [self._estimate(recipe) for recipe in recipes]
         return Job(
             phase,
@@ -193,11 +221,17 @@ class Engine:
         trainer = recipe.document.get("trainer", {}) if recipe and phase == "backbones" else {}
         return int(trainer.get("threads", 1 if phase == "backbones" else self.work.params.chosen.trainer.threads))
 
+    def _gpus(self, recipes: list[Recipe]) -> int:
+        """The GPUs of a process that makes these: devices share the training of a run, and nothing else."""
+        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)) and not _is_fetched(recipes)
+        if not towers:
+            return 0
+        trains = any(recipe.kind == TRAINED[0] for recipe in recipes)
+        return self._gpus_of_towers if trains else min(self._gpus_of_towers, 1)
+
     @property
     def _gpus_of_towers(self) -> int:
-        """The GPUs of a process that computes with the backbone; with ``devices: auto`` Lightning takes all there
-        are.
-        """
+        """The GPUs of a process that trains with the backbone; with ``devices: auto`` Lightning takes all there are."""
         trainer = self.work.params.chosen.trainer
         if trainer.accelerator == "cpu":
             return 0
@@ -248,7 +282,12 @@ class Engine:
 
     def receipts(self, scope: str, *phases: str) -> list[str]:
         """The receipts of the jobs that a scope has left, of some phases, or of all."""
-        return [self._relative(self.receipt(scope, job)) for job in self.jobs(scope) if job.phase in (phases or PHASES)]
+        dealt = self._dealt(scope)
+        jobs = [job for job in self.jobs(dealt) if job.phase in (phases or PHASES)]
+        if dealt != scope:
+            wanted = {recipe.key for recipe in self._wanted(scope)}
+            jobs = [job for job in jobs if not wanted.isdisjoint(job.keys)]
+        return [self._relative(self.receipt(dealt, job)) for job in jobs]
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.work.root).as_posix()
@@ -383,6 +422,16 @@ class Delegate(Engine):
     def reconcile(self) -> list[Path]:
         """Leave receipts and stamps as they are."""
         return []
+
+
+def _scope_of(target: str) -> str:
+    """The scope that a target of Snakemake's would be in, if it is a paper or a file of an artifact.
+
+    >>> _scope_of("msci"), _scope_of("reports/msci/table-2.lineage.json")
+    ('msci', 'msci.table-2')
+    """
+    paper, _, file = target.removeprefix("reports/").partition("/")
+    return f"{paper}.{file.partition('.')[0]}" if file else paper
 
 
 def _is_fetched(recipes: list[Recipe]) -> bool:

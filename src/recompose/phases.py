@@ -262,6 +262,8 @@ def _leave_scheduler() -> None:
 
 
 def _make_one(work: Workspace, recipe: Recipe, title: str) -> None:
+    if is_helper() and not _is_shared(work, recipe):
+        return
     with _making(work, recipe) as folder:
         if folder is None:
             say(f"{title} is complete, and kept", detail=True)
@@ -270,7 +272,7 @@ def _make_one(work: Workspace, recipe: Recipe, title: str) -> None:
             return
         say(title, detail=recipe.kind in ("runs", "evaluations"))
         PHASES[recipe.kind].make(work, recipe, folder)
-    if recipe.kind == "evaluations" and not is_helper():
+    if recipe.kind == "evaluations":
         _say_headline(work, recipe, title.partition(" ")[0])
 
 
@@ -287,6 +289,11 @@ def _say_headline(work: Workspace, recipe: Recipe, place: str) -> None:
 def is_helper() -> bool:
     """Whether Lightning started this process to help another, on several devices, with what that one is making."""
     return int(os.environ.get("LOCAL_RANK", "0")) > 0
+
+
+def _is_shared(work: Workspace, recipe: Recipe) -> bool:
+    """Whether a helper has a part in this: devices share training alone, and that before it was complete."""
+    return recipe.kind == "runs" and not work.store.is_complete(recipe)
 
 
 def _making(work: Workspace, recipe: Recipe) -> AbstractContextManager[Path | None]:

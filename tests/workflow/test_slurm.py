@@ -1,7 +1,9 @@
 """The profile `slurm`, on a Slurm of one node that is started for it."""
 
 import importlib.util
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -11,12 +13,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import ROOT, Project, with_methods
+from tests.conftest import ROOT, Project
 from tests.workflow.test_kills import stored
 
 SCRIPT = ROOT / "benchmarks" / "slurm.sh"
-PATIENCE = 400  # seconds until a moment has to come
-SNAKEMAKE = ("snakemake", "--workflow-profile", "slurm")
+PATIENCE = 240  # seconds until a moment has to come
+SNAKEMAKE = ("snakemake", "runs", "--workflow-profile", "slurm", "--slurm-init-seconds-before-status-checks", "1")
 
 
 def profile(name: str) -> dict[str, object]:
@@ -40,15 +42,24 @@ def _lacking() -> str | None:
     ):
         return "Slurm is not installed: `benchmarks/slurm.sh start` installs and starts one on Debian"
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
-        return "Snakemake's plugin for Slurm is not installed: pip install -e '.[slurm]'"
+        return "Snakemake's plugin for Slurm is not installed: uv pip install -e '.[slurm]'"
+    if os.geteuid() != 0:
+        return "only root may start a Slurm"
+    if subprocess.run(["timeout", "5", "sinfo"], capture_output=True).returncode == 0:
+        return "another Slurm is up on this machine: it is left alone"
     return None
 
 
-@pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A Slurm of one node."""
+@pytest.fixture(scope="session")
+def possible() -> None:
+    """Skips, before anything is made for it, what needs a Slurm of its own where there can be none."""
     if lacking := _lacking():
         pytest.skip(lacking)
+
+
+@pytest.fixture
+def slurm(possible: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A Slurm of one node."""
     folder = tmp_path / "slurm"
     subprocess.run([SCRIPT, "start", folder, "27817"], check=True)
     monkeypatch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
@@ -58,11 +69,10 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         subprocess.run([SCRIPT, "stop", folder], check=True)
 
 
-def queue() -> dict[str, str]:
-    """The jobs that wait or run: id -> what is said of it."""
-    listed = subprocess.run(
-        ["squeue", "--noheader", "--format=%i %k"], capture_output=True, text=True, check=True
-    ).stdout
+def queue(what: str = "%k") -> dict[str, str]:
+    """The jobs that wait or run: number -> what is said of it."""
+    command = ["squeue", "--noheader", f"--format=%i {what}"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return dict(line.split(maxsplit=1) for line in listed.splitlines())
 
 
@@ -75,32 +85,33 @@ def until(happens: Callable[[], object], process: "subprocess.Popen[str]") -> No
 
 
 @pytest.mark.engines
-@pytest.mark.slow
-@pytest.mark.usefixtures("slurm")
-def test_jobs_that_are_killed_and_a_workflow_that_is_give_the_same_numbers(
-    trained_project: Project, tmp_path: Path
+@pytest.mark.slow  # a minute
+@pytest.mark.usefixtures("possible", "slurm")
+def test_where_snakemake_and_its_job_are_killed_the_same_command_gives_the_same_numbers(
+    trained: Project, trained_project: Project
 ) -> None:
-    project = with_methods(tmp_path / "project", "chance", "c-s-o")
+    for kind in ("runs", "evaluations"):
+        shutil.rmtree(trained.root / "results" / kind)
 
-    # Snakemake is killed: its job goes on, and the next Snakemake's waits for it
-    first = project.start(*SNAKEMAKE)
-    until(lambda: list(project.root.glob("results/backbones/*/scratch")), first)
-    assert any("make_backbones" in said and "shapes-clip" in said for said in queue().values())
+    # Snakemake is killed: its job goes on, and the next Snakemake's begins when that one ends
+    first = trained.start(*SNAKEMAKE)
+    until(queue, first)
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
-    assert queue()
+    ((left, named),) = queue().items()
+    job = json.loads((trained.root / "results/jobs" / f"{named.rpartition('_')[2]}.json").read_text())
+    assert queue("%C %m %l") == {left: f"{job['threads']} {job['memory'] // 1024}G {job['minutes']}:00"}
+    second = trained.start(*SNAKEMAKE)
+    until(lambda: len(queue()) == 2, second)
+    assert {reason for number, reason in queue("%r").items() if number != left} == {"Dependency"}
 
-    # a job is killed: it is tried again, and resumes
-    second = project.start(*SNAKEMAKE)
-    until(lambda: list(project.root.glob("results/runs/*/scratch/last.ckpt")), second)
-    training = [job for job, said in queue().items() if "make_runs" in said and "c-s-o" in said]
-    subprocess.run(["scancel", *training], check=True)
+    # that job is killed: the next one resumes
+    until(lambda: list(trained.root.glob("results/runs/*/scratch/last.ckpt")), second)
+    subprocess.run(["scancel", left], check=True)
     said = second.communicate(timeout=PATIENCE)[1]
     assert second.returncode == 0, said[-3000:]
 
-    assert "Nothing to be done" in project.snakemake().stderr
-    assert stored(project) == stored(trained_project)
-    logs = "".join(path.read_text() for path in project.root.glob("results/runs/*/log.txt"))
+    assert stored(trained) == stored(trained_project)
+    logs = "".join(path.read_text() for path in trained.root.glob("results/runs/*/log.txt"))
     assert "resuming from the last whole epoch" in logs
-    names = [path.name for path in project.root.glob("results/logs/runs/*.log")]
-    assert any("c-s-o-on-shapes-pairs-seed-0" in name for name in names)
+    assert list(trained.root.glob("results/logs/runs/all-c-s-o-on-shapes-pairs-seed-*.log"))

@@ -84,6 +84,12 @@ def test_a_phase_is_made_alone_and_each_job_says_what_it_does(trained: Project) 
     said = trained.snakemake("runs", "--dry-run").stdout
     assert "of c-s-o on shapes-pairs, seeds 0" in said
     assert "artifacts_of_" not in said
+    papers = trained.jobs("msci", "duplex")  # what both need stands in one job
+    assert {phase: papers[f"make_{phase}"] for phase in ("data", "backbones", "features")} == {
+        "data": 2,
+        "backbones": 1,
+        "features": 1,
+    }
 
 
 def test_as_many_processes_train_as_there_are_cores(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 # What rules of artifacts share: their names, and what Snakemake's report shows of them.
 
+from recompose.engine import counted
+from recompose.queued import behind, queued
 from recompose.report.kinds import artifact_files, is_figure
 
 CATEGORIES = {"csv": "data", "svg": "figure"}
@@ -14,6 +16,14 @@ ROOM = {
     "runtime": lambda wildcards, attempt: demands.longer(60, attempt),
     "nodes": 1,
 }
+
+# jobs go behind those with Slurm that make the same; options of a user's own keep their place
+LEFT = queued(work.root) if workflow.is_main_process and workflow.nodes else {}
+if LEFT and "slurm_extra" not in (workflow.resource_settings.default_resources or {}):
+    BEHIND = {"slurm_extra": lambda wildcards: behind(LEFT, wildcards.job)}
+    logger.info(f"Slurm has {counted(sum(map(len, LEFT.values())), 'jobs')} of this folder already: jobs that make the same begin after")
+else:
+    BEHIND = {}
 
 
 # Files below reports/ are in git and written whole: they are updated in place, so that a job that fails, or another call of

@@ -25,6 +25,7 @@ for _phase in (*PREPARED, TRAINED[0]):
             mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
             runtime=lambda wildcards, attempt: demands.longer(engine.job(wildcards.job).minutes, attempt),
             nodes=1,
+            **BEHIND,
         retries: 1 if _phase == "data" else None # as the profile has it
         shell:
             "python -m recompose make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"

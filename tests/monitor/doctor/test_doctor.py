@@ -11,7 +11,7 @@ from recompose.monitor import doctor
 from recompose.monitor.doctor import STOPS, Machine
 from tests.conftest import ROOT
 
-HERE = Machine((3, 12, 1), {"torch": "2.13.0"}, None, (), slurm=False, plugin=False)
+HERE = Machine((3, 12, 1), {"torch": "2.13.0"}, None, (), slurm=None, plugin=False)
 
 
 @pytest.fixture(autouse=True)

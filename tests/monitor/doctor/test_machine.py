@@ -7,13 +7,24 @@ import pytest
 
 from recompose.costs import Estimate
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
-from recompose.monitor.doctor.machine import Gpu, Machine, gpu_memory, gpus, locked, packages, python, scheduler
+from recompose.monitor.doctor.machine import (
+    Gpu,
+    Machine,
+    gpu_memory,
+    gpus,
+    locked,
+    packages,
+    python,
+    scheduler,
+    slurm,
+    with_gpus,
+)
 from recompose.monitor.outlook import Needed
 from recompose.params import Trainer
 from recompose.plan import Recipe
 
 SMALL = Gpu("small", 24 * 10**9, bf16=True)
-HERE = Machine((3, 12, 1), {"torch": "2.13.0+cu130"}, "13.0", (SMALL,), slurm=False, plugin=False)
+HERE = Machine((3, 12, 1), {"torch": "2.13.0+cu130"}, "13.0", (SMALL,), slurm=None, plugin=False)
 TRAINER = Trainer(precision="32-true", threads=1, accelerator="auto", devices=1)
 
 
@@ -32,12 +43,14 @@ def test_an_old_python_stops() -> None:
 
 
 def test_packages_are_compared_with_those_that_are_locked(tmp_path: Path) -> None:
-    lines = ["torch==2.13.0 \\", "    --hash=sha256:00", "    # via x", "numpy==2.1 ; python_version >= '3.11' \\"]
+    lines = ["torch==2.13.0 \\", "    --hash=sha256:00", "    # via x", "numpy==2.1 ; python_version < '3.12' \\"]
+    lines += ["numpy==2.2 ; python_version >= '3.12' \\"]
     (tmp_path / "requirements.lock").write_text("\n".join(lines))
     pins = locked(tmp_path)
-    assert pins == {"torch": "2.13.0", "numpy": "2.1"}
+    assert pins == {"torch": ["2.13.0"], "numpy": ["2.1", "2.2"]}
     assert packages(HERE, pins).state == FINE
-    differing = packages(HERE, {"torch": "2.12.0"})
+    assert packages(replace(HERE, packages={"numpy": "2.1"}), pins).state == FINE
+    differing = packages(HERE, {"torch": ["2.12.0"]})
     assert (differing.state, "torch 2.12.0" in differing.remedy) == (WARNING, True)
     assert packages(replace(HERE, packages={"torch": None}), pins).state == STOPS
     assert locked(tmp_path / "elsewhere") == {}
@@ -54,7 +67,8 @@ def test_packages_are_compared_with_those_that_are_locked(tmp_path: Path) -> Non
         ({"gpus": ()}, {}, "32-true", WARNING),
         ({"gpus": ()}, {}, "16-mixed", STOPS),
         ({"gpus": ()}, {"accelerator": "gpu"}, "32-true", STOPS),
-        ({"gpus": (), "slurm": True}, {"accelerator": "gpu"}, "32-true", WARNING),
+        ({"gpus": (), "slurm": "GPUs in main (1 x gpu:2)"}, {"accelerator": "gpu"}, "32-true", WARNING),
+        ({"gpus": (), "slurm": ""}, {"accelerator": "gpu"}, "32-true", STOPS),
     ],
 )
 def test_gpus_are_those_that_training_asks_for(
@@ -80,7 +94,25 @@ def test_the_largest_run_has_to_fit() -> None:
     assert gpu_memory(HERE, TRAINER, []) is None
 
 
-def test_slurm_without_the_plugin_is_said() -> None:
+def test_where_slurm_has_gpus_is_said_and_what_it_lacks() -> None:
     assert scheduler(HERE).found == "none: jobs run on this machine"
-    assert scheduler(replace(HERE, slurm=True)).state == WARNING
-    assert scheduler(replace(HERE, slurm=True, plugin=True)).state == FINE
+    there = replace(HERE, slurm="GPUs in main (1 x gpu:2)")
+    assert (scheduler(there).state, "[slurm]" in scheduler(there).remedy) == (WARNING, True)
+    fine = scheduler(replace(there, plugin=True))
+    assert (fine.state, "main (1 x gpu:2)" in fine.found) == (FINE, True)
+    assert scheduler(replace(HERE, slurm="", plugin=True)).state == WARNING
+
+
+def test_partitions_with_gpus_are_named_and_of_many_the_first() -> None:
+    assert with_gpus("cpu|40|(null)\nrest|2|lustre:1\n") == with_gpus("") == "no GPUs"
+    many = "".join(f"p{number}|2|gpu:h100:8(S:0-1)\n" for number in range(5))
+    assert with_gpus(many) == "GPUs in p0 (2 x gpu:h100:8), p1 (2 x gpu:h100:8), p2 (2 x gpu:h100:8) and 2 more"
+
+
+def test_a_slurm_that_does_not_answer_is_none_to_count_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert slurm() is None
+    for name, does in (("sbatch", "exit 0"), ("sinfo", "echo unable to contact >&2; exit 1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    assert slurm() == ""

@@ -2,6 +2,7 @@
 
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from recompose.plan import Recipe
 
 OLDEST = (3, 11)
 PLUGIN = "snakemake_executor_plugin_slurm"
+PATIENCE = 10  # seconds, with Slurm
+SHOWN = 3  # partitions
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Machine:
     packages: Mapping[str, str | None]  # name -> version; None: it is not installed
     cuda: str | None  # that torch was built for
     gpus: tuple[Gpu, ...]
-    slurm: bool  # whether jobs can be handed to Slurm
+    slurm: str | None  # where Slurm has GPUs; None: there is no Slurm; empty: it does not answer
     plugin: bool  # whether Snakemake knows how
 
     @classmethod
@@ -49,7 +52,7 @@ class Machine:
             {name: _version(name) for name in PACKAGES},
             torch.version.cuda,
             tuple(_gpus()),
-            shutil.which("sbatch") is not None,
+            slurm(),
             find_spec(PLUGIN) is not None,
         )
 
@@ -69,6 +72,30 @@ def _gpus() -> Iterator[Gpu]:
         yield Gpu(properties.name, properties.total_memory, properties.major >= 8)
 
 
+def slurm() -> str | None:
+    """Where Slurm has GPUs, in words; None where there is no Slurm, empty where it does not answer."""
+    if shutil.which("sbatch") is None:
+        return None
+    command = ("sinfo", "--noheader", "--format=%R|%D|%G")  # partition, nodes and what each of them has
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return with_gpus(listed)
+
+
+def with_gpus(listed: str) -> str:
+    """Where nodes have GPUs, in words, of lines ``partition|nodes|what each of them has``.
+
+    >>> with_gpus("cpu|40|(null)\\ngpu|8|gpu:a100:4(S:0-1)\\n")
+    'GPUs in gpu (8 x gpu:a100:4)'
+    """
+    rows = [line.split("|") for line in listed.splitlines() if line.count("|") == 2]
+    places = [f"{name} ({nodes} x {has.partition('(')[0]})" for name, nodes, has in rows if has.startswith("gpu")]
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return f"GPUs in {', '.join(places[:SHOWN])}{more}" if places else "no GPUs"
+
+
 def python(machine: Machine) -> Check:
     """Whether Python is new enough."""
     found = f"{'.'.join(map(str, machine.python))}, {platform.machine()}"
@@ -77,24 +104,30 @@ def python(machine: Machine) -> Check:
     return Check("Python", STOPS, found, f"Python {'.'.join(map(str, OLDEST))} or later: make PYTHON=python3.11 ...")
 
 
-def locked(root: Path) -> dict[str, str]:
-    """The versions that requirements.lock names; none where there is no such file."""
+def locked(root: Path) -> dict[str, list[str]]:
+    """The versions that requirements.lock names, of some packages one for each Python; none where there is no such
+    file.
+    """
     path = root / LOCK
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    pins = (line.partition("==") for line in lines if "==" in line and not line.startswith((" ", "#")))
-    return {name.strip(): rest.split()[0] for name, _, rest in pins if rest.split()}
+    pins: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, rest = line.partition("==")
+        if rest.split() and not line.startswith((" ", "#")):
+            pins.setdefault(name.strip(), []).append(rest.split()[0])
+    return pins
 
 
-def packages(machine: Machine, pins: Mapping[str, str]) -> Check:
+def packages(machine: Machine, pins: Mapping[str, list[str]]) -> Check:
     """Whether the packages that numbers depend on are those that are locked."""
     found = ", ".join(f"{name} {installed or 'absent'}" for name, installed in machine.packages.items())
     if any(installed is None for installed in machine.packages.values()):
         return Check("packages", STOPS, found, "make environment")
     differing = [
-        f"{name} {pins[name]}"
+        f"{name} {' or '.join(pins[name])}"
         for name, installed in machine.packages.items()
         # torch's own packages carry the CUDA that they were built for behind a plus
-        if name in pins and str(installed).partition("+")[0] != pins[name]
+        if name in pins and str(installed).partition("+")[0] not in pins[name]
     ]
     if differing:
         remedy = f"`make environment` installs {', '.join(differing)}, as {LOCK} has it; or mind it in comparisons"
@@ -168,10 +201,12 @@ def _memory(run: Needed) -> int:
 
 
 def scheduler(machine: Machine) -> Check:
-    """Whether jobs go through Slurm, or run here."""
-    if not machine.slurm:
+    """Whether jobs can go through Slurm, or run here."""
+    if machine.slurm is None:
         return Check("scheduler", FINE, "none: jobs run on this machine")
+    if not machine.slurm:
+        return Check("scheduler", WARNING, "Slurm, which does not answer", "`sinfo` says why; jobs can run here, too")
+    found = f"Slurm, {machine.slurm}"
     if not machine.plugin:
-        remedy = 'pip install "recompose[slurm]", for `snakemake --executor slurm`'
-        return Check("scheduler", WARNING, "Slurm, and no plugin of Snakemake for it", remedy)
-    return Check("scheduler", FINE, "Slurm, and Snakemake's plugin for it")
+        return Check("scheduler", WARNING, f"{found}; no plugin of Snakemake for it", "uv pip install -e '.[slurm]'")
+    return Check("scheduler", FINE, f"{found}: `snakemake --workflow-profile slurm`")
