@@ -1,9 +1,12 @@
 """What a command takes: seconds, and the memory of all its processes together."""
 
 import os
+import shutil
+import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,17 +23,41 @@ class Taken:
 
 
 def taken(command: Sequence[str], folder: Path, variables: dict[str, str], log: Path) -> Taken:
-    """Carry out a command in a folder; what it says goes to the end of a log."""
+    """Carry out a command in a folder; what it says goes to the end of a log.
+
+    It ends with the process that asks for it, with all that it started.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     peak, began = 0, time.perf_counter()
     with log.open("ab") as output:
         process = subprocess.Popen(
-            command, cwd=folder, env=os.environ | variables, stdout=output, stderr=output, start_new_session=True
+            [*_with_parent(), *command],
+            cwd=folder,
+            env=os.environ | variables,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
-        while process.poll() is None:
-            peak = max(peak, sum(_anonymous(each) for each in Path("/proc").iterdir() if _belongs(each, process.pid)))
-            time.sleep(LOOK_EVERY)
+        try:
+            while process.poll() is None:
+                peak = max(peak, sum(map(_anonymous, _of_session(process.pid))))
+                time.sleep(LOOK_EVERY)
+        finally:
+            for each in _of_session(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(int(each.name), signal.SIGKILL)
+            process.wait()
     return Taken(time.perf_counter() - began, peak, process.returncode)
+
+
+def _with_parent() -> list[str]:
+    """What goes before a command, for Linux to end it also where nobody is left to do so."""
+    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+
+
+def _of_session(session: int) -> Iterator[Path]:
+    """The processes of a session, by their folders."""
+    return (each for each in Path("/proc").iterdir() if _belongs(each, session))
 
 
 def _belongs(process: Path, session: int) -> bool:

@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 PROFILE = "paper-on-stand-ins"
 ROOT = Path(__file__).parents[2]
+ARCHITECTURES = Path(__file__).parent / "architectures"  # of our own, in open_clip's form: as deep as it has to be
 HALF_ON_GPUS = "16-mixed"  # a precision that CPUs do not train in
 
 
@@ -23,6 +24,7 @@ class Scope:
     gpu: bool
     clip: str | None  # an architecture in the place of each CLIP's own
     classifier: str | None  # the same of networks of torchvision
+    grids: int | None = None  # pixels of the pictures that become grids, in place of the papers'
 
 
 def weights_file(architecture: str) -> str:
@@ -76,13 +78,15 @@ def _choice(params: Mapping[str, Any], track: str, scope: Scope) -> dict[str, An
         return None
     known = params["profiles"]["paper"][track]["methods"]
     methods = [method for method in known if not scope.methods or method in scope.methods]
-    suites = {"suites": list(scope.suites)} if track == "vlc" else {}
+    others: dict[str, Any] = {"suites": list(scope.suites)} if track == "vlc" else {}
+    if track == "gzsl" and scope.grids:
+        others["grids"] = {**params["profiles"]["paper"][track]["grids"], "size": scope.grids}
     return {
         "datasets": list(scope.datasets[track]),
         "methods": methods,
         "seeds": [0],
         "variant_seeds": [0],
-        **suites,
+        **others,
     }
 
 

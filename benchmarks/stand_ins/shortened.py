@@ -42,6 +42,13 @@ def cut_epochs(batches: int) -> None:
     pl.Trainer = Shortened  # type: ignore[misc]
 
 
+def add_architectures(folder: Path) -> None:
+    """Let open_clip know architectures, files in its own form."""
+    import open_clip
+
+    open_clip.add_model_config(folder)
+
+
 def gpu_peak() -> int:
     """Bytes of GPU memory that tensors took at most; 0 without a GPU."""
     torch = sys.modules.get("torch")
@@ -53,6 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=Path)
     parser.add_argument("--batches", type=int)
+    parser.add_argument("--architectures", type=Path, help="of CLIPs that open_clip does not declare")
     parser.add_argument("--gpu-memory", type=Path, help="where to write how much was taken")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
@@ -60,6 +68,8 @@ def main() -> None:
         recount(json.loads(arguments.counts.read_text(encoding="utf-8")))
     if arguments.batches:
         cut_epochs(arguments.batches)
+    if arguments.architectures:
+        add_architectures(arguments.architectures)
     sys.argv[1:] = arguments.command
     try:
         cli.main()
