@@ -23,13 +23,14 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import machine
 from benchmarks.stand_ins import project
-from benchmarks.stand_ins.measuring import Taken, bytes_below, taken
+from benchmarks.stand_ins.measuring import TOO_LONG, Taken, bytes_below, taken
 from benchmarks.stand_ins.mirror import mirrored
 from benchmarks.stand_ins.project import ARCHITECTURES, ROOT, Scope
 from benchmarks.stand_ins.steps import Step, Steps
@@ -44,18 +45,18 @@ DATASETS = {
     "vlc": ("coco-100k",),
 }
 SUITES = ("coco", "sugarcrepe", "valse", "comvg")
-SUITES_FOLDER = "suites"  # beside archives: of what is put into data/vlc by hand
+SUITES_FOLDER, GIVEN_FOLDER = "suites", "given"  # beside archives: of what is put below data by hand
 REPORTED = ("artifacts", "report", "audit")
-FIXED = ("share", "batches", "threads", "clip", "classifier", "grids")  # of a folder: steps of others would be mixed up
+FIXED = ("share", "batches", "threads", "clip", "classifier", "grids", "given_grids")  # of what a folder holds
 
 
 class Bench:
     """A folder with stand-ins and the scratch project that they are for."""
 
-    def __init__(self, folder: Path, share: float, batches: int) -> None:
+    def __init__(self, folder: Path, share: float, batches: int, longest: float) -> None:
         self.mirror, self.project = folder / "mirror", folder / "project"
         self._counts, self._logs = folder / "counts.json", folder / "logs"
-        self._share, self._batches = share, batches
+        self._share, self._batches, self._longest = share, batches, longest
 
     def make_stand_ins(self, scope: Scope) -> Iterator[Step]:
         """Make the archives of each track, where they are not there; the counts of their images are kept."""
@@ -71,12 +72,30 @@ class Bench:
                 yield _step(track, "stand-ins", "", 0, bytes_below(self.mirror) - before, spent)
             known |= json.loads(counts.read_text())
         self._counts.write_text(json.dumps(known, indent=2))
+        if scope.given_grids:
+            yield from self._grids(scope.datasets.get("gzsl", ()), known)
+
+    def _grids(self, datasets: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> Iterator[Step]:
+        """Make the files of grids that somebody has made, where they are not there."""
+        for name in datasets:
+            file, log = self.mirror / GIVEN_FOLDER / project.grids_file(name), self._log("stand-ins", name)
+            if not file.exists():
+                images = counts[f"recompose.tracks.gzsl.data.{name}:COUNTS"]["images"]
+                spent = self._python(["-m", "benchmarks.stand_ins.grids", str(file), str(images)], ROOT, log)
+                if spent.code:
+                    sys.exit(f"no grids of {name}: see {log}")
+                yield _step(name, "stand-ins", "grids", images, file.stat().st_size, spent)
 
     def put_by_hand(self) -> None:
-        """Put what is not downloaded, the suites, where params.yaml wants it."""
-        made, place = self.mirror / SUITES_FOLDER, self.project / "data" / "vlc"
-        if made.exists() and not place.exists():
-            shutil.copytree(made, place, copy_function=os.link)
+        """Put what is not downloaded, suites and grids that somebody has made, where params.yaml wants it."""
+        data = self.project / "data"
+        for made, place in (
+            (self.mirror / SUITES_FOLDER, data / "vlc"),
+            *((file, data / "archives" / file.name) for file in (self.mirror / GIVEN_FOLDER).glob("*.hdf5")),
+        ):
+            if made.exists() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(made, place, copy_function=os.link) if made.is_dir() else os.link(made, place)
 
     def make_weights(self, params: dict[str, Any], scope: Scope) -> dict[str, dict[str, Any]]:
         """Make the weights of the scope's backbones where they are not there; gives their sections, which name them."""
@@ -125,7 +144,8 @@ class Bench:
         """Carry out a command on the reports."""
         name = "".join(command[1:])
         spent = self._python(["-m", "recompose", *command], self.project, self._log(phase, name or phase))
-        return _step(name, phase, "", 0, bytes_below(self.project / "reports" / name), spent)
+        made = 0 if phase == "audit" else bytes_below(self.project / "reports" / name)
+        return _step(name, phase, "", 0, made, spent)
 
     def log(self, recipe: Recipe) -> Path:
         """Where a recipe's process says what it does."""
@@ -136,7 +156,8 @@ class Bench:
 
     def _python(self, arguments: Sequence[str], folder: Path, log: Path) -> Taken:
         path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-        return taken([sys.executable, *arguments], folder, {"PYTHONPATH": path.rstrip(os.pathsep)}, log)
+        variables = {"PYTHONPATH": path.rstrip(os.pathsep)}
+        return taken([sys.executable, *arguments], folder, variables, log, self._longest)
 
     def _images(self, work: Workspace, recipe: Recipe) -> int:
         """The images that a step goes through; of a training those of one epoch."""
@@ -178,7 +199,8 @@ def carried_out(bench: Bench, phases: Iterable[str], variants: bool) -> Iterator
             elif not work.store.is_complete(recipe):
                 step = bench.made(work, recipe)
                 if step.code:
-                    _say(f"{recipe.name}: failed, see {bench.log(recipe)}")
+                    why = "not finished" if step.code == TOO_LONG else "failed"
+                    _say(f"{recipe.name}: {why}, see {bench.log(recipe)}")
                 yield step
         if phase == "artifacts":
             for paper in work.papers:
@@ -207,10 +229,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--variants", action="store_true", help="also the papers' ablations and sweeps")
     parser.add_argument("--phases", type=_names, default=phases, help=f"of {', '.join(phases)}; all")
     parser.add_argument("--batches", type=int, default=4, help="after which an epoch ends (%(default)s)")
+    parser.add_argument("--longest", type=float, default=inf, help="seconds after which a step is ended")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of a process (%(default)s)")
     parser.add_argument("--clip", help="an architecture of open_clip, or stand-in, in the place of each CLIP's own")
     parser.add_argument("--classifier", help="an architecture of torchvision in the place of each classifier's own")
     parser.add_argument("--grids", type=int, help="pixels of the pictures that become grids, in place of the papers'")
+    parser.add_argument("--given-grids", action="store_true", help="take grids from HDF5 files, as TransZero does")
     arguments = parser.parse_args()
     for given, allowed in ((arguments.datasets, known), (arguments.suites, SUITES), (arguments.phases, phases)):
         if unknown := [name for name in given if name not in allowed]:
@@ -229,8 +253,9 @@ def _check_fixed(folder: Path, arguments: argparse.Namespace) -> None:
     note, here = folder / "settings.json", {name: getattr(arguments, name) for name in FIXED}
     folder.mkdir(parents=True, exist_ok=True)
     there = json.loads(note.read_text()) if note.exists() else here
-    for name in (name for name in FIXED if there[name] != here[name]):
-        sys.exit(f"{folder} was begun with --{name} {there[name]}: take that again, or another folder")
+    for name in (name for name in FIXED if there.get(name) != here[name]):
+        option = f"--{name.replace('_', '-')} {there.get(name)}"
+        sys.exit(f"{folder} was begun with {option}: take that again, or another folder")
     note.write_text(json.dumps(here))
 
 
@@ -252,8 +277,10 @@ def main() -> None:
         arguments.clip,
         arguments.classifier,
         arguments.grids,
+        arguments.given_grids,
     )
-    bench, steps = Bench(folder, arguments.share, arguments.batches), Steps(folder / "steps.json")
+    bench = Bench(folder, arguments.share, arguments.batches, arguments.longest)
+    steps = Steps(folder / "steps.json")
     for step in _all_steps(bench, scope, arguments):
         steps.add(step)
         _say(f"{step.name}: {step.seconds:.1f} s")

@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 LOOK_EVERY = 0.2  # seconds
+TOO_LONG = 124  # the exit status of a command that was ended, as timeout(1) has it
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,13 @@ class Taken:
     code: int  # its exit status
 
 
-def taken(command: Sequence[str], folder: Path, variables: dict[str, str], log: Path) -> Taken:
+def taken(command: Sequence[str], folder: Path, variables: dict[str, str], log: Path, longest: float = inf) -> Taken:
     """Carry out a command in a folder; what it says goes to the end of a log.
 
-    It ends with the process that asks for it, with all that it started.
+    It ends with the process that asks for it, or after ``longest`` seconds, and all that it started with it.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    peak, began = 0, time.perf_counter()
+    peak, began, too_long = 0, time.perf_counter(), False
     with log.open("ab") as output:
         process = subprocess.Popen(
             [*_with_parent(), *command],
@@ -39,15 +41,16 @@ def taken(command: Sequence[str], folder: Path, variables: dict[str, str], log: 
             start_new_session=True,
         )
         try:
-            while process.poll() is None:
+            while process.poll() is None and not too_long:
                 peak = max(peak, sum(map(_anonymous, _of_session(process.pid))))
                 time.sleep(LOOK_EVERY)
+                too_long = time.perf_counter() - began > longest
         finally:
             for each in _of_session(process.pid):
                 with suppress(ProcessLookupError):
                     os.kill(int(each.name), signal.SIGKILL)
             process.wait()
-    return Taken(time.perf_counter() - began, peak, process.returncode)
+    return Taken(time.perf_counter() - began, peak, TOO_LONG if too_long else process.returncode)
 
 
 def _with_parent() -> list[str]:

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.stand_ins.measuring import TOO_LONG
 from recompose.files import read_json, write_json
 
 MEBI = 2**20
@@ -37,7 +38,7 @@ class Step:
     def line(self) -> str:
         """A row of the Markdown table."""
         again = f" ({self.attempts} attempts)" if self.attempts > 1 else ""
-        failed = f" (ended with {self.code})" if self.code else ""
+        failed = " (not finished)" if self.code == TOO_LONG else f" (ended with {self.code})" if self.code else ""
         cells = (
             self.dataset,
             self.phase,
