@@ -57,6 +57,13 @@ def test_the_whole_is_kept_whole() -> None:
     assert kept("aab", "xyx", 1.0) == [0, 1, 2]
 
 
+def test_a_group_keeps_more_of_each_label_where_it_has_to() -> None:
+    groups, labels = "a" * 9 + "b" * 3, "vvvvvvxxy" + "xyy"
+    places = kept(groups, labels, 0.1, {"a": 2})
+    assert Counter(labels[place] for place in places if groups[place] == "a") == {"v": 2, "x": 2, "y": 1}
+    assert Counter(labels[place] for place in places if groups[place] == "b") == {"x": 1, "y": 1}
+
+
 def test_dealing_takes_turns_and_leaves_one() -> None:
     items = {"x": ["1", "2", "3"], "y": ["4", "5"], "z": ["6"]}
     assert dealt(items, ["x", "y", "z"], 3) == [("x", "3"), ("y", "5"), ("x", "2")]
@@ -288,9 +295,10 @@ def test_classes_are_read_and_every_class_of_a_split_is_shown(tmp_path: Path, pu
             whole[module]["seen_classes"] + whole[module]["unseen_classes"],
         )
         for split, shown in (("trainval", seen), ("test_seen", seen), ("test_unseen", len(data.classes) - seen)):
-            rows = data.rows(split)
-            assert len(set(data.labels[rows])) == shown
-            assert len(rows) == max(round(SHARE * whole[module][f"{split}_images"]), shown)
+            rows, least = data.rows(split), 2 if split == "trainval" else 1
+            images = Counter(data.labels[rows])
+            assert len(images) == shown and min(images.values()) >= least
+            assert len(rows) == max(round(SHARE * whole[module][f"{split}_images"]), least * shown)
 
 
 @needs_real
