@@ -33,6 +33,7 @@ from benchmarks.stand_ins import project
 from benchmarks.stand_ins.measuring import TOO_LONG, Taken, bytes_below, taken
 from benchmarks.stand_ins.mirror import mirrored
 from benchmarks.stand_ins.project import ARCHITECTURES, ROOT, Scope
+from benchmarks.stand_ins.shortened import leave_out_variants
 from benchmarks.stand_ins.steps import Step, Steps
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
@@ -53,10 +54,10 @@ FIXED = ("share", "batches", "threads", "clip", "classifier", "grids", "given_gr
 class Bench:
     """A folder with stand-ins and the scratch project that they are for."""
 
-    def __init__(self, folder: Path, share: float, batches: int, longest: float) -> None:
+    def __init__(self, folder: Path, share: float, batches: int, variants: bool, longest: float) -> None:
         self.mirror, self.project = folder / "mirror", folder / "project"
         self._counts, self._logs = folder / "counts.json", folder / "logs"
-        self._share, self._batches, self._longest = share, batches, longest
+        self._share, self._batches, self._variants, self._longest = share, batches, variants, longest
 
     def make_stand_ins(self, scope: Scope) -> Iterator[Step]:
         """Make the archives of each track, where they are not there; the counts of their images are kept."""
@@ -116,8 +117,7 @@ class Bench:
         """Make a recipe whose needs are made."""
         gpu, log = self._logs / "gpu-memory", self.log(recipe)
         gpu.unlink(missing_ok=True)
-        shortened = ["-m", "benchmarks.stand_ins.shortened", "--gpu-memory", str(gpu), *self._cut(recipe)]
-        spent = self._python([*shortened, "make", recipe.key], self.project, log)
+        spent = self._recompose(["--gpu-memory", str(gpu), *self._cut(recipe), "make", recipe.key], log)
         folders = [work.store.folder(recipe), *([work.data / recipe.name] if recipe.kind == "data" else [])]
         stored = sum(bytes_below(folder) for folder in folders if folder.is_dir())
         record = work.store.record(recipe)["made"] if spent.code == 0 else {"seconds": 0.0, "attempts": 1}
@@ -143,7 +143,7 @@ class Bench:
     def reported(self, phase: str, *command: str) -> Step:
         """Carry out a command on the reports."""
         name = "".join(command[1:])
-        spent = self._python(["-m", "recompose", *command], self.project, self._log(phase, name or phase))
+        spent = self._recompose(command, self._log(phase, name or phase))
         made = 0 if phase == "audit" else bytes_below(self.project / "reports" / name)
         return _step(name, phase, "", 0, made, spent)
 
@@ -153,6 +153,10 @@ class Bench:
 
     def _log(self, phase: str, name: str) -> Path:
         return self._logs / phase / f"{name}.log"
+
+    def _recompose(self, arguments: Sequence[str], log: Path) -> Taken:
+        shortened = ["-m", "benchmarks.stand_ins.shortened", *([] if self._variants else ["--without-variants"])]
+        return self._python([*shortened, *arguments], self.project, log)
 
     def _python(self, arguments: Sequence[str], folder: Path, log: Path) -> Taken:
         path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -180,20 +184,11 @@ def _step(dataset: str, phase: str, of: str, images: int, stored: int, spent: Ta
     return Step(dataset, phase, of, images, spent.seconds, stored, spent.peak, code=spent.code, **others)
 
 
-def wanted(work: Workspace, variants: bool) -> dict[str, list[Recipe]]:
-    """What is made, by phase: all that the methods need, of variants only what they share with these."""
-    methods = {name for track in work.plan.tracks.values() for name in track.methods}
-    evaluations = [each for each in work.plan.of("evaluations") if variants or each.labels["name"] in methods]
-    needed = list(closure(evaluations))
-    return {phase: [recipe for recipe in needed if recipe.kind == phase] for phase in PHASES}
-
-
-def carried_out(bench: Bench, phases: Iterable[str], variants: bool) -> Iterator[Step]:
+def carried_out(bench: Bench, phases: Iterable[str]) -> Iterator[Step]:
     """The steps of phases, one after another."""
     work = Workspace(bench.project)
-    recipes = wanted(work, variants)
     for phase in phases:
-        for recipe in recipes.get(phase, ()):
+        for recipe in work.plan.of(phase):
             if lacking := work.missing(recipe.needs.values()):
                 _say(f"{recipe.name}: not made, for {lacking[0].name} is not there")
             elif not work.store.is_complete(recipe):
@@ -266,6 +261,8 @@ def main() -> None:
     arguments, gpu = _arguments(), torch.cuda.is_available()
     folder = arguments.folder.resolve()
     _check_fixed(folder, arguments)
+    if not arguments.variants:
+        leave_out_variants()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the step under way ends, too
     chosen = {track: [name for name in names if name in arguments.datasets] for track, names in DATASETS.items()}
     scope = Scope(
@@ -279,7 +276,7 @@ def main() -> None:
         arguments.grids,
         arguments.given_grids,
     )
-    bench = Bench(folder, arguments.share, arguments.batches, arguments.longest)
+    bench = Bench(folder, arguments.share, arguments.batches, arguments.variants, arguments.longest)
     steps = Steps(folder / "steps.json")
     for step in _all_steps(bench, scope, arguments):
         steps.add(step)
@@ -297,7 +294,7 @@ def _all_steps(bench: Bench, scope: Scope, arguments: argparse.Namespace) -> Ite
     bench.put_by_hand()
     with mirrored(bench.mirror) as address:
         project.write_params(bench.project, project.profile(params, scope, sections, address))
-        yield from carried_out(bench, arguments.phases, arguments.variants)
+        yield from carried_out(bench, arguments.phases)
 
 
 if __name__ == "__main__":
