@@ -14,8 +14,8 @@ processes took together. Numbers in the reports mean nothing.
 
 On a CPU ``--clip stand-in --classifier resnet18`` takes small towers that see pictures of the same size: caches of
 pixels are then as large as the papers' are, those of embeddings and grids smaller. ``--grids 128`` shows the classifier
-smaller pictures. ``--longest 300`` ends a step after so many seconds, and says so: methods that attend from each pair to
-each image (troika, msci, duplex) take longer than that for the open world of MIT-States.
+smaller pictures. ``--longest 300`` ends a step after so many seconds, and says so: methods that attend from each pair
+to each image (troika, msci, duplex) take longer than that for the open world of MIT-States.
 """
 
 import argparse
