@@ -4,28 +4,38 @@
 
 makes archives as upstream packs them (a share of the images, none of the labels is lost), random weights of the
 backbones' architectures and a scratch project, serves them on loopback, and carries out phase by phase what the profile
-asks for, with one seed, one epoch, and of that epoch so many batches. What is there is not made again. A command that
-fails is named with its log, and the next one goes on.
+asks for, with one seed, one epoch, and of that epoch so many batches; validation and evaluation are whole. Each step is
+a process of its own. Started again it goes on: what is there is not made again. A step that fails is named with its
+log, those that do not need it go on, and the exit status is 1.
 
-On a CPU ``--clip ViT-S-32 --classifier resnet18`` takes small towers that see pictures of the same size; caches of
-pixels are then as large as the papers' are, those of embeddings and grids smaller.
+At the end stands a table of all steps, those of earlier starts in the same folder with them: images, seconds of the
+process (and of these what making took without starting and checking), bytes on disk, and the most memory that its
+processes took together. Numbers in the reports mean nothing.
+
+On a CPU ``--clip stand-in --classifier resnet18`` takes small towers that see pictures of the same size: caches of
+pixels are then as large as the papers' are, those of embeddings and grids smaller. ``--grids 128`` shows the classifier
+smaller pictures. ``--longest 300`` ends a step after so many seconds, and says so: methods that attend from each pair
+to each image (troika, msci, duplex) take longer than that for the open world of MIT-States.
 """
 
 import argparse
 import json
 import os
 import shutil
+import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import machine
 from benchmarks.stand_ins import project
-from benchmarks.stand_ins.measuring import Taken, bytes_below, taken
+from benchmarks.stand_ins.measuring import TOO_LONG, Taken, bytes_below, taken
 from benchmarks.stand_ins.mirror import mirrored
-from benchmarks.stand_ins.project import ROOT, Scope
+from benchmarks.stand_ins.project import ARCHITECTURES, ROOT, Scope
+from benchmarks.stand_ins.shortened import leave_out_variants
+from benchmarks.stand_ins.steps import Step, Steps
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tracks import TRACKS
@@ -37,82 +47,57 @@ DATASETS = {
     "vlc": ("coco-100k",),
 }
 SUITES = ("coco", "sugarcrepe", "valse", "comvg")
-SUITES_FOLDER = "suites"  # beside archives: of what is put into data/vlc by hand
+SUITES_FOLDER, GIVEN_FOLDER = "suites", "given"  # beside archives: of what is put below data by hand
 REPORTED = ("artifacts", "report", "audit")
-MEBI = 2**20
-
-
-@dataclass(frozen=True)
-class Row:
-    """What a step took."""
-
-    phase: str
-    what: str
-    images: int
-    stored: int  # bytes
-    taken: Taken
-    gpu: int = 0  # bytes
-
-    @property
-    def line(self) -> str:
-        """A row of the Markdown table."""
-        rate = f"{self.images / self.taken.seconds:.1f}" if self.images else ""
-        failed = "" if self.taken.code == 0 else f" (ended with {self.taken.code})"
-        cells = (
-            f"{self.what}{failed}",
-            f"{self.images:,}" if self.images else "",
-            f"{self.taken.seconds:.1f}",
-            f"{self.stored / MEBI:,.1f}",
-            rate,
-            f"{self.taken.peak / MEBI:,.0f}",
-            f"{self.gpu / MEBI:,.0f}" if self.gpu else "",
-        )
-        return f"| {self.phase} | {' | '.join(cells)} |"
-
-
-HEADER = (
-    "| phase | what | images | seconds | MiB stored | images/s | peak MiB | of GPU |\n"
-    "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-)
+FIXED = ("share", "batches", "threads", "clip", "classifier", "grids", "given_grids")  # of what a folder holds
 
 
 class Bench:
     """A folder with stand-ins and the scratch project that they are for."""
 
-    def __init__(self, folder: Path, share: float, batches: int) -> None:
+    def __init__(self, folder: Path, share: float, batches: int, variants: bool, longest: float) -> None:
         self.mirror, self.project = folder / "mirror", folder / "project"
-        self._counts, self._logs, self._batches = folder / "counts.json", folder / "logs", batches
-        self._share = share
-        self._check_share(folder / "share.json")
+        self._counts, self._logs = folder / "counts.json", folder / "logs"
+        self._share, self._batches, self._variants, self._longest = share, batches, variants, longest
 
-    def _check_share(self, note: Path) -> None:
-        """Stand-ins of two shares would be mixed up."""
-        note.parent.mkdir(parents=True, exist_ok=True)
-        if note.exists() and (there := json.loads(note.read_text())) != self._share:
-            sys.exit(f"{note.parent} holds stand-ins with a share of {there}: take another folder, or --share {there}")
-        note.write_text(json.dumps(self._share))
-
-    def make_stand_ins(self, scope: Scope) -> Iterator[Row]:
+    def make_stand_ins(self, scope: Scope) -> Iterator[Step]:
         """Make the archives of each track, where they are not there; the counts of their images are kept."""
         known = json.loads(self._counts.read_text()) if self._counts.exists() else {}
         for track in scope.datasets:
-            before = bytes_below(self.mirror)
-            command = [sys.executable, "-m", "benchmarks.stand_ins.writing", track, str(self._share), str(self.mirror)]
-            spent = taken([*command, str(self._track_counts(track))], ROOT, {}, self._logs / f"stand-ins-{track}.log")
-            if spent.code:
-                sys.exit(f"no stand-ins: see {self._logs / f'stand-ins-{track}.log'}")
-            known |= json.loads(self._track_counts(track).read_text())
-            yield Row("stand-ins", track, 0, bytes_below(self.mirror) - before, spent)
+            counts = self._counts.with_name(f"counts-{track}.json")
+            if not counts.exists():
+                before, log = bytes_below(self.mirror), self._log("stand-ins", track)
+                arguments = ["benchmarks.stand_ins.writing", track, str(self._share), str(self.mirror), str(counts)]
+                spent = self._python(["-m", *arguments], ROOT, log)
+                if spent.code:
+                    sys.exit(f"no stand-ins of {track}: see {log}")
+                yield _step(track, "stand-ins", "", 0, bytes_below(self.mirror) - before, spent)
+            known |= json.loads(counts.read_text())
         self._counts.write_text(json.dumps(known, indent=2))
+        if scope.given_grids:
+            yield from self._grids(scope.datasets.get("gzsl", ()), known)
+
+    def _grids(self, datasets: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> Iterator[Step]:
+        """Make the files of grids that somebody has made, where they are not there."""
+        for name in datasets:
+            file, log = self.mirror / GIVEN_FOLDER / project.grids_file(name), self._log("stand-ins", name)
+            if not file.exists():
+                images = counts[f"recompose.tracks.gzsl.data.{name}:COUNTS"]["images"]
+                spent = self._python(["-m", "benchmarks.stand_ins.grids", str(file), str(images)], ROOT, log)
+                if spent.code:
+                    sys.exit(f"no grids of {name}: see {log}")
+                yield _step(name, "stand-ins", "grids", images, file.stat().st_size, spent)
 
     def put_by_hand(self) -> None:
-        """Put what is not downloaded, the suites, where params.yaml wants it."""
-        made, place = self.mirror / SUITES_FOLDER, self.project / "data" / "vlc"
-        if made.exists() and not place.exists():
-            shutil.copytree(made, place, copy_function=os.link)
-
-    def _track_counts(self, track: str) -> Path:
-        return self._counts.with_name(f"counts-{track}.json")
+        """Put what is not downloaded, suites and grids that somebody has made, where params.yaml wants it."""
+        data = self.project / "data"
+        for made, place in (
+            (self.mirror / SUITES_FOLDER, data / "vlc"),
+            *((file, data / "archives" / file.name) for file in (self.mirror / GIVEN_FOLDER).glob("*.hdf5")),
+        ):
+            if made.exists() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(made, place, copy_function=os.link) if made.is_dir() else os.link(made, place)
 
     def make_weights(self, params: dict[str, Any], scope: Scope) -> dict[str, dict[str, Any]]:
         """Make the weights of the scope's backbones where they are not there; gives their sections, which name them."""
@@ -129,29 +114,55 @@ class Bench:
             section["weights"] = {**section["weights"], "file": file}
         return sections
 
-    def made(self, recipe: Recipe) -> Row:
+    def made(self, work: Workspace, recipe: Recipe) -> Step:
         """Make a recipe whose needs are made."""
-        gpu = self._logs / "gpu-memory"
+        gpu, log = self._logs / "gpu-memory", self.log(recipe)
         gpu.unlink(missing_ok=True)
-        cut = ["--batches", str(self._batches)] if recipe.kind == "runs" else []
-        counts = ["--counts", str(self._counts)] if recipe.kind == "data" else []
-        shortened = ["-m", "benchmarks.stand_ins.shortened", "--gpu-memory", str(gpu), *counts, *cut]
-        log = self._logs / recipe.kind / f"{recipe.folder}.log"
-        spent = self._python([*shortened, "make", recipe.key], log)
-        work = Workspace(self.project)
+        spent = self._recompose(["--gpu-memory", str(gpu), *self._cut(recipe), "make", recipe.key], log)
         folders = [work.store.folder(recipe), *([work.data / recipe.name] if recipe.kind == "data" else [])]
         stored = sum(bytes_below(folder) for folder in folders if folder.is_dir())
-        peak = int(gpu.read_text()) if gpu.exists() else 0
-        return Row(recipe.kind, recipe.name, self._images(work, recipe), stored, spent, peak)
+        record = work.store.record(recipe)["made"] if spent.code == 0 else {"seconds": 0.0, "attempts": 1}
+        return _step(
+            recipe.labels.get("dataset", ""),
+            recipe.kind,
+            recipe.labels.get("name") or recipe.labels.get("backbone", ""),
+            self._images(work, recipe),
+            stored,
+            spent,
+            making=record["seconds"],
+            attempts=record["attempts"],
+            gpu=int(gpu.read_text()) if gpu.exists() else 0,
+        )
 
-    def reported(self, phase: str, *command: str) -> Row:
+    def _cut(self, recipe: Recipe) -> list[str]:
+        """What makes the command shorter than the published data and settings have it."""
+        cut = ["--batches", str(self._batches)] if recipe.kind == "runs" else []
+        counts = ["--counts", str(self._counts)] if recipe.kind == "data" else []
+        towers = any(need.kind == "backbones" for need in closure(recipe.needs.values()))
+        return [*counts, *cut, *(["--architectures", str(ARCHITECTURES)] if towers else [])]
+
+    def reported(self, phase: str, *command: str) -> Step:
         """Carry out a command on the reports."""
-        spent = self._python(["-m", "recompose", *command], self._logs / phase / f"{'-'.join(command)}.log")
-        return Row(phase, " ".join(command[1:]) or phase, 0, bytes_below(self.project / "reports"), spent)
+        name = "".join(command[1:])
+        spent = self._recompose(command, self._log(phase, name or phase))
+        made = 0 if phase == "audit" else bytes_below(self.project / "reports" / name)
+        return _step(name, phase, "", 0, made, spent)
 
-    def _python(self, arguments: Sequence[str], log: Path) -> Taken:
+    def log(self, recipe: Recipe) -> Path:
+        """Where a recipe's process says what it does."""
+        return self._log(recipe.kind, f"{recipe.folder}")
+
+    def _log(self, phase: str, name: str) -> Path:
+        return self._logs / phase / f"{name}.log"
+
+    def _recompose(self, arguments: Sequence[str], log: Path) -> Taken:
+        shortened = ["-m", "benchmarks.stand_ins.shortened", *([] if self._variants else ["--without-variants"])]
+        return self._python([*shortened, *arguments], self.project, log)
+
+    def _python(self, arguments: Sequence[str], folder: Path, log: Path) -> Taken:
         path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-        return taken([sys.executable, *arguments], self.project, {"PYTHONPATH": path.rstrip(os.pathsep)}, log)
+        variables = {"PYTHONPATH": path.rstrip(os.pathsep)}
+        return taken([sys.executable, *arguments], folder, variables, log, self._longest)
 
     def _images(self, work: Workspace, recipe: Recipe) -> int:
         """The images that a step goes through; of a training those of one epoch."""
@@ -170,29 +181,32 @@ def _has_images(recipe: Recipe) -> bool:
     return bool(recipe.track) and "adapter" in recipe.document
 
 
-def wanted(work: Workspace, variants: bool) -> dict[str, list[Recipe]]:
-    """What is made, by phase: all that the methods need, of variants only what they share with these."""
-    methods = {name for track in work.plan.tracks.values() for name in track.methods}
-    evaluations = [each for each in work.plan.of("evaluations") if variants or each.labels["name"] in methods]
-    needed = list(closure(evaluations))
-    return {phase: [recipe for recipe in needed if recipe.kind == phase] for phase in PHASES}
+def _step(dataset: str, phase: str, of: str, images: int, stored: int, spent: Taken, **others: Any) -> Step:
+    return Step(dataset, phase, of, images, spent.seconds, stored, spent.peak, code=spent.code, **others)
 
 
-def carried_out(bench: Bench, phases: Iterable[str], variants: bool) -> Iterator[Row]:
-    """The rows of phases, one after another."""
+def carried_out(bench: Bench, phases: Iterable[str]) -> Iterator[Step]:
+    """The steps of phases, one after another."""
     work = Workspace(bench.project)
-    recipes = wanted(work, variants)
     for phase in phases:
-        for recipe in recipes.get(phase, ()):
+        for recipe in work.plan.of(phase):
             if lacking := work.missing(recipe.needs.values()):
-                print(f"{recipe.name}: not made, for {lacking[0].name} is not there", file=sys.stderr)
+                _say(f"{recipe.name}: not made, for {lacking[0].name} is not there")
             elif not work.store.is_complete(recipe):
-                yield bench.made(recipe)
+                step = bench.made(work, recipe)
+                if step.code:
+                    why = "not finished" if step.code == TOO_LONG else "failed"
+                    _say(f"{recipe.name}: {why}, see {bench.log(recipe)}")
+                yield step
         if phase == "artifacts":
             for paper in work.papers:
                 yield bench.reported(phase, "artifacts", paper.name)
         elif phase in REPORTED:
             yield bench.reported(phase, phase)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _names(text: str) -> list[str]:
@@ -201,35 +215,56 @@ def _names(text: str) -> list[str]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--share", type=float, default=0.1, help="of the published images")
-    parser.add_argument("--folder", type=Path, required=True, help="for stand-ins, scratch project and logs")
-    parser.add_argument("--datasets", type=_names, default=[name for names in DATASETS.values() for name in names])
-    parser.add_argument("--suites", type=_names, default=list(SUITES))
-    parser.add_argument("--methods", type=_names, default=[], help="all where none is named")
-    parser.add_argument("--variants", action="store_true", help="also the papers' ablations and sweeps")
-    parser.add_argument("--phases", type=_names, default=[*PHASES, *REPORTED])
-    parser.add_argument("--batches", type=int, default=4, help="after which an epoch ends")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--clip", help="an architecture of open_clip in the place of each CLIP's")
-    parser.add_argument("--classifier", help="an architecture of torchvision in the place of each classifier's")
-    arguments = parser.parse_args()
     known = [name for names in DATASETS.values() for name in names]
-    for given, allowed in ((arguments.datasets, known), (arguments.phases, [*PHASES, *REPORTED])):
+    phases = [*PHASES, *REPORTED]
+    parser.add_argument("--folder", type=Path, required=True, help="for stand-ins, scratch project, logs and the table")
+    parser.add_argument("--share", type=float, default=0.1, help="of the published images (%(default)s)")
+    parser.add_argument("--datasets", type=_names, default=known, help=f"of {', '.join(known)}; all")
+    parser.add_argument("--methods", type=_names, default=[], help="all of the data sets' tracks")
+    parser.add_argument("--suites", type=_names, default=list(SUITES), help=f"of {', '.join(SUITES)}; all")
+    parser.add_argument("--variants", action="store_true", help="also the papers' ablations and sweeps")
+    parser.add_argument("--phases", type=_names, default=phases, help=f"of {', '.join(phases)}; all")
+    parser.add_argument("--batches", type=int, default=4, help="after which an epoch ends (%(default)s)")
+    parser.add_argument("--longest", type=float, default=inf, help="seconds after which a step is ended")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of a process (%(default)s)")
+    parser.add_argument("--clip", help="an architecture of open_clip, or stand-in, in the place of each CLIP's own")
+    parser.add_argument("--classifier", help="an architecture of torchvision in the place of each classifier's own")
+    parser.add_argument("--grids", type=int, help="pixels of the pictures that become grids, in place of the papers'")
+    parser.add_argument("--given-grids", action="store_true", help="take grids from HDF5 files, as TransZero does")
+    arguments = parser.parse_args()
+    for given, allowed in ((arguments.datasets, known), (arguments.suites, SUITES), (arguments.phases, phases)):
         if unknown := [name for name in given if name not in allowed]:
             parser.error(f"{unknown[0]} is none of {', '.join(allowed)}")
     if not 0 < arguments.share <= 1:
         parser.error("--share is more than 0 and at most 1")
-    if not os.environ.get("RECOMPOSE_REAL_DATA"):
+    if arguments.batches < 1:
+        parser.error("--batches is at least 1")
+    if not Path(os.environ.get("RECOMPOSE_REAL_DATA", "")).is_dir() or not os.environ.get("RECOMPOSE_REAL_DATA"):
         parser.error("RECOMPOSE_REAL_DATA has to name a folder of real annotation files")
     return arguments
 
 
+def _check_fixed(folder: Path, arguments: argparse.Namespace) -> None:
+    """One folder holds what was made with one share, one length of epochs and one choice of towers."""
+    note, here = folder / "settings.json", {name: getattr(arguments, name) for name in FIXED}
+    folder.mkdir(parents=True, exist_ok=True)
+    there = json.loads(note.read_text()) if note.exists() else here
+    for name in (name for name in FIXED if there.get(name) != here[name]):
+        option = f"--{name.replace('_', '-')} {there.get(name)}"
+        sys.exit(f"{folder} was begun with {option}: take that again, or another folder")
+    note.write_text(json.dumps(here))
+
+
 def main() -> None:
-    """Carry out what is asked for, and print a Markdown table row by row."""
+    """Carry out what is asked for, say step by step how long it took, and print the table of all that was."""
     import torch
 
-    arguments = _arguments()
-    gpu = torch.cuda.is_available()
+    arguments, gpu = _arguments(), torch.cuda.is_available()
+    folder = arguments.folder.resolve()
+    _check_fixed(folder, arguments)
+    if not arguments.variants:
+        leave_out_variants()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the step under way ends, too
     chosen = {track: [name for name in names if name in arguments.datasets] for track, names in DATASETS.items()}
     scope = Scope(
         {track: names for track, names in chosen.items() if names},
@@ -239,20 +274,28 @@ def main() -> None:
         gpu,
         arguments.clip,
         arguments.classifier,
+        arguments.grids,
+        arguments.given_grids,
     )
-    bench = Bench(arguments.folder.resolve(), arguments.share, arguments.batches)
+    bench = Bench(folder, arguments.share, arguments.batches, arguments.variants, arguments.longest)
+    steps = Steps(folder / "steps.json")
+    for step in _all_steps(bench, scope, arguments):
+        steps.add(step)
+        _say(f"{step.name}: {step.seconds:.1f} s")
     where = torch.cuda.get_device_name() if gpu else "no GPU"
-    print(f"Measured on {machine()}, {where}: a share of {arguments.share:g}, {arguments.batches} batches an epoch.\n")
-    print(HEADER, flush=True)
-    for row in bench.make_stand_ins(scope):
-        print(row.line, flush=True)
+    told = ", ".join(f"{name} {getattr(arguments, name)}" for name in FIXED if getattr(arguments, name))
+    print(f"Measured on {machine()}, {where}; {told}.\n\n{steps.table}")
+    sys.exit(1 if steps.failed else 0)
+
+
+def _all_steps(bench: Bench, scope: Scope, arguments: argparse.Namespace) -> Iterator[Step]:
+    yield from bench.make_stand_ins(scope)
     params = project.read_params()
     sections = bench.make_weights(params, scope)
     bench.put_by_hand()
     with mirrored(bench.mirror) as address:
         project.write_params(bench.project, project.profile(params, scope, sections, address))
-        for row in carried_out(bench, arguments.phases, arguments.variants):
-            print(row.line, flush=True)
+        yield from carried_out(bench, arguments.phases)
 
 
 if __name__ == "__main__":

@@ -89,8 +89,10 @@ class Annotated:
         return cls(index["image_files"], index["labels"], splits, fields)
 
     def share(self, share: float) -> "Annotated":
-        """The same with fewer images; every class keeps one in each of its splits."""
-        rows = kept(self.splits.tolist(), self.labels.tolist(), share)
+        """The same with fewer images; every class keeps one in each of its splits, and two in training, of which one
+        can be held out.
+        """
+        rows = kept(self.splits.tolist(), self.labels.tolist(), share, {"trainval": 2})
         return Annotated(self.files[rows], self.labels[rows], self.splits[rows], self.fields)
 
     def counts(self, validation: Iterable[str]) -> dict[str, int]:

@@ -1,13 +1,18 @@
 """What a command takes: seconds, and the memory of all its processes together."""
 
 import os
+import shutil
+import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 LOOK_EVERY = 0.2  # seconds
+TOO_LONG = 124  # the exit status of a command that was ended, as timeout(1) has it
 
 
 @dataclass(frozen=True)
@@ -19,18 +24,43 @@ class Taken:
     code: int  # its exit status
 
 
-def taken(command: Sequence[str], folder: Path, variables: dict[str, str], log: Path) -> Taken:
-    """Carry out a command in a folder; what it says goes to the end of a log."""
+def taken(command: Sequence[str], folder: Path, variables: dict[str, str], log: Path, longest: float = inf) -> Taken:
+    """Carry out a command in a folder; what it says goes to the end of a log.
+
+    It ends with the process that asks for it, or after ``longest`` seconds, and all that it started with it.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
-    peak, began = 0, time.perf_counter()
+    peak, began, too_long = 0, time.perf_counter(), False
     with log.open("ab") as output:
         process = subprocess.Popen(
-            command, cwd=folder, env=os.environ | variables, stdout=output, stderr=output, start_new_session=True
+            [*_with_parent(), *command],
+            cwd=folder,
+            env=os.environ | variables,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
-        while process.poll() is None:
-            peak = max(peak, sum(_anonymous(each) for each in Path("/proc").iterdir() if _belongs(each, process.pid)))
-            time.sleep(LOOK_EVERY)
-    return Taken(time.perf_counter() - began, peak, process.returncode)
+        try:
+            while process.poll() is None and not too_long:
+                peak = max(peak, sum(map(_anonymous, _of_session(process.pid))))
+                time.sleep(LOOK_EVERY)
+                too_long = time.perf_counter() - began > longest
+        finally:
+            for each in _of_session(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(int(each.name), signal.SIGKILL)
+            process.wait()
+    return Taken(time.perf_counter() - began, peak, TOO_LONG if too_long else process.returncode)
+
+
+def _with_parent() -> list[str]:
+    """What goes before a command, for Linux to end it also where nobody is left to do so."""
+    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+
+
+def _of_session(session: int) -> Iterator[Path]:
+    """The processes of a session, by their folders."""
+    return (each for each in Path("/proc").iterdir() if _belongs(each, session))
 
 
 def _belongs(process: Path, session: int) -> bool:

@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 PROFILE = "paper-on-stand-ins"
 ROOT = Path(__file__).parents[2]
+ARCHITECTURES = Path(__file__).parent / "architectures"  # of our own, in open_clip's form: as deep as it has to be
 HALF_ON_GPUS = "16-mixed"  # a precision that CPUs do not train in
 
 
@@ -23,11 +24,18 @@ class Scope:
     gpu: bool
     clip: str | None  # an architecture in the place of each CLIP's own
     classifier: str | None  # the same of networks of torchvision
+    grids: int | None = None  # pixels of the pictures that become grids, in place of the papers'
+    given_grids: bool = False  # grids are those of a file, as the authors of TransZero keep them
 
 
 def weights_file(architecture: str) -> str:
     """The name of a CLIP's random weights."""
     return f"{architecture}-random.safetensors"
+
+
+def grids_file(dataset: str) -> str:
+    """The name of the grids that somebody has made."""
+    return f"{dataset}-resnet101.hdf5"
 
 
 def backbones_of(params: Mapping[str, Any], scope: Scope) -> dict[str, dict[str, Any]]:
@@ -58,6 +66,7 @@ def profile(
     precision = paper["trainer"]["precision"] if scope.gpu else "32-true"
     accelerator = "auto" if scope.gpu else "cpu"
     tracks = {track: _choice(params, track, scope) for track in ("czsl", "gzsl", "vlc")}
+    given = scope.datasets.get("gzsl", ()) if scope.given_grids else ()
     from_mirror = {place: _mirrored(value, mirror) for place, value in _downloads(params, scope)}
     return {
         "based_on": "paper",
@@ -65,6 +74,7 @@ def profile(
         **tracks,
         "override": {
             **from_mirror,
+            **{f"gzsl.datasets.{name}.grids": {"file": grids_file(name)} for name in given},
             **{f"backbones.{name}": _mirrored(section, mirror) for name, section in backbones.items()},
             **dict(_short(params, scope)),
         },
@@ -76,13 +86,15 @@ def _choice(params: Mapping[str, Any], track: str, scope: Scope) -> dict[str, An
         return None
     known = params["profiles"]["paper"][track]["methods"]
     methods = [method for method in known if not scope.methods or method in scope.methods]
-    suites = {"suites": list(scope.suites)} if track == "vlc" else {}
+    others: dict[str, Any] = {"suites": list(scope.suites)} if track == "vlc" else {}
+    if track == "gzsl" and scope.grids:
+        others["grids"] = {**params["profiles"]["paper"][track]["grids"], "size": scope.grids}
     return {
         "datasets": list(scope.datasets[track]),
         "methods": methods,
         "seeds": [0],
         "variant_seeds": [0],
-        **suites,
+        **others,
     }
 
 

@@ -1,14 +1,21 @@
 """Fewer images than there are, with every label still shown."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def kept(groups: Sequence[Hashable], labels: Sequence[Hashable], share: float, seed: int = 0) -> list[int]:
+def kept(
+    groups: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    share: float,
+    least: Mapping[Hashable, int] = MappingProxyType({}),
+    seed: int = 0,
+) -> list[int]:
     """The positions of a share of some things, in order.
 
     Of each group, such as a split, so many remain as the share says, rounded, but at least one of each of its labels.
@@ -17,21 +24,28 @@ def kept(groups: Sequence[Hashable], labels: Sequence[Hashable], share: float, s
         groups: of each thing.
         labels: of each thing.
         share: of the things of a group.
+        least: of groups that keep more than one thing of a label, as far as it has them.
         seed: of the choice among those of which a label needs none.
 
     Example:
         >>> kept("aaaabb", "xxyyzz", 0.5)  # two of a, which has two labels, and one of b
         [0, 2, 4]
+        >>> kept("aaaabb", "xxxyzz", 0.5, {"a": 2})
+        [0, 1, 3, 4]
     """
-    first: dict[tuple[Hashable, Hashable], int] = {}
+    needed: Counter[tuple[Hashable, Hashable]] = Counter()
     others: dict[Hashable, list[int]] = defaultdict(list)
+    chosen: set[int] = set()
     for place, (group, label) in enumerate(zip(groups, labels, strict=True)):
-        if first.setdefault((group, label), place) != place:
+        if needed[group, label] < least.get(group, 1):
+            needed[group, label] += 1
+            chosen.add(place)
+        else:
             others[group].append(place)
-    rng, sizes, needed = Random(seed), Counter(groups), Counter(group for group, _ in first)
-    chosen = set(first.values())
+    rng, sizes = Random(seed), Counter(groups)
+    there = Counter(groups[place] for place in chosen)
     for group, places in others.items():
-        more = max(round(share * sizes[group]) - needed[group], 0)
+        more = max(round(share * sizes[group]) - there[group], 0)
         chosen.update(rng.sample(places, more))
     return sorted(chosen)
 

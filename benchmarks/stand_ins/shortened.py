@@ -1,8 +1,8 @@
 """The command line on a share of the images: ``python -m benchmarks.stand_ins.shortened --counts FILE make ...``.
 
 The code that reads published data sets knows how many images these have. Here it is told how many the stand-ins have,
-and an epoch ends after so many batches. Nothing else differs, and no source does: what is stored has the identity that
-it would have without.
+an epoch ends after so many batches, and variants of methods may be left out. Nothing else differs, and no source does:
+what is stored has the identity that it would have without.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from recompose import cli
+from recompose import cli, workspace
 
 
 def recount(counts: Mapping[str, Mapping[str, int]]) -> None:
@@ -42,6 +42,18 @@ def cut_epochs(batches: int) -> None:
     pl.Trainer = Shortened  # type: ignore[misc]
 
 
+def leave_out_variants() -> None:
+    """Let the plan be without the ablations and sweeps that papers declare; tables say that these are not asked for."""
+    workspace.declared_variants = lambda track: {}
+
+
+def add_architectures(folder: Path) -> None:
+    """Let open_clip know architectures, files in its own form."""
+    import open_clip
+
+    open_clip.add_model_config(folder)
+
+
 def gpu_peak() -> int:
     """Bytes of GPU memory that tensors took at most; 0 without a GPU."""
     torch = sys.modules.get("torch")
@@ -53,6 +65,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=Path)
     parser.add_argument("--batches", type=int)
+    parser.add_argument("--without-variants", action="store_true")
+    parser.add_argument("--architectures", type=Path, help="of CLIPs that open_clip does not declare")
     parser.add_argument("--gpu-memory", type=Path, help="where to write how much was taken")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
@@ -60,6 +74,10 @@ def main() -> None:
         recount(json.loads(arguments.counts.read_text(encoding="utf-8")))
     if arguments.batches:
         cut_epochs(arguments.batches)
+    if arguments.without_variants:
+        leave_out_variants()
+    if arguments.architectures:
+        add_architectures(arguments.architectures)
     sys.argv[1:] = arguments.command
     try:
         cli.main()

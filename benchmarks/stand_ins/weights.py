@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import open_clip
 import torch
 from safetensors.torch import save_file
 from torchvision.models import get_model
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
+from benchmarks.stand_ins.project import ARCHITECTURES
 from recompose.backbones.clip import Activation, build
 from recompose.digest import sha256_file
 
@@ -17,6 +19,7 @@ def clip_weights(architecture: str, activation: Activation, path: Path) -> None:
     """Write random weights of a CLIP in 16 bits, as large as the released ones are, where they are not there yet."""
     if not path.exists():
         torch.manual_seed(0)
+        open_clip.add_model_config(ARCHITECTURES)
         state = build(architecture, activation).model.state_dict()
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".partial")

@@ -16,10 +16,11 @@ from tests.report.fakes import Fake, by_seed
 H = "test/closed/dense/harmonic_mean"
 
 
-def sweep(stem: Path, *numbers: str, sheet: type[Sheet] = Sheet) -> Any:
+def sweep(stem: Path, *numbers: str, sheet: type[Sheet] = Sheet, columns: dict[str, str] | None = None) -> Any:
     """Drawn from methods that are called by their number; the sheet."""
     measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in numbers}
-    artifact = Artifact(kind="sweep", caption="", x_label="weight", columns={"H": H}, measured={n: n for n in numbers})
+    rows = {number: number for number in numbers}
+    artifact = Artifact(kind="sweep", caption="", x_label="weight", columns=columns or {"H": H}, measured=rows)
     paper = Paper(name="p", title="", authors="", venue="", track="czsl", datasets={}, artifacts={"figure-1": artifact})
     drawn = sheet(stem, "", [])
     draw(Fake(measured), paper, "figure-1", drawn)  # type: ignore[arg-type]
@@ -57,6 +58,15 @@ def test_the_numbers_beside_a_sweep_are_those_of_each_run(tmp_path: Path) -> Non
     lines = sweep(tmp_path / "figure", "0", "0.0001", sheet=NumbersOnly).numbers[0].splitlines()
     assert lines[0] == "dataset,x,seed,H"
     assert lines[1:] == ["d,0.0000,0,20.0000", "d,0.0000,1,30.0000", "d,0.0001,0,20.0000", "d,0.0001,1,30.0000"]
+
+
+def test_a_measure_that_there_is_not_is_no_point(tmp_path: Path) -> None:
+    columns = {"AUC": "test/closed/dense/auc", "H": H}
+    lines = sweep(tmp_path / "figure", "0", "1", sheet=NumbersOnly, columns=columns).numbers[0].splitlines()
+    assert lines == [
+        "dataset,x,seed,AUC,H",
+        *(f"d,{x}.0000,{s},,{h}.0000" for x in (0, 1) for s, h in ((0, 20), (1, 30))),
+    ]
 
 
 def test_only_seeds_that_every_number_has_are_drawn() -> None:

@@ -58,21 +58,27 @@ def _aggregate(cell: Cell) -> str:
     return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"
 
 
-def lineage_of(results: Results, track: str, cells: Iterable[Cell]) -> dict[str, Any]:
+def lineage_of(results: Results, track: str, cells: Iterable[Cell], names: Iterable[str] = ()) -> dict[str, Any]:
     """The lineage of measured cells, with all that is needed to tell of them without the results.
 
     ``asked`` says, for each method or variant and benchmark, which evaluations the plan asked for; of those that were
     missing ``wanted`` has the recipe.
+
+    Args:
+        results: of the workspace.
+        track: the paper's.
+        cells: of an artifact.
+        names: of methods and variants that it shows, also those that have none of its measures, and so no cell.
     """
     measured = [cell for cell in cells if cell.source == "measured"]
-    behind = list(closure(results.recipe(key) for cell in measured for key in cell.made_from))
-    names = sorted({name for cell in measured for name in cell.names})
     planned = {
         (name, benchmark): results.planned(track, name, benchmark)
-        for name in names
+        for name in sorted({*names, *(name for cell in measured for name in cell.names)})
         for benchmark in results.benchmarks(track)
     }
     missing = [each for asked in planned.values() for each in asked if not results.is_complete(each)]
+    there = [each for asked in planned.values() for each in asked if results.is_complete(each)]
+    behind = list(closure([*(results.recipe(key) for cell in measured for key in cell.made_from), *there]))
     return {
         "track": track,
         "benchmarks": {name: results.data(track, name).key for name in results.benchmarks(track)},

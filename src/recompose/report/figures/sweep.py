@@ -1,5 +1,6 @@
 """Plots of measures over a setting."""
 
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,8 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Measures over a setting, a column for each benchmark and a row for each measure.
 
     Of the seeds those are drawn that every number has: where a seed is a world of its own, the mean over other worlds
-    is no point of the same curve. The numbers beside the figure are those of all seeds.
+    is no point of the same curve. The numbers beside the figure are those of all seeds. A measure that an evaluation
+    has not, since a profile may lack suites, is no point.
     """
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
     view = next(iter(artifact.all_views.values()))
@@ -29,7 +31,10 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
             "dataset": series.benchmark,
             "x": float(series.row),
             "seed": evaluation.labels["seed"],
-            **{column: about.factor * results.measures(evaluation)[measure] for column, (measure, about) in of.items()},
+            **{
+                column: about.factor * results.measures(evaluation).get(measure, nan)
+                for column, (measure, about) in of.items()
+            },
         }
         for series in series_of(results, paper, name)
         for evaluation in series.complete

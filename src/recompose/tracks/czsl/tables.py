@@ -56,14 +56,18 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
                 yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
                 of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
+                planned = {method: results.planned(paper.track, method, benchmark) for method in of}
                 for column, method in ((without, first), (with_it, second)):
-                    planned = results.planned(paper.track, method, benchmark)
+                    if not planned[method]:  # a variant is asked for on the data sets that it declares
+                        continue
                     values = [results.measures(each).get(measure, np.nan) for each in of[method]]
                     about = TRACKS[paper.track].description_of(measure)
-                    cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned, about)
+                    cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
-                cell = _gain(results, paper, row, benchmark, measure, (first, second))
-                yield replace(cell, view=view, names=(first, second), benchmark=benchmark, measure=measure, better=0)
+                if all(planned.values()):
+                    cell = _gain(results, paper, row, benchmark, measure, (first, second))
+                    both = (first, second)
+                    yield replace(cell, view=view, names=both, benchmark=benchmark, measure=measure, better=0)
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:

@@ -158,6 +158,14 @@ def test_points_are_told_by_the_alpha_that_was_scored(tmp_path: Path) -> None:
     assert "FSC, d (n = 1)" in (tmp_path / "f.svg").read_text()
 
 
+def test_a_model_without_one_of_the_measures_is_no_point(tmp_path: Path) -> None:
+    measured = {"clip": {"d": by_seed({ZS: 0.6, COMP: 0.4})}, "fsc-clip": {"d": by_seed({ZS: 0.5})}}
+    paper = paper_of("trajectories", {"CLIP": "clip", "FSC": "fsc-clip"}, {"ZS": ZS, "Comp": COMP})
+    sheet = NumbersOnly(tmp_path / "f", "", [])
+    trajectories.draw_trajectories(Fake(measured), paper, "figure-1", sheet)  # type: ignore[arg-type]
+    assert [line.split(",")[1] for line in sheet.numbers[0].splitlines()] == ["model", "CLIP"]
+
+
 # retrieval
 
 

@@ -41,6 +41,7 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
         }
         for series in series_of(results, paper, name)
         for evaluation in series.complete
+        if results.measures(evaluation).keys() >= set(view.columns.values())  # a profile may lack suites
     ]
     points = pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned", *about])
     lines = trajectories(points)
