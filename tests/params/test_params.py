@@ -113,7 +113,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "profile: demo",
             "profile: &name [*name]",
-            "params.yaml is not valid YAML: an alias stands in what it stands for",
+            "params.yaml is not valid YAML: it is nested too deep, or an alias stands in what it stands for",
         ),
         (
             "other_backbone: shapes-resnet",
