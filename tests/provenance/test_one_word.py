@@ -194,6 +194,12 @@ def test_what_was_committed_since_is_current_and_says_so(root: Path, monkeypatch
     assert traced(root).note == "committed since, in abc1234"
 
 
+def forget() -> None:
+    """A process reads sources, and asks git of them, once."""
+    for kept in (fingerprints._read, fingerprints._is_inside, fingerprints._reached, trust._committed):
+        kept.cache_clear()
+
+
 def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path: Path, monkeypatch: Patch) -> None:
     """A repository with one module: uncommitted, committed, edited again, and edited in its comments alone."""
     source = tmp_path / "src/recompose/odd.py"
@@ -207,8 +213,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
 
     def written(text: str) -> dict[str, str]:
         source.write_text(text)
-        fingerprints._read.cache_clear()
-        trust._committed.cache_clear()
+        forget()
         return fingerprints.fingerprint(["recompose.odd"])
 
     git("init", "--quiet")
@@ -228,5 +233,4 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
         assert committed_since(code) == commit
         assert committed_since(code | {"recompose.gone": "0"}) is committed_since({}) is None
     finally:
-        fingerprints._read.cache_clear()
-        trust._committed.cache_clear()
+        forget()
