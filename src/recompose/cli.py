@@ -337,7 +337,9 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.same else 1)
-    audited, published = audit_all(work, papers), Published.checked(work.reports, papers)
+    published = Published.checked(work.reports, papers)
+    gc.freeze()  # lineages stay to the end, too
+    audited = audit_all(work, papers, published)
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
