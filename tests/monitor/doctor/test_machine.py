@@ -1,5 +1,6 @@
 """What a machine has, against what a profile asks for."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,3 +85,11 @@ def test_slurm_without_the_plugin_is_said() -> None:
     assert scheduler(HERE).found == "none: jobs run on this machine"
     assert scheduler(replace(HERE, slurm=True)).state == WARNING
     assert scheduler(replace(HERE, slurm=True, plugin=True)).state == FINE
+
+
+def test_torch_that_cannot_be_imported_stops_the_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    machine = Machine.here()
+    check = packages(machine, {})
+    assert (check.state, machine.gpus) == (STOPS, ())
+    assert "torch absent" in check.found
