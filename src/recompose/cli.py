@@ -449,3 +449,8 @@ def main() -> None:
     except RecomposeError as error:
         print(f"recompose: {error}", file=sys.stderr)
         sys.exit(1)
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.partition(".")[0] == "recompose":
+            raise
+        print(f"recompose: {error.name} is not installed: `make environment` installs what is needed", file=sys.stderr)
+        sys.exit(1)

@@ -109,7 +109,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.methods.csp.per_dataset.ut-zappos.dropout: input should be greater than or equal to 0",
         ),
         ("devices: 1}", "devices: 0}", "profiles.demo.trainer.devices: "),
-        ("profile: demo", "profile: [", "params.yaml is not valid YAML"),
+        ("profile: demo", "profile: {a: b c: d}", "params.yaml is not valid YAML: line 6, column 17: "),
         (
             "profile: demo",
             "profile: &name [*name]",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from yaml import YAMLError
+from yaml import MarkedYAMLError, YAMLError
 
 from recompose.errors import ParamsError
 from recompose.params.merging import plain
@@ -112,6 +112,13 @@ def _read(text: str, source: str) -> Any:
         said = f"line {error.problem_mark.line + 1}: {error.problem}"
     except RecursionError:
         said = "it is nested too deep, or an alias stands in what it stands for"
+    except MarkedYAMLError as error:
+        place = (
+            f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}: "
+            if error.problem_mark
+            else ""
+        )
+        said = f"{place}{', '.join(filter(None, (error.problem, error.context)))}"
     except YAMLError as error:
         said = str(error)
     raise ParamsError(f"{source} is not valid YAML: {said}")

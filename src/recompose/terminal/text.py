@@ -47,7 +47,9 @@ def colour_of(state: str) -> str:
 def gibibytes(count: int | None) -> str:
     """An amount of memory, empty where it is not known.
 
-    >>> gibibytes(3 * 2**29), gibibytes(None)
-    ('1.5 GiB', '')
+    >>> gibibytes(3 * 2**29), gibibytes(2**25), gibibytes(None)
+    ('1.5 GiB', '32 MiB', '')
     """
-    return "" if count is None else f"{count / 2**30:.1f} GiB"
+    if count is None:
+        return ""
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 / 10 else f"{count / 2**20:.0f} MiB"
