@@ -10,7 +10,7 @@ from recompose.errors import ParamsError
 from recompose.params.merging import plain
 from recompose.params.mistakes import Problem, mistakes_in, told, unknown_name
 from recompose.params.profiles import overridden, with_bases, wrong_bases
-from recompose.params.reading import RepeatedKeyError, read
+from recompose.params.reading import read
 from recompose.params.schema import File, Forms, Params, file_schema, params_of
 
 
@@ -108,17 +108,11 @@ def _read(text: str, source: str) -> Any:
     """The document in YAML 1.2, as plain dicts, lists and scalars; a repeated key is an error, and 1e-4 a number."""
     try:
         return plain(read(text))
-    except RepeatedKeyError as error:
-        said = f"line {error.problem_mark.line + 1}: {error.problem}"
     except RecursionError:
         said = "it is nested too deep, or an alias stands in what it stands for"
     except MarkedYAMLError as error:
-        place = (
-            f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}: "
-            if error.problem_mark
-            else ""
-        )
-        said = f"{place}{', '.join(filter(None, (error.problem, error.context)))}"
+        mark, what = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
+        said = f"line {mark.line + 1}, column {mark.column + 1}: {what}" if mark else what
     except YAMLError as error:
         said = str(error)
     raise ParamsError(f"{source} is not valid YAML: {said}")

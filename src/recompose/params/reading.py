@@ -39,7 +39,7 @@ class _Reader(Composer, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type:
         Composer.__init__(self)
         super(Composer, self).__init__(text)
 
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """The next mapping, in which no key stands twice."""
         node: yaml.MappingNode = super().compose_mapping_node(anchor)
         seen = set()
