@@ -105,13 +105,18 @@ def report(receipt: Receipt = None) -> None:
     from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import write_index
+    from recompose.report.published import Published
     from recompose.report.results import Results
-    from recompose.site.build import page, site_of
+    from recompose.site.build import page
+    from recompose.site.document import Site
 
     work = _workspace()
     papers = work.papers
-    audited = audit_artifacts(work, papers)
-    files = write_index(Results(work), papers, page(site_of(work, papers, audited), work.reports))
+    published = Published.checked(work.reports, papers)
+    gc.freeze()  # lineages stay to the end, too
+    audited = audit_artifacts(work, papers, published)
+    site = Site(papers, published, audited, work.params)
+    files = write_index(Results(work), papers, published, page(site, work.reports))
     say(f"reports/index.html is written; the audit {audited.verdict}")
     if receipt:
         Engine(work).write_receipt(work.root / receipt, [work.reports / name for name in files])

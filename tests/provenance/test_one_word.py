@@ -15,8 +15,9 @@ from recompose.monitor.status import Observer
 from recompose.provenance.audit import audit_artifacts
 from recompose.provenance.trace import Traced, trace
 from recompose.report import trust
+from recompose.report.published import Published
 from recompose.report.trust import STATES, committed_since
-from recompose.site.build import site_of
+from recompose.site.document import Site
 from recompose.workspace import Workspace
 from tests.conftest import environment
 from tests.provenance.test_audit import again, dirty, other_measures, zeroed
@@ -156,11 +157,13 @@ def test_everything_says_the_same_word(
 ) -> None:
     world(root, monkeypatch)
     key = ("measured", VIEW, ROW, COLUMN)
-    found, of_page, cell = audited(root), audit_artifacts(Workspace(root), PAPERS_LOADED), traced(root)
+    work = Workspace(root)
+    published = Published.checked(work.reports, PAPERS_LOADED)
+    found, of_page, cell = audited(root), audit_artifacts(work, PAPERS_LOADED, published), traced(root)
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (word, word, word)
     assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why
     assert bool(cell.why) == (word != "current")
-    site = site_of(Workspace(root), PAPERS_LOADED, of_page).document()
+    site = Site(PAPERS_LOADED, published, of_page, work.params).document()
     of_cell = [
         c for c in site["cells"] if (c["artifact"], c["row"], c["column"], c["view"]) == (TABLE, ROW, COLUMN, VIEW)
     ]

@@ -55,11 +55,16 @@ class _Checks:
         )
 
 
-def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
+def audit_artifacts(work: Workspace, papers: list[Paper], published: Published) -> Audit:
     """Check every artifact and everything it was made from; figures by their digests, and what nobody touched since
     it was read by its times.
+
+    Args:
+        work: whose reports these are.
+        papers: that are checked.
+        published: what of the reports can be relied on.
     """
-    return _Checks.of(work, papers, Published.checked(work.reports, papers), reading=False).audit()
+    return _Checks.of(work, papers, published, reading=False).audit()
 
 
 def audit(work: Workspace, papers: list[Paper], published: Published | None = None, *, drawing: bool = True) -> Audit:

@@ -12,19 +12,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from PIL import Image
 
-from recompose.papers.declaration import Paper
-from recompose.report.findings import Audit
-from recompose.report.published import Published
 from recompose.site.document import Site
-from recompose.workspace import Workspace
 
 FOLDER = Path(__file__).parent
 COLOURS = 256  # of pictures in the page
-
-
-def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:
-    """The site of a workspace's reports, as they stand on disk."""
-    return Site(papers, Published.checked(work.reports, papers), audit, work.params)
 
 
 def page(site: Site, reports: Path) -> str:
