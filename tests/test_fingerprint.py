@@ -1,5 +1,6 @@
 """The fingerprint of code: what counts as a change, and which modules are seen."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,22 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def prints() -> dict[str, str]:
-    module._read.cache_clear()
-    return module.fingerprint(["recompose.disc"])
+def forget() -> None:
+    """A process reads sources once."""
+    for kept in (module._read, module._is_inside, module._reached):
+        kept.cache_clear()
 
 
 @pytest.fixture(autouse=True)
-def forget() -> None:
-    module._read.cache_clear()
+def forgotten() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+def prints() -> dict[str, str]:
+    forget()
+    return module.fingerprint(["recompose.disc"])
 
 
 def test_imported_modules_of_the_package_are_seen_and_no_others(package: Path) -> None:

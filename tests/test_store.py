@@ -117,6 +117,14 @@ def test_another_s_record_is_damage_and_so_is_one_whose_recipe_was_edited(store:
         store.record(RECIPE)
 
 
+def test_a_record_that_is_edited_after_it_was_read_is_read_again(store: Store) -> None:
+    path = make(store, RECIPE) / "record.json"
+    assert store.record(RECIPE) == store.record(RECIPE)
+    path.write_text(path.read_text().replace('"size": 3', '"size": 15'))
+    with pytest.raises(DamagedError, match="holds another recipe"):
+        store.record(RECIPE)
+
+
 # what was read and found right
 
 

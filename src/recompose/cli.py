@@ -1,5 +1,6 @@
 """The command line: one thin subcommand per phase, and what people ask of the results."""
 
+import gc
 import json
 import sys
 from dataclasses import asdict
@@ -104,13 +105,18 @@ def report(receipt: Receipt = None) -> None:
     from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import write_index
+    from recompose.report.published import Published
     from recompose.report.results import Results
-    from recompose.site.build import page, site_of
+    from recompose.site.build import page
+    from recompose.site.document import Site
 
     work = _workspace()
     papers = work.papers
-    audited = audit_artifacts(work, papers)
-    files = write_index(Results(work), papers, page(site_of(work, papers, audited), work.reports))
+    published = Published.checked(work.reports, papers)
+    gc.freeze()  # lineages stay to the end, too
+    audited = audit_artifacts(work, papers, published)
+    site = Site(papers, published, audited, work.params)
+    files = write_index(Results(work), papers, published, page(site, work.reports))
     say(f"reports/index.html is written; the audit {audited.verdict}")
     if receipt:
         Engine(work).write_receipt(work.root / receipt, [work.reports / name for name in files])
@@ -336,7 +342,9 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.same else 1)
-    audited, published = audit_all(work, papers), Published.checked(work.reports, papers)
+    published = Published.checked(work.reports, papers)
+    gc.freeze()  # lineages stay to the end, too
+    audited = audit_all(work, papers, published)
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
@@ -440,8 +448,14 @@ def _one_of(what: str, name: str, known: dict[str, T]) -> T:
 
 def main() -> None:
     """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace."""
+    gc.freeze()  # what importing made stays to the end: looking for garbage among it takes a tenth of a short command
     try:
         app()
     except RecomposeError as error:
         print(f"recompose: {error}", file=sys.stderr)
+        sys.exit(1)
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.partition(".")[0] == "recompose":
+            raise
+        print(f"recompose: {error.name} is not installed: `make environment` installs what is needed", file=sys.stderr)
         sys.exit(1)

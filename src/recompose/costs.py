@@ -33,6 +33,11 @@ class Job:
     settings: dict[str, Any]
     amounts: dict[str, int | str]  # that a cost grows with; what they are the amount of where that many is not known
 
+    @cached_property
+    def set_to(self) -> frozenset[tuple[str, Any]]:
+        """Its settings, to be compared with those of many others; one that is None counts as absent."""
+        return frozenset((name, _hashable(value)) for name, value in self.settings.items() if value is not None)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -53,6 +58,10 @@ class Estimate:
     scaled: tuple[str, ...]  # what differed and was accounted for in proportion, such as "epochs 4 to 8"
     memory: int | None = None  # bytes at the peak, of the GPU where it takes one
     basis: str = MEASURED
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
 def job_of(described: Described, sizes: Sizes) -> Job:
@@ -134,9 +143,8 @@ def _ratio(amount: int | str, other: int | str) -> float | None:
 
 
 def _distance(job: Job, other: Job, ratios: dict[str, float]) -> float:
-    names = job.settings.keys() | other.settings.keys()
-    differing = sum(job.settings.get(name) != other.settings.get(name) for name in names)
-    return differing + sum(abs(log2(ratio)) for ratio in ratios.values())
+    differing = {name for name, _ in job.set_to ^ other.set_to}
+    return len(differing) + sum(abs(log2(ratio)) for ratio in ratios.values())
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ MAX_THREADS = 8  # that read files at once
 
 def sha256_file(path: Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:  # it is read in large pieces anyway
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

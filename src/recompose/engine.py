@@ -115,6 +115,7 @@ class Engine:
         self.papers = work.papers
         self._jobs: dict[str, list[Job]] = {}
         self._estimates: dict[str, Estimate | None] = {}  # by digest
+        self._contents: dict[str, tuple[dict[str, Any], str]] = {}  # by digest: a record and what it comes to
 
     # scopes
 
@@ -202,7 +203,7 @@ class Engine:
 
     def _job(self, phase: str, recipes: list[Recipe]) -> Job:
         gpus = self._gpus(recipes)
-        estimates = [self._estimate(recipe) for recipe in recipes]
+        estimates = [self.estimate(recipe) for recipe in recipes]
         return Job(
             phase,
             [recipe.key for recipe in recipes],
@@ -238,10 +239,11 @@ class Engine:
         return 1 if trainer.devices == "auto" else int(trainer.devices)
 
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
-        estimates = (self._estimate(recipe) for recipe in recipes)
+        estimates = (self.estimate(recipe) for recipe in recipes)
         return sum(estimate.seconds if estimate else self.machine.unknown for estimate in estimates)
 
-    def _estimate(self, recipe: Recipe) -> Estimate | None:
+    def estimate(self, recipe: Recipe) -> Estimate | None:
+        """What making a recipe will take; None where nothing like it is known."""
         if recipe.digest not in self._estimates:
             self._estimates[recipe.digest] = self.costs.estimate(recipe)
         return self._estimates[recipe.digest]
@@ -386,19 +388,20 @@ class Engine:
 
     def _content(self, recipe: Recipe) -> str | None:
         try:
-            return content(self.work.store.record(recipe))
+            record = self.work.store.record(recipe)
         except DamagedError:
             return None
+        known = self._contents.get(recipe.digest)
+        if known is None or known[0] is not record:  # the store reads it again where somebody touched it
+            known = self._contents[recipe.digest] = record, content(record)
+        return known[1]
 
     def holds(self, path: Path) -> bool:
         """Whether a receipt is there and every file it names, and everything stored, is as it was."""
         try:
             statement = read_json(path)
             files, contents = statement["files"], statement["contents"]
-            unchanged = all(
-                (self.work.root / name).is_file() and sha256_file(self.work.root / name) == sha256
-                for name, sha256 in files.items()
-            )
+            unchanged = all(sha256_file(self.work.root / name) == sha256 for name, sha256 in files.items())
             return bool(files) and unchanged and all(self._is_as(key, sha256) for key, sha256 in contents.items())
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             return False

@@ -91,6 +91,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@functools.cache
 def _is_inside(module: str) -> bool:
     """Whether a module's code can move a number. Of a package that stands outside, no module does."""
     top, _, rest = module.partition(".")
@@ -152,7 +153,13 @@ def fingerprint(modules: Iterable[str]) -> dict[str, str]:
     Raises:
         ModuleNotFoundError: a name that is no module of this package.
     """
-    waiting, versions = list(modules), {}
+    return dict(_reached(frozenset(modules)))
+
+
+@functools.cache
+def _reached(modules: frozenset[str]) -> dict[str, str]:
+    """What a fingerprint says, in the order of the modules' names."""
+    waiting, versions = list(modules), dict[str, str]()
     while waiting:
         module = waiting.pop()
         if module not in versions:

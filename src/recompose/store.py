@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -34,6 +35,7 @@ COSTS = "costs.json"
 VOLATILE = {LOG, COSTS}  # differs from making to making: no part of what a recipe determines
 TICK = 0.1  # seconds, longer than the steps in which file systems tell time
 VERIFIED = "verified.json"  # of a store: which bytes were read and found right, so that they need not be read again
+Stamp = tuple[int, int, int, int]  # what differs once somebody touched a file
 
 
 class Form(BaseModel):
@@ -96,6 +98,16 @@ def complaint(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
 
 
+def _stamp(status: os.stat_result) -> Stamp:
+    """The system sets the last of these itself, at every change of a file or of what is known of it."""
+    return status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _is_settled(status: os.stat_result) -> bool:
+    """Whether the next change of a file cannot bear the time of the last one."""
+    return time.time() - status.st_ctime > TICK
+
+
 def content(record: Mapping[str, Any]) -> str:
     """The digest of all files of a record that its recipe determines: what others that need it record to have found."""
     return digest({name: file["sha256"] for name, file in record["files"].items() if name not in VOLATILE})
@@ -107,14 +119,16 @@ class Store:
     def __init__(self, results: Path) -> None:
         self.root = results
         self._verified: dict[str, list[Any]] | None = None
+        self._learned = False  # whether it holds what its file does not
+        self._records: dict[str, tuple[Stamp, dict[str, Any]]] = {}  # by digest, as they were when they were read
 
     def folder(self, recipe: Recipe) -> Path:
         """Where a recipe's content is, or will be."""
-        return self.root / recipe.kind / recipe.folder
+        return self.root.joinpath(recipe.kind, recipe.folder)
 
     def record_path(self, recipe: Recipe) -> Path:
         """The file that makes a folder complete."""
-        return self.folder(recipe) / RECORD
+        return self.root.joinpath(recipe.kind, recipe.folder, RECORD)
 
     def is_complete(self, recipe: Recipe) -> bool:
         """Whether the content was made to its end."""
@@ -125,13 +139,16 @@ class Store:
         return self._is_locked(recipe.kind, recipe.folder)
 
     def record(self, recipe: Recipe) -> dict[str, Any]:
-        """The record of a complete folder.
+        """The record of a complete folder; its file is read again where somebody touched it.
 
         Raises:
             DamagedError: it is missing or is another recipe's.
         """
         path = self.record_path(recipe)
         try:
+            status = path.stat()
+            if recipe.digest in self._records and self._records[recipe.digest][0] == _stamp(status):
+                return self._records[recipe.digest][1]
             record: dict[str, Any] = read_json(path)
             Record.model_validate(record)
             named = described_identity(record)
@@ -143,6 +160,8 @@ class Store:
             raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
         if not named == record["digest"] == recipe.digest:
             raise DamagedError(path, "holds another recipe than its folder's name says", self.remedy(recipe))
+        if _is_settled(status):
+            self._records[recipe.digest] = _stamp(status), record
         return record
 
     def verify(self, recipe: Recipe, *, reading: bool = False) -> dict[str, Any]:
@@ -181,26 +200,33 @@ class Store:
         return {name: fault for name, fault in found.items() if fault}
 
     def _fault(self, recipe: Recipe, name: str, expected: Mapping[str, Any], *, reading: bool) -> str:
-        path = self.folder(recipe) / name
-        if not path.is_file():
+        path = self.root.joinpath(recipe.kind, recipe.folder, name)
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
             return "is missing"
-        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            return "is missing"
         if status.st_size != expected["bytes"]:
             return f"has {status.st_size} bytes instead of {expected['bytes']}"
-        untouched, place = _untouched(expected["sha256"], status), f"{recipe.key}/{name}"
+        untouched, place = [expected["sha256"], *_stamp(status)], f"{recipe.key}/{name}"
         if not reading and self._known.get(place) == untouched:
             return ""
         if sha256_file(path) != expected["sha256"]:
             return "was changed since it was made"
-        self._known[place] = untouched
+        self._learn(place, untouched)
         return ""
+
+    def _learn(self, place: str, untouched: list[Any]) -> None:
+        if self._known.get(place) != untouched:
+            self._known[place] = untouched
+            self._learned = True
 
     @property
     def _known(self) -> dict[str, list[Any]]:
         """The files that were read and found right, as they were then."""
         if self._verified is None:
             self._verified = self._read_verified()
-            self._written = dict(self._verified)
         return self._verified
 
     def _read_verified(self) -> dict[str, list[Any]]:
@@ -211,10 +237,10 @@ class Store:
         return document if isinstance(document, dict) else {}
 
     def _keep_verified(self) -> None:
-        if self._verified is not None and self._verified != self._written and self.root.is_dir():
+        if self._learned and self._verified is not None and self.root.is_dir():
             self._verified = self._read_verified() | self._verified  # other processes have read others
             write_json(self.root / VERIFIED, self._verified)
-            self._written = dict(self._verified)
+            self._learned = False
 
     def remedy(self, recipe: Recipe) -> str:
         """What to do about a damaged folder."""
@@ -287,8 +313,8 @@ class Store:
         for path, status, sha256 in zip(paths, before, sha256_files(paths), strict=True):
             name = path.relative_to(folder).as_posix()
             files[name] = {"sha256": sha256, "bytes": status.st_size}
-            if time.time() - status.st_ctime > TICK:  # else the next change could bear the same time
-                self._known[f"{recipe.key}/{name}"] = _untouched(sha256, status)
+            if _is_settled(status):
+                self._learn(f"{recipe.key}/{name}", [sha256, *_stamp(status)])
         inputs = {role: content(self.record(need)) for role, need in recipe.needs.items()}
         return {**recipe.description(), "inputs": inputs, "files": files, "made": made}
 
@@ -326,13 +352,6 @@ class Store:
             for key in free:
                 self.discard(key)
         return free
-
-
-def _untouched(sha256: str, status: os.stat_result) -> list[Any]:
-    """What is noted of a file whose bytes were read: the system sets the last of it itself, at every change of a file
-    or of what is known of it.
-    """
-    return [sha256, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
 def _is_passing(path: Path) -> bool:

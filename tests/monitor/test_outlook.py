@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.costs import Estimate
 from recompose.monitor.outlook import Needed, Outlook, Process, Takes
-from recompose.terminal.groups import total
+from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
@@ -69,11 +69,28 @@ def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
         needed("b"),
         processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
     )
-    assert total(planned) == (
-        "About 3:00:00 from start to end on 2 cores and one GPU (2.0 GPU-hours), 3.0 GiB of memory at most; what 1 of "
-        "the 2 jobs take is unknown, and not in it. Artifacts come on top."
-    )
-    assert total(outlook(needed("b"))) == "How long it takes is unknown: nothing like it was measured."
+    assert list(total(planned)) == [
+        "At least 3.0 h from start to end on 2 cores and one GPU (2.0 GPU-hours), 3.0 GiB of its memory at most. "
+        "Artifacts come on top.",
+        "As measured on h.",
+        "Of 1 of 2 jobs no time is known (1 run): nothing like them was measured. `recompose calibrate` finds out what "
+        "runs take.",
+    ]
+
+
+def test_what_calibrating_does_not_find_out_is_not_said_to_be() -> None:
+    (said,) = total(outlook(needed("b", kind="evaluations")))
+    assert said == "Of 1 of 1 jobs no time is known (1 evaluation): nothing like them was measured."
+
+
+def test_a_time_says_where_it_is_not_of_everything() -> None:
+    known, unknown = needed("a", estimate=Estimate(7200, ("h",), ())), needed("b")
+    assert [time_left(Takes.of(of)) for of in ((known,), (known, unknown), (unknown,), ())] == [
+        "2.0 h",
+        "> 2.0 h",
+        "unknown",
+        "",
+    ]
 
 
 @pytest.fixture
@@ -117,6 +134,7 @@ def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
 def test_the_cost_of_the_papers_in_a_dozen_lines(paper: Workspace) -> None:
     lines = CliRunner().invoke(app, ["cost"]).output.splitlines()
     assert len(lines) <= 20
+    assert "106 artifacts would be made, 38 figures among them." in lines
     assert any(line.startswith("for duplex, msci ") for line in lines)
     every = CliRunner().invoke(app, ["cost", "--all"], env={"COLUMNS": "160"}).output
     assert "runs of troika on cgqa (duplex, msci)" in every

@@ -97,7 +97,11 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("a photo of {name}", "a photo of {state}", "czsl.feasibility.prompt: string should match pattern"),
         ("seeds: [0, 1, 2, 3]", "seeds: []", "profiles.demo.czsl.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "czsl.datasets.cgqa.archives.0.file: string should match pattern"),
-        ("seed: 7", "seed: 7\n      seed: 8", f"line {BEHIND_SEED_7}: the key seed stands here for the second time"),
+        (
+            "seed: 7",
+            "seed: 7\n      seed: 8",
+            f"line {BEHIND_SEED_7}, column 7: the key seed stands here",
+        ),
         (
             "      ut-zappos: {dropout: 0.2",
             "      ut-zappos: {dropot: 0.2",
@@ -109,11 +113,11 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.methods.csp.per_dataset.ut-zappos.dropout: input should be greater than or equal to 0",
         ),
         ("devices: 1}", "devices: 0}", "profiles.demo.trainer.devices: "),
-        ("profile: demo", "profile: [", "params.yaml is not valid YAML"),
+        ("profile: demo", "profile: {a: b c: d}", "params.yaml is not valid YAML: line 6, column 17: "),
         (
             "profile: demo",
             "profile: &name [*name]",
-            "params.yaml is not valid YAML: an alias stands in what it stands for",
+            "params.yaml is not valid YAML: it is nested too deep, or an alias stands in what it stands for",
         ),
         (
             "other_backbone: shapes-resnet",
@@ -390,7 +394,8 @@ def test_a_repeated_key_is_named_with_its_line(key: str) -> None:
     lines = TEXT.split("\n")
     first = next(number for number, line in enumerate(lines) if line.strip().startswith(f"{key}: "))
     said = said_of("\n".join([*lines[: first + 1], lines[first], *lines[first + 1 :]]))
-    assert f"params.yaml is not valid YAML: line {first + 2}: the key {key} stands here for the second time" in said
+    place = f"line {first + 2}, column {lines[first].index(key) + 1}"
+    assert f"params.yaml is not valid YAML: {place}: the key {key} stands here for the second time" in said
 
 
 def test_an_anchor_is_no_repetition_and_no_link() -> None:

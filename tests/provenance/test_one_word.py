@@ -15,8 +15,9 @@ from recompose.monitor.status import Observer
 from recompose.provenance.audit import audit_artifacts
 from recompose.provenance.trace import Traced, trace
 from recompose.report import trust
+from recompose.report.published import Published
 from recompose.report.trust import STATES, committed_since
-from recompose.site.build import site_of
+from recompose.site.document import Site
 from recompose.workspace import Workspace
 from tests.conftest import environment
 from tests.provenance.test_audit import again, dirty, other_measures, zeroed
@@ -156,11 +157,13 @@ def test_everything_says_the_same_word(
 ) -> None:
     world(root, monkeypatch)
     key = ("measured", VIEW, ROW, COLUMN)
-    found, of_page, cell = audited(root), audit_artifacts(Workspace(root), PAPERS_LOADED), traced(root)
+    work = Workspace(root)
+    published = Published.checked(work.reports, PAPERS_LOADED)
+    found, of_page, cell = audited(root), audit_artifacts(work, PAPERS_LOADED, published), traced(root)
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (word, word, word)
     assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why
     assert bool(cell.why) == (word != "current")
-    site = site_of(Workspace(root), PAPERS_LOADED, of_page).document()
+    site = Site(PAPERS_LOADED, published, of_page, work.params).document()
     of_cell = [
         c for c in site["cells"] if (c["artifact"], c["row"], c["column"], c["view"]) == (TABLE, ROW, COLUMN, VIEW)
     ]
@@ -194,6 +197,12 @@ def test_what_was_committed_since_is_current_and_says_so(root: Path, monkeypatch
     assert traced(root).note == "committed since, in abc1234"
 
 
+def forget() -> None:
+    """A process reads sources, and asks git of them, once."""
+    for kept in (fingerprints._read, fingerprints._is_inside, fingerprints._reached, trust._committed):
+        kept.cache_clear()
+
+
 def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path: Path, monkeypatch: Patch) -> None:
     """A repository with one module: uncommitted, committed, edited again, and edited in its comments alone."""
     source = tmp_path / "src/recompose/odd.py"
@@ -207,8 +216,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
 
     def written(text: str) -> dict[str, str]:
         source.write_text(text)
-        fingerprints._read.cache_clear()
-        trust._committed.cache_clear()
+        forget()
         return fingerprints.fingerprint(["recompose.odd"])
 
     git("init", "--quiet")
@@ -228,5 +236,4 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
         assert committed_since(code) == commit
         assert committed_since(code | {"recompose.gone": "0"}) is committed_since({}) is None
     finally:
-        fingerprints._read.cache_clear()
-        trust._committed.cache_clear()
+        forget()

@@ -12,9 +12,10 @@ SCORES = ("results/data", "results/evaluations")
 CELL = ("reports/msci/table-2.csv", "--row", "chance", "--column", "shapes-pairs S")
 
 
-# empty folders of reports, of tracks that the project leaves out, are in no clone: such an audit finds them missing
 def cloned(project: Project, target: Path) -> Project:
-    """A clone as somebody else has it, without the DVC cache of the first."""
+    """A clone as somebody else has it: without the DVC cache of the first, and without the empty folders of papers whose
+    track the project leaves out, which git does not keep.
+    """
     project.call("git", "clone", "--quiet", str(project.root), str(target))
     return Project(target)
 
@@ -37,4 +38,5 @@ def test_without_a_remote_nobody_is_told_to_pull(chance: Project, tmp_path: Path
     clone = cloned(chance, tmp_path / "clone")
     audit = clone.recompose("audit", check=False).stdout
     assert "remedy: `snakemake --cores all` makes what is not on this disk" in audit
+    assert "nothing found, but not all of it could be checked" in audit
     assert "dvc pull" not in audit + clone.recompose("trace", *CELL).stdout

@@ -251,7 +251,7 @@ def _needed(engine: Engine, recipe: Recipe, papers: tuple[str, ...], *, new: boo
         papers,
         new,
         there,
-        None if there else engine.costs.estimate(recipe),
+        None if there else engine.estimate(recipe),
     )
 
 

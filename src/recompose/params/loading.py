@@ -1,17 +1,16 @@
 """From the text of params.yaml to the parameters of the chosen profile."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML, YAMLError
-from ruamel.yaml.constructor import DuplicateKeyError
+from yaml import MarkedYAMLError, YAMLError
 
 from recompose.errors import ParamsError
 from recompose.params.merging import plain
 from recompose.params.mistakes import Problem, mistakes_in, told, unknown_name
 from recompose.params.profiles import overridden, with_bases, wrong_bases
+from recompose.params.reading import read
 from recompose.params.schema import File, Forms, Params, file_schema, params_of
 
 
@@ -108,12 +107,12 @@ def _inherited(document: Any, problem: Problem) -> Problem | None:
 def _read(text: str, source: str) -> Any:
     """The document in YAML 1.2, as plain dicts, lists and scalars; a repeated key is an error, and 1e-4 a number."""
     try:
-        return plain(YAML(typ="safe", pure=True).load(text))
-    except DuplicateKeyError as error:
-        key = re.search(r'duplicate key "(.*?)" with', error.problem or "")
-        said = f"line {error.problem_mark.line + 1}: the key {key[1] if key else ''} stands here for the second time"
+        return plain(read(text))
     except RecursionError:
-        said = "an alias stands in what it stands for"
+        said = "it is nested too deep, or an alias stands in what it stands for"
+    except MarkedYAMLError as error:
+        mark, what = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
+        said = f"line {mark.line + 1}, column {mark.column + 1}: {what}" if mark else what
     except YAMLError as error:
         said = str(error)
     raise ParamsError(f"{source} is not valid YAML: {said}")

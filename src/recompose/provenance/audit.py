@@ -25,8 +25,8 @@ class _Checks:
     artifacts: dict[str, ArtifactCheck]
 
     @classmethod
-    def of(cls, work: Workspace, papers: list[Paper], *, reading: bool) -> "_Checks":
-        judge = Judge(work, Published.checked(work.reports, papers), reading=reading)
+    def of(cls, work: Workspace, papers: list[Paper], published: Published, *, reading: bool) -> "_Checks":
+        judge = Judge(work, published, reading=reading)
         stored = StoredCheck(judge)
         say(f"audit: {len(judge.published.records)} stored things, and what they were made from", detail=True)
         stored.check()
@@ -55,23 +55,31 @@ class _Checks:
         )
 
 
-def audit_artifacts(work: Workspace, papers: list[Paper]) -> Audit:
+def audit_artifacts(work: Workspace, papers: list[Paper], published: Published) -> Audit:
     """Check every artifact and everything it was made from; figures by their digests, and what nobody touched since
     it was read by its times.
+
+    Args:
+        work: whose reports these are.
+        papers: that are checked.
+        published: what of the reports can be relied on.
     """
-    return _Checks.of(work, papers, reading=False).audit()
+    return _Checks.of(work, papers, published, reading=False).audit()
 
 
-def audit(work: Workspace, papers: list[Paper], *, drawing: bool = True) -> Audit:
+def audit(work: Workspace, papers: list[Paper], published: Published | None = None, *, drawing: bool = True) -> Audit:
     """Check every artifact, every byte that it was made from, and the index of the reports; where nothing is stored,
     dvc.lock is asked.
 
-    Without ``drawing`` figures are checked by their digests alone.
+    Args:
+        work: whose reports these are.
+        papers: that are checked.
+        published: what of the reports can be relied on, where that was read already.
+        drawing: whether figures are drawn again; without it they are checked by their digests alone.
     """
-    checks = _Checks.of(work, papers, reading=True)
-    index = check_index(
-        work, papers, checks.stored.judge.published, checks.audit()
-    )  # the page tells of an audit without drawings
+    published = published or Published.checked(work.reports, papers)
+    checks = _Checks.of(work, papers, published, reading=True)
+    index = check_index(work, papers, published, checks.audit())  # the page tells of an audit without drawings
     if drawing:
         say("audit: the numbers of figures, drawn again", detail=True)
         for check in checks.artifacts.values():

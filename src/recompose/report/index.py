@@ -41,9 +41,15 @@ def plots(results: Results) -> dict[str, str]:
     return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
 
 
-def write_index(results: Results, papers: list[Paper], page: str) -> list[str]:
+def write_index(results: Results, papers: list[Paper], published: Published, page: str) -> list[str]:
     """Write the report site's page, the index and the numbers that DVC compares, and how everything was made; gives
     the files.
+
+    Args:
+        results: of the workspace.
+        papers: whose artifacts these are.
+        published: what the folders of papers hold.
+        page: the report site's.
     """
     reports = results.work.reports
     for name in PAPERS:  # DVC wants the folder of a paper even where the profile leaves its track out
@@ -52,7 +58,7 @@ def write_index(results: Results, papers: list[Paper], page: str) -> list[str]:
     for name, text in texts.items():
         write_text(reports / name, text)
     write_json(reports / INDEX, {"files": {name: sha256_file(reports / name) for name in texts}})
-    write_json(reports / MADE, {"results": made_of(results.work, Published.checked(reports, papers))})
+    write_json(reports / MADE, {"results": made_of(results.work, published)})
     return [*texts, INDEX, MADE]
 
 

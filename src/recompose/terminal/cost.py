@@ -1,19 +1,17 @@
 """How the cost of an edit looks in a terminal."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.costs import Estimate
 from recompose.engine import TRAINED
 from recompose.monitor.changed import Consequences, ReachedArtifact
 from recompose.monitor.outlook import Needed, Takes
-from recompose.terminal.groups import papers_of, time_left, total
+from recompose.terminal.groups import first, papers_of, time_left, total
 from recompose.terminal.text import counted, plain
 
-MOST = 6  # artifacts, machines and proportions that are named
 Rows = dict[str, list[Needed]]  # by what they are called
 
 
@@ -55,7 +53,7 @@ def _is_touched(needed: list[Needed]) -> bool:
 def _table(rows: Rows) -> Table:
     table = Table("what", box=None, pad_edge=False)
     for name in ("asked for", "new", "new, there", "to make", "time"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for name, needed in rows.items():
         new, missing = [each for each in needed if each.new], [each for each in needed if not each.there]
         counts = (len(needed), len(new), sum(each.there for each in new), len(missing))
@@ -76,11 +74,10 @@ def sentences(consequences: Consequences) -> Iterator[str]:
     missing = consequences.to_make
     yield _made(consequences, missing) if missing else "Nothing to make."
     if missing:
-        yield total(consequences)
+        yield from total(consequences)
     if lacking := [each for each in missing if consequences.edits and not each.new]:
         yield f"Without the edit, too, {counted(len(lacking), 'job')} of these would be to do."
-    yield from _bases(missing)
-    yield from _artifacts(consequences.artifacts)
+    yield from _artifacts(consequences)
 
 
 def _made(consequences: Consequences, missing: list[Needed]) -> str:
@@ -94,38 +91,19 @@ def _made(consequences: Consequences, missing: list[Needed]) -> str:
     return text + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
 
 
-def _bases(missing: Iterable[Needed]) -> Iterator[str]:
-    """Where times come from."""
-    estimates = [each.estimate for each in missing if each.estimate]
-    for basis, places in _places(estimates).items():
-        yield f"As {basis} on {_first(places, '; ')}."
-    if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
-        yield f"Scaled in proportion: {_first(scaled, '; ')}."
-
-
-def _places(estimates: Iterable[Estimate]) -> dict[str, dict[str, None]]:
-    """The machines that times come from, by what they rest on."""
-    places: dict[str, dict[str, None]] = {}
-    for estimate in estimates:
-        places.setdefault(estimate.basis, {}).update(dict.fromkeys(estimate.where))
-    return places
-
-
-def _first(names: Iterable[str], separator: str) -> str:
-    """The first of some names, and how many more there are."""
-    names = list(names)
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return separator.join(names[:MOST]) + more
-
-
-def _artifacts(artifacts: list[ReachedArtifact]) -> Iterator[str]:
+def _artifacts(consequences: Consequences) -> Iterator[str]:
+    artifacts = consequences.artifacts
     if not artifacts:
         return
-    cells, claims = (sum(getattr(each, name) or 0 for each in artifacts) for name in ("cells", "claims"))
     figures = sum(each.kind == "figure" for each in artifacts)
-    yield (
-        f"{counted(len(artifacts), 'artifact')} would change, {counted(figures, 'figure')} among them: "
-        f"{counted(cells, 'cell')}, {counted(claims, 'claim')}."
-    )
-    named = [f"{each.artifact} ({'not made yet' if each.cells is None else each.cells})" for each in artifacts]
-    yield f"  {_first(named, ', ')}"
+    text = f"{counted(len(artifacts), 'artifact')} would {'change' if consequences.edits else 'be made'}"
+    text += f", {counted(figures, 'figure')} among them" if figures else ""
+    cells, claims = (sum(getattr(each, name) or 0 for each in artifacts) for name in ("cells", "claims"))
+    touched = [counted(number, one) for number, one in ((cells, "cell"), (claims, "claim")) if number]
+    yield f"{text}: {', '.join(touched)}." if touched else f"{text}."
+    yield f"  {first((_named(each) for each in artifacts), ', ')}"
+
+
+def _named(artifact: ReachedArtifact) -> str:
+    """An artifact, and how many of its cells it is that would change."""
+    return f"{artifact.artifact} ({artifact.cells})" if artifact.cells else artifact.artifact

@@ -15,7 +15,8 @@ STYLES = {FINE: "green", WARNING: "yellow", STOPS: "bold red"}
 def show_doctor(console: Console, checks: Iterable[Check]) -> None:
     """A line for each check, with a remedy where it is not fine, and the verdict."""
     checks = list(checks)
-    table = Table("what", "", "found, and what to do", box=None, pad_edge=False)
+    table = Table("what", "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("found, and what to do", overflow="fold")  # files are to be found by what stands there
     for check in checks:
         remedy = f"\n  {plain(check.remedy)}" if check.remedy else ""
         said = Text.assemble(plain(check.found), (remedy, "dim"))

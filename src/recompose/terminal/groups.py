@@ -1,15 +1,19 @@
 """How runs and evaluations, and what they take, look in a terminal: by papers, or by method and data set."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
 from rich.table import Table
 from rich.text import Text
 
-from recompose.costs import UNKNOWN
+from recompose.costs import UNKNOWN, Estimate
 from recompose.engine import TRAINED
 from recompose.monitor.outlook import Group, Needed, Outlook, Takes
 from recompose.phases import PHASES
-from recompose.terminal.text import counted, gibibytes, plain, spoken
+from recompose.terminal.text import counted, gibibytes, plain, rough
 
-FEW = 2  # names that are said in place of their number
+MOST = 6  # machines and proportions that are named
+AT_LEAST = ">"  # before a time that is not known of all that it is of
 
 
 def groups_table(outlook: Outlook, *, every: bool) -> Table:
@@ -20,14 +24,14 @@ def groups_table(outlook: Outlook, *, every: bool) -> Table:
         every: a line for each method and data set, in place of one for all that the same papers need.
     """
     groups = outlook.by_method if every else outlook.by_papers
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))  # narrow enough for 80 columns
     for name in ("papers", "methods", "data sets"):
         table.add_column(name)
     for name in (*TRAINED, "time left"):
-        table.add_column(name, justify="right")
-    has_memory = any(group.takes.memory is not None for group in groups)
+        table.add_column(name, justify="right", no_wrap=True)
+    has_memory = outlook.gpu_seconds > 0 and any(group.takes.memory is not None for group in groups)
     if has_memory:
-        table.add_column("memory", justify="right")
+        table.add_column("memory", justify="right", no_wrap=True)
     for group in groups:
         takes = group.takes
         cells = [papers_of(group), _methods(group), _some(group.datasets)]
@@ -43,13 +47,13 @@ def papers_of(group: Group) -> str:
 
 
 def _methods(group: Group) -> str:
-    methods, variants = _some(group.methods), len(group.variants)
-    return f"{methods}, {counted(variants, 'variant')}" if variants else methods
+    variants = len(group.variants)
+    return f"{_some(group.methods)} + {counted(variants, 'variant')}" if variants else _some(group.methods)
 
 
 def _some(names: list[str]) -> str:
-    """Few names, or how many there are."""
-    return ", ".join(names) if len(names) <= FEW else str(len(names))
+    """The name, or how many there are."""
+    return names[0] if len(names) == 1 else str(len(names))
 
 
 def there_of(needed: list[Needed]) -> str:
@@ -58,22 +62,16 @@ def there_of(needed: list[Needed]) -> str:
 
 
 def time_left(takes: Takes) -> str:
-    """How long it takes, and from where that is known.
+    """How long it takes, as far as that is known.
 
-    >>> time_left(Takes(90, None, {"measured": 3}))
-    '0:01:30 measured'
-    >>> time_left(Takes(90, None, {"measured": 3, "unknown": 2}))
-    '0:01:30 (3 measured, 2 unknown)'
-    >>> time_left(Takes(0, None, {"unknown": 2}))
-    'unknown'
+    >>> time_left(Takes(100, None, {"measured": 3})), time_left(Takes(100, None, {"measured": 3, "unknown": 2}))
+    ('2 min', '> 2 min')
+    >>> time_left(Takes(0, None, {"unknown": 2})), time_left(Takes(0, None, {}))
+    ('unknown', '')
     """
-    bases = takes.bases
-    if not bases:
-        return ""
-    if len(bases) > 1:
-        return f"{spoken(takes.seconds)} ({', '.join(f'{count} {basis}' for basis, count in bases.items())})"
-    (basis,) = bases
-    return UNKNOWN if basis == UNKNOWN else f"{spoken(takes.seconds)} {basis}"
+    if not takes.bases or [*takes.bases] == [UNKNOWN]:
+        return UNKNOWN if takes.bases else ""
+    return f"{AT_LEAST} {rough(takes.seconds)}" if UNKNOWN in takes.bases else rough(takes.seconds)
 
 
 def steps(outlook: Outlook) -> str:
@@ -87,26 +85,54 @@ def steps_table(outlook: Outlook) -> Table:
     named: dict[tuple[str, str], list[Needed]] = {}
     for each in outlook.steps:
         named.setdefault((each.kind, each.title), []).append(each)
-    table = Table("phase", "what", box=None, pad_edge=False)
+    table = Table("phase", "what", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("there", "time left"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for (kind, title), needed in named.items():
         left = time_left(Takes.of(each for each in needed if not each.there))
         table.add_row(kind, Text(plain(title)), there_of(needed), left)
     return table
 
 
-def total(outlook: Outlook) -> str:
-    """What is left takes in all, as far as that is known, and where that is known from."""
+def total(outlook: Outlook) -> Iterator[str]:
+    """What is left takes in all, as far as that is known, where that is known from, and what makes more of it known."""
     takes, unknown = outlook.takes, outlook.unmeasured
-    if unknown == len(outlook.to_make):
-        return "How long it takes is unknown: nothing like it was measured."
-    on = counted(outlook.cores, "core")
-    text = f"About {spoken(outlook.wall_seconds)} from start to end on {on}"
-    if outlook.gpu_seconds:
-        text += f" and one GPU ({outlook.gpu_seconds / 3600:.1f} GPU-hours)"
-    if takes.memory is not None and outlook.gpu_seconds:
-        text += f", {gibibytes(takes.memory)} of memory at most"
+    if unknown < len(outlook.to_make):
+        on = counted(outlook.cores, "core")
+        text = f"{'At least' if unknown else 'About'} {rough(outlook.wall_seconds)} from start to end on {on}"
+        if outlook.gpu_seconds:
+            hours = outlook.gpu_seconds / 3600
+            text += f" and one GPU ({hours:,.{0 if hours >= 100 else 1}f} GPU-hours)"
+        if takes.memory is not None and outlook.gpu_seconds:
+            text += f", {gibibytes(takes.memory)} of its memory at most"
+        yield f"{text}. Artifacts come on top."
+    yield from bases(each.estimate for each in outlook.to_make if each.estimate)
     if unknown:
-        text += f"; what {unknown} of the {len(outlook.to_make)} jobs take is unknown, and not in it"
-    return f"{text}. Artifacts come on top."
+        yield _unknown(outlook, unknown)
+
+
+def bases(estimates: Iterable[Estimate]) -> Iterator[str]:
+    """Where times come from."""
+    estimates = list(estimates)
+    places: dict[str, dict[str, None]] = {}
+    for estimate in estimates:
+        places.setdefault(estimate.basis, {}).update(dict.fromkeys(estimate.where))
+    for basis, where in places.items():
+        yield f"As {basis} on {first(where, '; ')}."
+    if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
+        yield f"Scaled in proportion: {first(scaled, '; ')}."
+
+
+def first(names: Iterable[str], separator: str) -> str:
+    """The first of some names, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return separator.join(names[:MOST]) + more
+
+
+def _unknown(outlook: Outlook, unknown: int) -> str:
+    """How much has no time, and what to do about it."""
+    kinds = Counter(each.kind for each in outlook.to_make if each.estimate is None)
+    some = ", ".join(counted(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
+    text = f"Of {unknown} of {len(outlook.to_make)} jobs no time is known ({some}): nothing like them was measured."
+    return f"{text} `recompose calibrate` finds out what runs take." if kinds["runs"] else text

@@ -33,7 +33,7 @@ def sentences(engine: Engine, outlook: Outlook, *, every: bool) -> Iterator[str]
     if not every:
         yield f"before them: {steps(outlook)}"
     if outlook.to_make:
-        yield total(outlook)
+        yield from total(outlook)
     else:
         yield f"Nothing to train or score. {_artifacts(engine)}"
     if not every:

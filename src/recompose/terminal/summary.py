@@ -16,8 +16,8 @@ from recompose.workspace import Workspace
 
 def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
     """What was made, how long it took, headline numbers, whether the audit is clean, and which page to open."""
-    audited = audit_artifacts(work, papers)
     published = Published.checked(work.reports, papers)
+    audited = audit_artifacts(work, papers, published)
     lines = [
         f"made: {_made(published)}",
         f"took: {_took(work, began)}",

@@ -22,6 +22,18 @@ def spoken(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def rough(seconds: float) -> str:
+    """A span of time that is only about known, in the one unit that suits it.
+
+    >>> rough(45), rough(700), rough(20_000), rough(1_000_000)
+    ('45 s', '12 min', '5.6 h', '278 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes, hours = seconds / 60, seconds / 3600
+    return f"{minutes:.0f} min" if minutes < 90 else f"{hours:.{0 if hours >= 100 else 1}f} h"
+
+
 def counted(number: int, one: str, several: str = "") -> str:
     """A number of things."""
     return f"{number} {one if number == 1 else several or f'{one}s'}"
@@ -35,7 +47,9 @@ def colour_of(state: str) -> str:
 def gibibytes(count: int | None) -> str:
     """An amount of memory, empty where it is not known.
 
-    >>> gibibytes(3 * 2**29), gibibytes(None)
-    ('1.5 GiB', '')
+    >>> gibibytes(3 * 2**29), gibibytes(2**25), gibibytes(None)
+    ('1.5 GiB', '32 MiB', '')
     """
-    return "" if count is None else f"{count / 2**30:.1f} GiB"
+    if count is None:
+        return ""
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 / 10 else f"{count / 2**20:.0f} MiB"

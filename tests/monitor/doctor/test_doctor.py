@@ -51,3 +51,6 @@ def test_what_stops_the_papers_is_said_with_remedies(tmp_path: Path, monkeypatch
     text = CliRunner().invoke(app, ["doctor"])
     assert text.exit_code == 1
     assert "would stop the workflow" in text.output
+    folded = "".join(text.output.split())
+    assert "data/archives/compositional_split_natural.tar.gzand1moretherebyhand" in folded  # whole, however narrow
+    assert "…" not in text.output

@@ -1,5 +1,6 @@
 """What a machine has, against what a profile asks for."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,3 +117,11 @@ def test_a_slurm_that_does_not_answer_is_none_to_count_on(tmp_path: Path, monkey
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
     assert slurm() == ""
+
+
+def test_torch_that_cannot_be_imported_stops_the_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    machine = Machine.here()
+    check = packages(machine, {})
+    assert (check.state, machine.gpus) == (STOPS, ())
+    assert "torch absent" in check.found

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
-from recompose.monitor.doctor.inputs import NO_FOLDER, OFFERED, File, Source
+from recompose.monitor.doctor.inputs import ABSENT, NO_FOLDER, OFFERED, File, Source
 from recompose.monitor.doctor.room import Room, caches, disk
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
@@ -69,3 +69,21 @@ def test_downloads_count_twice_and_have_to_fit(
     (check,) = disk(work, [source], room)
     assert check.state == state
     assert bool(check.remedy) == (state != FINE)
+
+
+@pytest.mark.parametrize(
+    ("size", "room", "said"),
+    [
+        (900_000_000, Room(300_000_000, 0), "data 1.8 GB, caches 0.3 GB"),
+        (None, Room(300_000_000, 1), "1 download of unknown size, caches 0.3 GB, 1 cache of unknown size"),
+        (0, Room(0, 0), "nothing of known size"),
+    ],
+)
+def test_what_nobody_knows_the_size_of_is_not_said_to_take_nothing(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, size: int | None, room: Room, said: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, 10**12))
+    state = ABSENT if size is None else OFFERED
+    source = Source("x", NO_FOLDER, work.data / "x", "data/x", (File("archives/x.zip", state, size),))
+    (check,) = disk(work, [source], room)
+    assert check.found == f"1000.0 GB free; still to come: {said}"

@@ -199,9 +199,9 @@ def _of_files(source: Source) -> Check:
         remedy = f"data/{wrong[0].place} has {wrong[0].why}: delete it, and it is downloaded again, or correct {LOCK}"
         return Check(source.name, STOPS, found, remedy)
     if absent := counts[ABSENT]:
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         remedy = (
-            f"{absent[0].why}: put data/{absent[0].place} there by hand, or set {MIRROR} to a server of your own "
-            "that has it"
+            f"{absent[0].why}: put data/{absent[0].place}{more} there by hand, or set {MIRROR} to a server of your own"
         )
         return Check(source.name, STOPS, found, remedy)
     return Check(source.name, FINE, found)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from recompose.circumstances import LOCK, PACKAGES
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
@@ -44,14 +45,17 @@ class Machine:
 
     @classmethod
     def here(cls) -> "Machine":
-        """This machine; torch is imported for it."""
-        import torch
-
+        """This machine; torch is imported for it, where there is one."""
+        packages = {name: _version(name) for name in PACKAGES}
+        try:
+            cuda, gpus = _of_torch()
+        except (ImportError, OSError):  # it is not there, or a library of its own is not
+            cuda, gpus, packages["torch"] = None, (), None
         return cls(
             sys.version_info[:3],
-            {name: _version(name) for name in PACKAGES},
-            torch.version.cuda,
-            tuple(_gpus()),
+            packages,
+            cuda,
+            gpus,
             slurm(),
             find_spec(PLUGIN) is not None,
         )
@@ -64,11 +68,16 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _gpus() -> Iterator[Gpu]:
+def _of_torch() -> tuple[str | None, tuple[Gpu, ...]]:
+    """The CUDA that torch was built for, and the GPUs that it sees."""
     import torch
 
-    for index in range(torch.cuda.device_count()):
-        properties = torch.cuda.get_device_properties(index)
+    return torch.version.cuda, tuple(_gpus(torch.cuda))
+
+
+def _gpus(cuda: Any) -> Iterator[Gpu]:
+    for index in range(cuda.device_count()):
+        properties = cuda.get_device_properties(index)
         yield Gpu(properties.name, properties.total_memory, properties.major >= 8)
 
 

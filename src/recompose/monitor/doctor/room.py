@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from recompose.engine import counted
 from recompose.monitor.arrays import layout
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
-from recompose.monitor.doctor.inputs import OFFERED, Source
+from recompose.monitor.doctor.inputs import ABSENT, OFFERED, Source
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
 
@@ -19,7 +20,7 @@ class Room:
     """What one part of what is to be written takes, as far as that is known."""
 
     known: int  # bytes
-    unknown: int  # caches whose size is not known before their data is there
+    unknown: int  # how many of it nobody knows the size of, as of caches whose data is not there
 
 
 def caches(work: Workspace, images: Mapping[str, int]) -> Room:
@@ -47,22 +48,30 @@ def _bytes(recipe: Recipe, images: int | None) -> int | None:
 
 def disk(work: Workspace, sources: Iterable[Source], room: Room) -> Iterator[Check]:
     """Whether data and caches fit; where both lie on one disk, together."""
-    offered = {file.place: file.bytes or 0 for source in sources for file in source.files if file.state == OFFERED}
-    data = 2 * sum(offered.values())  # what is unpacked takes as much again, and archives are kept
-    more = f", and {room.unknown} more of unknown size" if room.unknown else ""
-    needs = {
-        work.data: (data, f"data {size(data)}"),
-        work.results: (room.known, f"caches {size(room.known)}{more}"),
-    }
+    asked = {file.place: file.bytes for source in sources for file in source.files if file.state in (OFFERED, ABSENT)}
+    downloads = Room(
+        2 * sum(count or 0 for count in asked.values()),  # what is unpacked takes as much again, and archives are kept
+        [*asked.values()].count(None),
+    )
+    needs = {work.data: (downloads, "data", "downloads"), work.results: (room, "caches", "caches")}
     disks: dict[int, list[Path]] = {}
     for folder in needs:
         disks.setdefault(_existing(folder).stat().st_dev, []).append(folder)
     for folders in disks.values():
-        needed = sum(needs[folder][0] for folder in folders)
+        needed = sum(needs[folder][0].known for folder in folders)
         free = shutil.disk_usage(_existing(folders[0])).free
-        found = f"{size(free)} free; still to come: {', '.join(needs[folder][1] for folder in folders)}"
+        parts = [part for folder in folders for part in _parts(*needs[folder])]
+        found = f"{size(free)} free; still to come: {', '.join(parts) or 'nothing of known size'}"
         named = " and ".join(f"{folder.name}/" for folder in folders)
         yield _disk(f"disk of {named}", needed, free, found)
+
+
+def _parts(room: Room, what: str, several: str) -> Iterator[str]:
+    """What is still to come, and of how much nobody knows the size."""
+    if room.known:
+        yield f"{what} {size(room.known)}"
+    if room.unknown:
+        yield f"{counted(room.unknown, several)} of unknown size"
 
 
 def _disk(what: str, needed: int, free: int, found: str) -> Check:

@@ -7,7 +7,8 @@ from recompose.provenance.checks.recorded import Audited
 from recompose.report.findings import Audit, Finding, Report
 from recompose.report.index import INDEX, PAGE, index_texts
 from recompose.report.published import MADE, Published
-from recompose.site.build import page, site_of
+from recompose.site.build import page
+from recompose.site.document import Site
 from recompose.workspace import Workspace
 
 AGAIN = "`snakemake --cores all`"
@@ -43,7 +44,7 @@ def _due(work: Workspace, papers: list[Paper], published: Published, audited: Au
     texts = index_texts(Audited(work, published, audited.numbers), papers)
     if audited.findings or audited.report.unchecked:
         return texts  # the page tells of the audit before it was written, which had others
-    return texts | {PAGE: page(site_of(work, papers, audited), work.reports)}
+    return texts | {PAGE: page(Site(papers, published, audited, work.params), work.reports)}
 
 
 def _check(work: Workspace, name: str, written: str | None, due: str | None) -> list[Finding]:

@@ -4,8 +4,12 @@ import json
 import subprocess
 from pathlib import Path
 
+from yaml import YAMLError
+
+from recompose.params.reading import read
 from recompose.report.findings import Finding, Report
 
+LOCK = "dvc.lock"
 STAGES = ("reports",)
 REMEDY = "`git checkout -- reports`, or, where you made them, `dvc commit`"
 
@@ -15,21 +19,35 @@ def check_lock(root: Path) -> Report:
     done = _dvc(root)
     if done is None:
         return Report(unchecked=["reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask"])
+    gone = {(path, "deleted") for path in _empty(root)}
     changed = [
         (path, how)
         for parts in done.values()
         for part in parts
         if isinstance(part, dict)
         for path, how in part.get("changed outs", {}).items()
+        if (path, how) not in gone
     ]
     return Report(
         findings=[Finding("tampered", path, f"is not what dvc.lock says ({how})", REMEDY) for path, how in changed]
     )
 
 
+def _empty(root: Path) -> set[str]:
+    """The folders in which there was no file when the lock was written, as those of papers whose track the profile
+    leaves out: git keeps no such folder, and no clone has it.
+    """
+    try:
+        stages = read((root / LOCK).read_text(encoding="utf-8"))["stages"]
+        outs = [out for stage in STAGES for out in stages[stage]["outs"]]
+        return {out["path"] for out in outs if out.get("nfiles") == 0}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, YAMLError):
+        return set()
+
+
 def _dvc(root: Path) -> dict[str, list[object]] | None:
     """What ``dvc status`` says of the stages that write reports; None where it cannot."""
-    if not (root / "dvc.lock").is_file():
+    if not (root / LOCK).is_file():
         return None
     try:
         done = subprocess.run(

@@ -9,6 +9,7 @@ sentences ``test/sick`` is Spearman's correlation, beside ``test/sick/pearson``.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
 
 PREFIX = "test/"
 RECALLS = (1, 5, 10)
+INDEXES = 8  # that are kept in memory
 
 
 class Count(NamedTuple):
@@ -99,13 +101,19 @@ def read_measures(needs: Mapping[str, Path], evaluation: Path) -> dict[str, floa
     indexes of suites.
     """
     indexes = [needs[role] for role in sorted(needs) if role.startswith("suites-")]
-    suites = [suite for index in indexes for suite in read_suites(index)]
+    suites = [suite for index in indexes for suite in _suites_of(index)]
     scores = read_scores(evaluation / FILE)
     numbers = measures(suites, scores)
     if not (evaluation / ATTRIBUTION).exists():
         return numbers
     kept = attribution_measures(suites, scores, read(evaluation / ATTRIBUTION))
     return numbers | {f"{PREFIX}{name}": number for name, number in kept.items()}
+
+
+@lru_cache(maxsize=INDEXES)
+def _suites_of(index: Path) -> list[Suite]:
+    """The suites of an index, which many evaluations share; its folder is called by the digest of what makes it."""
+    return read_suites(index)
 
 
 def counts(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, Count]:

@@ -1,6 +1,8 @@
 """Figures of the track, drawn from small made-up inputs, against what they have to show."""
 
 import csv
+import subprocess
+import sys
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -283,6 +285,18 @@ def test_captions_are_shown_with_negatives_of_every_kind(tmp_path: Path) -> None
     swapped = [word.text for word in differing(example.caption, made["negclip"][0]) if word.marked]
     assert marked == [*swapped, "blue"] * 2
     assert "shuffle" in (tmp_path / "f.svg").read_text()
+
+
+def test_captions_are_read_without_torch_which_is_to_be_had_afterwards() -> None:
+    code = (
+        "import sys, importlib.util\n"
+        "from recompose.tracks.vlc.figures.negatives import without_torch\n"
+        "with without_torch():\n"
+        "    import spacy\n"
+        "print('torch' in sys.modules, len(spacy.blank('en')('a red cup')), bool(importlib.util.find_spec('torch')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "3", "True"]
 
 
 def test_a_corpus_without_negatives_gives_an_empty_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

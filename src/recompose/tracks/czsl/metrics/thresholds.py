@@ -11,7 +11,8 @@ import numpy as np
 from sortedcontainers import SortedList
 
 from recompose.tracks.czsl.metrics.best import Best
-from recompose.tracks.czsl.metrics.czsl import report_of
+from recompose.tracks.czsl.metrics.curves import area
+from recompose.tracks.czsl.metrics.czsl import field_curve
 from recompose.tracks.czsl.metrics.feasibility import Ladder
 
 RELEASED_THRESHOLDS = 50
@@ -136,5 +137,5 @@ def released_threshold(ladder: Ladder) -> float:
     if not len(ladder.thresholds):
         return -np.inf
     tried = np.linspace(ladder.thresholds[0], ladder.thresholds[-1], RELEASED_THRESHOLDS)
-    areas = [report_of(as_released(ladder, threshold), "field").auc for threshold in tried]
+    areas = [area(field_curve(as_released(ladder, threshold))) for threshold in tried]
     return float(tried[int(np.argmax(areas))])

@@ -1,6 +1,8 @@
 """Captions with the hard negatives that training makes of them."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -74,7 +76,9 @@ def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Exampl
     from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace
 
     index = results.folder(data)
-    corpus, docs, lexicon = Captions.read(index), read_docs(index), WordNet(index / LEXICON)
+    with without_torch():
+        docs = read_docs(index)
+    corpus, lexicon = Captions.read(index), WordNet(index / LEXICON)
     kinds: dict[str, Make] = {
         "negclip": negclip,
         "replace": lambda doc, rng: replace(doc, rng, lexicon),
@@ -89,6 +93,21 @@ def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Exampl
             left -= 1
         if not left:
             return
+
+
+@contextmanager
+def without_torch() -> Iterator[None]:
+    """Within this context torch is not to be had, unless it is there already: spaCy imports it for models that nothing
+    here has, which takes longer than to draw a figure.
+    """
+    if "torch" in sys.modules:
+        yield
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment] # an import of it is an ImportError
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
 
 
 def several(doc: "Doc", make: Make, rng: Random) -> list[str]:
