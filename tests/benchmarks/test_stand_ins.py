@@ -93,6 +93,19 @@ def test_archives_are_the_same_bytes_each_time_and_unpack(tmp_path: Path, name: 
     assert {place: (tmp_path / "unpacked" / place).read_bytes() for place, _ in members} == dict(members)
 
 
+@pytest.mark.slow
+def test_drawn_grids_are_read_as_those_that_somebody_has_made(tmp_path: Path) -> None:
+    from benchmarks.stand_ins.grids import DRAWN, write_grids
+    from recompose.backbones.grids import from_hdf5, read_grids
+
+    (tmp_path / "scratch").mkdir()
+    write_grids(tmp_path / "made.hdf5", DRAWN + 4, shape=(8, 3, 2))
+    from_hdf5(tmp_path / "made.hdf5", tmp_path, images=DRAWN + 4)
+    grids = read_grids(tmp_path / "grids.npy")
+    assert grids.shape == (DRAWN + 4, 6, 8)
+    assert len({grid.tobytes() for grid in grids}) == len(grids)
+
+
 def test_the_mirror_gives_files(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"content")
     with mirrored(tmp_path) as address:
