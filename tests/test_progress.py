@@ -19,6 +19,7 @@ def test_long_work_says_how_far_it_is_but_not_that_it_is_done(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "SAY_EVERY", -1.0)
+    monkeypatch.setattr(progress, "_terminal", {"details": True})  # another test may have made it quiet
     assert list(bar([1, 2, 3], "open world", "blocks of pairs")) == [1, 2, 3]
     lines = capsys.readouterr().err.splitlines()
     assert ["open world: blocks of pairs 1/3" in lines[0], "open world: blocks of pairs 2/3" in lines[1]] == [

@@ -226,10 +226,10 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
 
 def _own_devices(work: Workspace, recipes: Iterable[Recipe]) -> AbstractContextManager[object]:
     """Those of the machine's GPUs that this process needs, where it needs some."""
-    trainer = work.params.chosen.trainer
-    if trainer.accelerator == "cpu" or trainer.devices == "auto" or is_helper():
+    if is_helper() or not any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)):
         return nullcontext()
-    if not any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)):
+    trainer = work.params.chosen.trainer
+    if trainer.accelerator == "cpu" or trainer.devices == "auto":
         return nullcontext()
     return own_devices(work.results / DEVICES, int(trainer.devices))
 

@@ -101,7 +101,7 @@ def test_drawn_grids_are_read_as_those_that_somebody_has_made(tmp_path: Path) ->
     (tmp_path / "scratch").mkdir()
     write_grids(tmp_path / "made.hdf5", DRAWN + 4, shape=(8, 3, 2))
     from_hdf5(tmp_path / "made.hdf5", tmp_path, images=DRAWN + 4)
-    grids = read_grids(tmp_path / "grids.npy")
+    grids = read_grids(tmp_path)
     assert grids.shape == (DRAWN + 4, 6, 8)
     assert len({grid.tobytes() for grid in grids}) == len(grids)
 

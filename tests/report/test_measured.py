@@ -248,14 +248,17 @@ def test_every_group_has_its_samples_both_accuracies_and_the_gain(found_groups: 
     assert samples == [5, 3, 4, 12, 6]
 
 
-def test_a_side_that_nobody_asks_for_has_no_column_and_there_is_no_gain(
+def test_a_side_that_is_asked_for_elsewhere_has_no_column_and_there_is_no_gain(
     data: PairData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = Fake({"with": {"d": {0: of_groups(head=3, medium=1, tail=4, unseen=1)}}})
+    each = {0: of_groups(head=3, medium=1, tail=4, unseen=1)}
+    work = Fake({"with": {"d": each, "e": each}, "without": {"e": each}})
     monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
     paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
     found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
-    assert {column for _, column, _ in found} == {"d samples", "d w/"}
+    columns = {column for _, column, _ in found}
+    assert {column for column in columns if column.startswith("d")} == {"d samples", "d w/"}
+    assert len({column for column in columns if column.startswith("e")}) == 4
 
 
 def test_each_side_is_over_its_own_complete_seeds(found_groups: Any) -> None:

@@ -59,7 +59,7 @@ def with_toy(root: Path) -> Project:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Carried out by Snakemake and taken over by DVC; tests that change it copy it."""
     project = with_toy(tmp_path_factory.mktemp("toy") / "project")
-    planned = project.recompose("plan").stdout
+    planned = project.recompose("plan", "--all").stdout
     assert "descent" in planned
     assert "msci" not in planned
     project.snakemake()

@@ -48,6 +48,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.measured.items()
     for benchmark in results.benchmarks(paper.track):
+        elsewhere = [method for method in (first, second) if _is_asked_elsewhere(results, paper, method, benchmark)]
         data = results.data(paper.track, benchmark)
         counts = group_counts(read_pairs(results, data), "test")
         for view, section in artifact.all_views.items():
@@ -58,16 +59,22 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
                 planned = {method: results.planned(paper.track, method, benchmark) for method in of}
                 for column, method in ((without, first), (with_it, second)):
-                    if not planned[method]:  # a variant is asked for on the data sets that it declares
+                    if method in elsewhere:
                         continue
                     values = [results.measures(each).get(measure, np.nan) for each in of[method]]
                     about = TRACKS[paper.track].description_of(measure)
                     cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
-                if all(planned.values()):
+                if not elsewhere:
                     cell = _gain(results, paper, row, benchmark, measure, (first, second))
                     both = (first, second)
                     yield replace(cell, view=view, names=both, benchmark=benchmark, measure=measure, better=0)
+
+
+def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
+    """Whether a variant is asked for on other data sets alone: those that it declares."""
+    on = [name for name in results.benchmarks(paper.track) if results.planned(paper.track, method, name)]
+    return bool(on) and benchmark not in on
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
