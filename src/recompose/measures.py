@@ -11,6 +11,7 @@ from recompose.plan import Recipe
 from recompose.store import COSTS, Store, content
 from recompose.tracks import TRACKS
 
+COST = "cost/"  # how the names of measures begin that tell what things cost
 FOLDER = "measures"  # below results/: a file for each evaluation and version of the code of metrics
 
 
@@ -64,5 +65,5 @@ class Measures:
         for recipe in (evaluation, *([run] if run else [])):
             if self._store.is_complete(recipe) and COSTS in self._store.record(recipe)["files"]:
                 written = read_json(self._store.file(recipe, COSTS))
-                costs |= {f"cost/{name}": value for name, value in written.items() if value is not None}
+                costs |= {f"{COST}{name}": value for name, value in written.items() if value is not None}
         return costs

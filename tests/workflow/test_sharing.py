@@ -1,6 +1,7 @@
 """A report shared with its scores: pushed to a remote, pulled into a clone that has nothing else, and audited there."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,15 @@ def test_without_a_remote_nobody_is_told_to_pull(chance: Project, tmp_path: Path
     assert "remedy: `snakemake --cores all` makes what is not on this disk" in audit
     assert "nothing found, but not all of it could be checked" in audit
     assert "dvc pull" not in audit + clone.recompose("trace", *CELL).stdout
+
+
+def test_scores_without_their_runs_blame_neither_costs_nor_figures(trained_project: Project, tmp_path: Path) -> None:
+    """What runs cost stands with them, and some figures show images: without both they are not checked."""
+    project = trained_project.copy(tmp_path / "project")
+    assert json.loads(project.recompose("audit", "--json").stdout)["clean"]
+    shutil.rmtree(project.root / "data")
+    for kind in {path.name for path in (project.root / "results").iterdir() if path.is_dir()} - {"data", "evaluations"}:
+        shutil.rmtree(project.root / "results" / kind)
+    audit = json.loads(project.recompose("audit", "--json", check=False).stdout)
+    assert (audit["findings"], audit["recomputed"]) == ([], audit["evaluations"])
+    assert audit["cells"].keys() == {"current", "unchecked"}

@@ -4,15 +4,17 @@ now.
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from recompose.digest import sha256_file
-from recompose.errors import DamagedError, LineageError
+from recompose.errors import DamagedError, DataError, LineageError
+from recompose.measures import COST
 from recompose.papers.declaration import Artifact, Paper
+from recompose.plan import recipe_of
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.cells import Table
@@ -112,7 +114,7 @@ class ArtifactCheck:
     @property
     def _is_whole(self) -> bool:
         """Whether all that it shows can be told from what is stored."""
-        return self._evaluations <= self.stored.numbers.keys()
+        return self._evaluations <= self.stored.numbers.keys() and all(map(self._has_costs, self._cells.values()))
 
     def _judge_cells(self) -> None:
         """Judge each cell; what speaks against several of them is found once."""
@@ -169,17 +171,25 @@ class ArtifactCheck:
 
     def _is_reliable(self, key: Key) -> bool:
         """Whether a cell can be made again from what is stored."""
-        made_from = self._cells[key]["made_from"]
-        return all(
+        cell = self._cells[key]
+        return self._has_costs(cell) and all(
             each in self.stored.numbers or (each not in self._evaluations and self.judge.stored.reliable(each))
-            for each in made_from
+            for each in cell["made_from"]
         )
+
+    def _has_costs(self, cell: Mapping[str, Any]) -> bool:
+        """Whether the runs are here that a cell tells the costs of: scores can be had without them."""
+        if not (cell["measure"] or "").startswith(COST):
+            return True
+        records, store = self.judge.published.records, self.judge.work.store
+        runs = (recipe_of(records[key]).needs.get("run") for key in cell["made_from"])
+        return all(store.is_complete(run) for run in runs if run)
 
     def _made_again(self, make: Callable[[], T]) -> T | None:
         """What the code of now makes from what the lineage says; None where it cannot, which is said."""
         try:
             return make()
-        except (DamagedError, OSError) as error:
+        except (DamagedError, DataError, OSError) as error:
             self.report.unchecked.append(f"{self._place} could not be made again: {error}")
         except Exception as error:  # code may have changed to ask for what these runs do not have
             why = f"the current code cannot make it again: {type(error).__name__}: {error}"

@@ -41,6 +41,10 @@ def _due(work: Workspace, papers: list[Paper], published: Published, audited: Au
     if not planned <= audited.numbers.keys():
         report.unchecked.append("the index rests on evaluations that cannot be relied on, or are not here")
         return {}
+    runs = (each.needs["run"] for each in work.plan.of("evaluations") if "run" in each.needs)
+    if not all(work.store.is_complete(run) for run in runs):
+        report.unchecked.append("the index tells what runs cost that are not here")
+        return {}
     texts = index_texts(Audited(work, published, audited.numbers), papers)
     if audited.findings or audited.report.unchecked:
         return texts  # the page tells of the audit before it was written, which had others
