@@ -28,7 +28,7 @@ from recompose.digest import digest, sha256_file, short
 from recompose.errors import DamagedError, PlanError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
-from recompose.phases import PHASES
+from recompose.phases import PHASES, gpus_of
 from recompose.plan import Recipe, closure
 from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.report.lineage import lineage_path
@@ -191,7 +191,7 @@ class Engine:
             groups.setdefault(run.digest, []).append(recipe)
         chunks = sorted(groups.values(), key=lambda group: -self._seconds(group))
         count = self.machine.batches(
-            [self._seconds(chunk) for chunk in chunks], self._threads("runs"), self._gpus_of_towers
+            [self._seconds(chunk) for chunk in chunks], self._threads("runs"), gpus_of(self.work, missing)
         )
         lots: list[list[list[Recipe]]] = [[] for _ in range(max(1, min(count, len(chunks))))]
         lengths = [0.0] * len(lots)
@@ -202,7 +202,7 @@ class Engine:
         return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
 
     def _job(self, phase: str, recipes: list[Recipe]) -> Job:
-        gpus = self._gpus(recipes)
+        gpus = gpus_of(self.work, recipes)
         estimates = [self.estimate(recipe) for recipe in recipes]
         return Job(
             phase,
@@ -221,22 +221,6 @@ class Engine:
             return 1
         trainer = recipe.document.get("trainer", {}) if recipe and phase == "backbones" else {}
         return int(trainer.get("threads", 1 if phase == "backbones" else self.work.params.chosen.trainer.threads))
-
-    def _gpus(self, recipes: list[Recipe]) -> int:
-        """The GPUs of a process that makes these: devices share the training of a run, and nothing else."""
-        towers = any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)) and not _is_fetched(recipes)
-        if not towers:
-            return 0
-        trains = any(recipe.kind == TRAINED[0] for recipe in recipes)
-        return self._gpus_of_towers if trains else min(self._gpus_of_towers, 1)
-
-    @property
-    def _gpus_of_towers(self) -> int:
-        """The GPUs of a process that trains with the backbone; with ``devices: auto`` Lightning takes all there are."""
-        trainer = self.work.params.chosen.trainer
-        if trainer.accelerator == "cpu":
-            return 0
-        return 1 if trainer.devices == "auto" else int(trainer.devices)
 
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
         estimates = (self.estimate(recipe) for recipe in recipes)
@@ -435,11 +419,6 @@ def _scope_of(target: str) -> str:
     """
     paper, _, file = target.removeprefix("reports/").partition("/")
     return f"{paper}.{file.partition('.')[0]}" if file else paper
-
-
-def _is_fetched(recipes: list[Recipe]) -> bool:
-    """Whether these are backbones that others trained: to have them takes a download."""
-    return all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
 
 
 def _outdated(receipts: list[Path], holds: Callable[[Path], bool]) -> list[Path]:

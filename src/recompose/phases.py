@@ -4,7 +4,7 @@ done at once where that exists. Torch is imported by those that need it, when th
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
@@ -224,14 +224,29 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
         _make_all(work, recipes)
 
 
-def _own_devices(work: Workspace, recipes: Iterable[Recipe]) -> AbstractContextManager[object]:
-    """Those of the machine's GPUs that this process needs, where it needs some."""
-    if is_helper() or not any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes)):
+def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[object]:
+    """Those of the machine's GPUs that this process needs, where it needs some; with ``devices: auto`` all."""
+    if is_helper() or not needs_gpu(recipes) or work.params.chosen.trainer.devices == "auto":
         return nullcontext()
+    count = gpus_of(work, recipes)
+    return own_devices(work.results / DEVICES, count) if count else nullcontext()
+
+
+def needs_gpu(recipes: Sequence[Recipe]) -> bool:
+    """Whether a process that makes these computes where there is a GPU; what others trained takes a download."""
+    fetched = all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
+    return not fetched and any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
+
+
+def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
+    """The GPUs of a process that makes these: devices share the training of a run, and nothing else; with ``devices:
+    auto`` Lightning takes all there are.
+    """
     trainer = work.params.chosen.trainer
-    if trainer.accelerator == "cpu" or trainer.devices == "auto":
-        return nullcontext()
-    return own_devices(work.results / DEVICES, int(trainer.devices))
+    if trainer.accelerator == "cpu" or not needs_gpu(recipes):
+        return 0
+    shared = trainer.devices != "auto" and any(recipe.kind == "runs" for recipe in recipes)
+    return int(trainer.devices) if shared else 1
 
 
 def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
