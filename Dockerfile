@@ -3,7 +3,8 @@
 FROM python:3.11-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/*
 ENV VIRTUAL_ENV=/opt/recompose
-ENV PATH=$VIRTUAL_ENV/bin:$PATH HOME=/tmp PYTHONPATH=/recompose/src DVC_NO_ANALYTICS=1
+# USER: the user that owns the mounted project has no name here, and Snakemake asks for one
+ENV PATH=$VIRTUAL_ENV/bin:$PATH HOME=/tmp USER=researcher PYTHONPATH=/recompose/src DVC_NO_ANALYTICS=1
 COPY requirements.lock /opt/
 RUN python -m venv $VIRTUAL_ENV \
     && python -m pip install --no-cache-dir uv \

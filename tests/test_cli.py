@@ -1,5 +1,8 @@
 """What the command line says of errors that are none of the project's own."""
 
+import errno
+import os
+
 import pytest
 
 from recompose import cli
@@ -26,4 +29,22 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
 def test_a_module_of_ours_that_is_gone_keeps_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     fails_with(monkeypatch, ModuleNotFoundError("No module named 'recompose.x'", name="recompose.x"))
     with pytest.raises(ModuleNotFoundError):
+        cli.main()
+
+
+@pytest.mark.parametrize("refused", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
+def test_what_the_file_system_refuses_is_one_line_that_names_the_place(
+    refused: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fails_with(monkeypatch, OSError(refused, os.strerror(refused), "results"))
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"recompose: results: {os.strerror(refused)}: ") and said.count("\n") == 1
+
+
+def test_another_error_of_the_operating_system_keeps_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_with(monkeypatch, OSError(errno.EIO, os.strerror(errno.EIO), "results"))
+    with pytest.raises(OSError, match="results"):
         cli.main()

@@ -1,5 +1,6 @@
 """The command line: one thin subcommand per phase, and what people ask of the results."""
 
+import errno
 import gc
 import json
 import sys
@@ -29,6 +30,12 @@ app.add_typer(store_app, name="store")
 
 Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made.", hidden=True)]
 T = TypeVar("T")
+REMEDIES = {  # of what the file system refuses
+    errno.EACCES: "this user may not use it; let them, or work in a clone of their own",
+    errno.EROFS: "work in a clone on a file system that can be written",
+    errno.ENOSPC: "make room; what is whole is kept, and the same command goes on",
+    errno.EDQUOT: "make room; what is whole is kept, and the same command goes on",
+}
 ArtifactFile = Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")]
 Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
 Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
@@ -458,4 +465,10 @@ def main() -> None:
         if not error.name or error.name.partition(".")[0] == "recompose":
             raise
         print(f"recompose: {error.name} is not installed: `make environment` installs what is needed", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in REMEDIES:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"recompose: {place}{error.strerror}: {REMEDIES[error.errno]}", file=sys.stderr)
         sys.exit(1)
