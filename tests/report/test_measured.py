@@ -291,6 +291,33 @@ def test_gains_are_over_common_seeds(found_groups: Any, row: str, gains: list[fl
         assert set(cell.made_from) == {key(name, "d", seed) for name in ("without", "with") for seed in (1, 2)}
 
 
+@pytest.mark.parametrize(
+    ("of", "missing", "there", "expected"),
+    [
+        ({"without": (0, 1, 2), "with": (1, 2, 3)}, [("with", 3)], [1, 2], [1, 2]),
+        ({"without": (0, 1), "with": (0, 1)}, [("without", 1)], [0], [0, 1]),
+        ({"without": (), "with": (0, 1)}, [], [], []),
+    ],
+)
+def test_a_gain_lacks_only_seeds_that_both_sides_are_asked_for(
+    data: PairData,
+    monkeypatch: pytest.MonkeyPatch,
+    of: dict[str, tuple[int, ...]],
+    missing: list[tuple[str, int]],
+    there: list[int],
+    expected: list[int],
+) -> None:
+    each = of_groups(head=3, medium=1, tail=4, unseen=1)
+    measured = {name: {"d": dict.fromkeys(seeds, each)} for name, seeds in of.items()}
+    work = Fake(measured, missing={(name, "d", seed) for name, seed in missing})
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
+    cell = by_cell(groups(work, paper, "table-1"))["Head", "d delta", "unbiased"]  # type: ignore[arg-type]
+    assert (cell.n, cell.text == "not run") == (len(there), not there)
+    assert set(cell.made_from) == {key(name, "d", seed) for name in of for seed in there}
+    assert set(cell.expected) == {key(name, "d", seed) for name in of for seed in expected}
+
+
 # settings
 
 

@@ -1,6 +1,6 @@
 """The measured cells of tables that only this track has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -78,16 +78,18 @@ def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: 
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
-    planned = [each for method in methods for each in results.planned(paper.track, method, benchmark)]
-    by_seed: list[dict[int, Recipe]] = [
-        {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
-        for method in methods
-    ]
-    seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
+    """The gain over the seeds that both methods are asked for and have."""
+    asked = [_by_seed(results.planned(paper.track, method, benchmark)) for method in methods]
+    there = [_by_seed(results.complete(paper.track, method, benchmark)) for method in methods]
+    planned = [of[seed] for of in asked for seed in of if seed in asked[0].keys() & asked[1].keys()]
+    seeds = sorted(there[0].keys() & there[1].keys())
     values = [
-        results.measures(by_seed[1][seed]).get(measure, np.nan)
-        - results.measures(by_seed[0][seed]).get(measure, np.nan)
+        results.measures(there[1][seed]).get(measure, np.nan) - results.measures(there[0][seed]).get(measure, np.nan)
         for seed in seeds
     ]
-    paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
+    paired = [of[seed] for of in there for seed in seeds]
     return over_seeds(row, f"{benchmark} delta", values, paired, planned, TRACKS[paper.track].description_of(measure))
+
+
+def _by_seed(evaluations: Iterable[Recipe]) -> dict[int, Recipe]:
+    return {int(each.labels["seed"]): each for each in evaluations}
