@@ -261,6 +261,17 @@ def test_a_side_that_is_asked_for_elsewhere_has_no_column_and_there_is_no_gain(
     assert len({column for column in columns if column.startswith("e")}) == 4
 
 
+def test_a_side_that_is_asked_for_nowhere_was_not_run_and_there_is_no_gain(
+    data: PairData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Fake({"with": {"d": {0: of_groups(head=3, medium=1, tail=4, unseen=1)}}})
+    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
+    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
+    found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
+    assert {column for _, column, _ in found} == {"d samples", "d w/o", "d w/"}
+    assert {cell.text for (_, column, _), cell in found.items() if column == "d w/o"} == {"not run"}
+
+
 def test_each_side_is_over_its_own_complete_seeds(found_groups: Any) -> None:
     without, with_it = (found_groups["Head", f"d {side}", "unbiased"] for side in ("w/o", "w/"))
     assert (without.value, without.n, with_it.value, with_it.n) == (pytest.approx(20), 3, pytest.approx(60), 2)
@@ -289,33 +300,6 @@ def test_gains_are_over_common_seeds(found_groups: Any, row: str, gains: list[fl
         assert cell.spread == pytest.approx(factor * abs(first - second) / math.sqrt(2))
         assert cell.n == 2
         assert set(cell.made_from) == {key(name, "d", seed) for name in ("without", "with") for seed in (1, 2)}
-
-
-@pytest.mark.parametrize(
-    ("of", "missing", "there", "expected"),
-    [
-        ({"without": (0, 1, 2), "with": (1, 2, 3)}, [("with", 3)], [1, 2], [1, 2]),
-        ({"without": (0, 1), "with": (0, 1)}, [("without", 1)], [0], [0, 1]),
-        ({"without": (), "with": (0, 1)}, [], [], []),
-    ],
-)
-def test_a_gain_lacks_only_seeds_that_both_sides_are_asked_for(
-    data: PairData,
-    monkeypatch: pytest.MonkeyPatch,
-    of: dict[str, tuple[int, ...]],
-    missing: list[tuple[str, int]],
-    there: list[int],
-    expected: list[int],
-) -> None:
-    each = of_groups(head=3, medium=1, tail=4, unseen=1)
-    measured = {name: {"d": dict.fromkeys(seeds, each)} for name, seeds in of.items()}
-    work = Fake(measured, missing={(name, "d", seed) for name, seed in missing})
-    monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
-    cell = by_cell(groups(work, paper, "table-1"))["Head", "d delta", "unbiased"]  # type: ignore[arg-type]
-    assert (cell.n, cell.text == "not run") == (len(there), not there)
-    assert set(cell.made_from) == {key(name, "d", seed) for name in of for seed in there}
-    assert set(cell.expected) == {key(name, "d", seed) for name in of for seed in expected}
 
 
 # settings

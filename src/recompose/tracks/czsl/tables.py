@@ -1,6 +1,6 @@
 """The measured cells of tables that only this track has."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -42,8 +42,8 @@ def group_counts(data: PairData, split: str) -> dict[str, int]:
 
 
 def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over
-    seeds that both have.
+    """Accuracies by how often training showed a pair, of a method without and with something, and where both are
+    asked for the gain over seeds that both have.
     """
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.measured.items()
@@ -65,7 +65,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                     about = TRACKS[paper.track].description_of(measure)
                     cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
-                if not elsewhere:
+                if all(planned.values()):
                     cell = _gain(results, paper, row, benchmark, measure, (first, second))
                     both = (first, second)
                     yield replace(cell, view=view, names=both, benchmark=benchmark, measure=measure, better=0)
@@ -78,18 +78,16 @@ def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: 
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
-    """The gain over the seeds that both methods are asked for and have."""
-    asked = [_by_seed(results.planned(paper.track, method, benchmark)) for method in methods]
-    there = [_by_seed(results.complete(paper.track, method, benchmark)) for method in methods]
-    planned = [of[seed] for of in asked for seed in of if seed in asked[0].keys() & asked[1].keys()]
-    seeds = sorted(there[0].keys() & there[1].keys())
+    planned = [each for method in methods for each in results.planned(paper.track, method, benchmark)]
+    by_seed: list[dict[int, Recipe]] = [
+        {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
+        for method in methods
+    ]
+    seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
     values = [
-        results.measures(there[1][seed]).get(measure, np.nan) - results.measures(there[0][seed]).get(measure, np.nan)
+        results.measures(by_seed[1][seed]).get(measure, np.nan)
+        - results.measures(by_seed[0][seed]).get(measure, np.nan)
         for seed in seeds
     ]
-    paired = [of[seed] for of in there for seed in seeds]
+    paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
     return over_seeds(row, f"{benchmark} delta", values, paired, planned, TRACKS[paper.track].description_of(measure))
-
-
-def _by_seed(evaluations: Iterable[Recipe]) -> dict[int, Recipe]:
-    return {int(each.labels["seed"]): each for each in evaluations}
