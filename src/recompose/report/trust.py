@@ -1,5 +1,4 @@
-"""Trust: whether a number holds, in one word and with the reasons, the same for the page, trace, audit, status and
-cost.
+"""Trust: whether a number holds, in one word and with the reasons, the same for the page, trace and audit.
 
 A number is judged by the files of its artifact, by everything that it was made from, as that lies on disk, and by what
 the current parameters and code ask for.
