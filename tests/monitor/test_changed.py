@@ -83,7 +83,7 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
             ["czsl.methods.c-s-o.scoring.closed=[0.4, 0.6]"],
             [("        closed: [1.0, 1.0]", "        closed: [0.4, 0.6]")],
         ),
-        (["profiles.demo.czsl.seeds=[0, 1, 7]"], [("seeds: [0, 1, 2, 3] #", "seeds: [0, 1, 7] #")]),
+        (["profiles.demo.czsl.seeds=[0, 1, 7]"], [("seeds: [0, 1, 2, 3, 4, 5] #", "seeds: [0, 1, 7] #")]),
         (["profile=smoke"], [("profile: demo", "profile: smoke")]),
         (["czsl.datasets.shapes-pairs.seed=8"], [("seed: 7", "seed: 8")]),
         (["backbones.shapes-clip.lr=2e-3"], [("lr: 1e-3", "lr: 2e-3")]),

@@ -83,11 +83,15 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         ("    dropout: 0.1", "    dropout: .nan", "czsl.methods.csp.dropout: input should be a finite number"),
         ("    csp:\n", "    cps:\n", "czsl.methods.cps: there is no key 'cps'; the nearest is 'csp'"),
         (
-            "seeds: [0, 1, 2, 3]",
+            "seeds: [0, 1, 2, 3, 4, 5]",
             "seeds: [0, 0]",
             "profiles.demo.czsl.seeds: value error, each may stand there once, but 0 does not",
         ),
-        ("seeds: [0, 1, 2, 3]", "seeds: [20261121]", "profiles.demo.czsl.seeds.0: input should be less than 100000"),
+        (
+            "seeds: [0, 1, 2, 3, 4, 5]",
+            "seeds: [20261121]",
+            "profiles.demo.czsl.seeds.0: input should be less than 100000",
+        ),
         ("devices: 1}", "devices: two}", "profiles.demo.trainer.devices: "),
         (
             "vectors: backbone",
@@ -95,7 +99,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.feasibility.vectors: 'glov' is not allowed; the nearest is 'glove'",
         ),
         ("a photo of {name}", "a photo of {state}", "czsl.feasibility.prompt: string should match pattern"),
-        ("seeds: [0, 1, 2, 3]", "seeds: []", "profiles.demo.czsl.seeds: list should have at least 1 item"),
+        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: []", "profiles.demo.czsl.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "czsl.datasets.cgqa.archives.0.file: string should match pattern"),
         (
             "seed: 7",

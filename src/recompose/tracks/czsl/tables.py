@@ -42,8 +42,8 @@ def group_counts(data: PairData, split: str) -> dict[str, int]:
 
 
 def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Accuracies by how often training showed a pair, of a method without and with something, and where both are
-    asked for the gain over seeds that both have.
+    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over
+    seeds that both have; none where one of them alone is asked for.
     """
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.measured.items()
@@ -65,7 +65,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                     about = TRACKS[paper.track].description_of(measure)
                     cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
-                if all(planned.values()):
+                if not elsewhere and bool(planned[first]) == bool(planned[second]):
                     cell = _gain(results, paper, row, benchmark, measure, (first, second))
                     both = (first, second)
                     yield replace(cell, view=view, names=both, benchmark=benchmark, measure=measure, better=0)
