@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.attention import SelfAttention
+from recompose.backbones.linear import Linear
 from recompose.backbones.stem import convolutional_stem
 from recompose.files import read_json
 
@@ -32,6 +33,7 @@ class Backbone(nn.Module):
         self._tokenizer = tokenizer
         for block in (*model.transformer.resblocks, *self.image_blocks):
             block.attn = SelfAttention(block.attn)
+            block.mlp.c_fc, block.mlp.c_proj = Linear.of(block.mlp.c_fc), Linear.of(block.mlp.c_proj)
         visual = model.visual
         self.preprocess: Callable[[Image.Image], Tensor] = open_clip.image_transform(
             visual.image_size, is_train=False, mean=visual.image_mean, std=visual.image_std

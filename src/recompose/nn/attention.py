@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from torch import Tensor, nn
-from torch.nn.functional import linear, scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention
+
+from recompose.backbones.linear import Linear, linear
 
 STEEPNESS = 1.702  # of the sigmoid in QuickGELU, CLIP's activation: x * sigmoid(1.702 x)
 
@@ -17,10 +19,10 @@ class FeedForward(nn.Sequential):
     def __init__(self, width: int, inner_dropout: float, dropout: float = 0.0) -> None:
         super().__init__(
             nn.LayerNorm(width),
-            nn.Linear(width, 4 * width),
+            Linear(width, 4 * width),
             nn.SiLU(),
             nn.Dropout(inner_dropout),
-            nn.Linear(4 * width, width),
+            Linear(4 * width, width),
             nn.Dropout(dropout),
         )
 
@@ -42,8 +44,8 @@ class CrossAttention(nn.Module):
         if width % heads:
             raise ValueError(f"{heads} heads cannot share a width of {width}")
         self.heads = heads
-        self.query, self.key, self.value = (nn.Linear(width, width, bias=False) for _ in range(3))
-        self.out = nn.Linear(width, width)
+        self.query, self.key, self.value = (Linear(width, width, bias=False) for _ in range(3))
+        self.out = Linear(width, width)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, queries: Tensor, tokens: Tensor) -> Tensor:

@@ -1,0 +1,50 @@
+"""Linear maps, on a CPU by the faster of the libraries that torch was built with.
+
+Torch gives ``linear`` in 32 bits to MKL, which takes no more than AVX2 on processors that are not Intel's, and
+convolutions to oneDNN, which takes what there is: with AVX-512 twice as fast. A linear map is a 1 x 1 convolution: rows
+of features are the pixels of images whose channels lie last.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+FEWEST, MOST = 16, 128  # images that rows are dealt to: on one thread torch gives fewer than 16 to MKL
+LEAST = 2**23  # multiplications from which it pays
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """What ``torch.nn.functional.linear`` gives, [..., out] for x [..., in] and a weight [out, in], but for
+    rounding.
+    """
+    images = _images(x, weight)
+    if images is None:
+        return functional.linear(x, weight, bias)
+    pixels = x.reshape(images, -1, 1, x.shape[-1]).permute(0, 3, 1, 2)  # [images, in, rows / images, 1]
+    mapped = functional.conv2d(pixels, weight[:, :, None, None], bias)
+    return mapped.permute(0, 2, 3, 1).reshape(*x.shape[:-1], len(weight))
+
+
+def _images(x: Tensor, weight: Tensor) -> int | None:
+    """The number of images that the rows of x can be dealt to evenly; none where a convolution is not faster."""
+    if x.device.type != "cpu" or not torch.backends.mkldnn.is_available() or torch.is_autocast_enabled("cpu"):
+        return None
+    rows = x.shape[:-1].numel()
+    if not x.dtype == weight.dtype == torch.float32 or rows * weight.numel() < LEAST:
+        return None
+    return next((images for images in range(FEWEST, MOST + 1) if rows % images == 0), None)
+
+
+class Linear(nn.Linear):
+    """``torch.nn.Linear``, computed by ``linear`` of this module."""
+
+    @classmethod
+    def of(cls, replaced: nn.Linear) -> "Linear":
+        """One with the parameters of another."""
+        made = cls(replaced.in_features, replaced.out_features, bias=replaced.bias is not None, device="meta")
+        made.weight, made.bias = replaced.weight, replaced.bias
+        return made
+
+    def forward(self, input: Tensor) -> Tensor:  # noqa: A002 - torch's name
+        """[..., out] for [..., in]."""
+        return linear(input, self.weight, self.bias)
