@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from recompose.backbones import linear as module
+from recompose.backbones.clip import build
 from recompose.backbones.linear import FEWEST, LEAST, MOST, Linear, linear
 
 PAYS = (8 * FEWEST, 17, 128), (512, 128)  # of x and of a weight: more than LEAST multiplications
@@ -101,3 +102,20 @@ def test_a_layer_shares_the_parameters_of_the_one_that_it_replaces(has_bias: boo
         name: id(each) for name, each in replaced.named_parameters()
     }
     torch.testing.assert_close(layer(x), replaced(x), rtol=1e-4, atol=1e-5)
+
+
+def test_towers_give_the_same_where_all_their_maps_are_convolved() -> None:
+    torch.manual_seed(0)
+    backbone = build("shapes-clip", "gelu").eval()
+    images, ids = torch.randn(16, 3, *backbone.image_size), backbone.tokens([f"a photo of {n} dogs" for n in range(16)])
+    results = []
+    for least in (0, 2**62):
+        with patch.object(module, "LEAST", least), patch.object(functional, "conv2d", wraps=functional.conv2d) as used:
+            embeddings = backbone.encode_image(images), backbone.encode_text(ids)
+        gradients = torch.autograd.grad(
+            sum(each.square().sum() for each in embeddings), [p for p in backbone.parameters() if p.numel() > 1]
+        )
+        results.append([each.detach() for each in (*embeddings, *gradients)])
+        assert (used.call_count > 4 * backbone.depth) == (least == 0)
+    for convolved, plain in zip(*results, strict=True):
+        assert float((convolved - plain).abs().max()) <= 1e-5 * float(plain.abs().max())

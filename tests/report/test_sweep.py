@@ -4,13 +4,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from recompose.papers.declaration import Artifact, Paper
 from recompose.report.figures.draw import draw
 from recompose.report.figures.style import NumbersOnly, Sheet
-from recompose.report.figures.sweep import _comparable
 from tests.report.fakes import Fake, by_seed
 
 H = "test/closed/dense/harmonic_mean"
@@ -67,10 +65,3 @@ def test_a_measure_that_there_is_not_is_no_point(tmp_path: Path) -> None:
         "dataset,x,seed,AUC,H",
         *(f"d,{x}.0000,{s},,{h}.0000" for x in (0, 1) for s, h in ((0, 20), (1, 30))),
     ]
-
-
-def test_only_seeds_that_every_number_has_are_drawn() -> None:
-    points = pd.DataFrame({"x": [0, 0, 1, 2, 2], "seed": [0, 1, 1, 1, 2], "H": [1, 2, 3, 4, 5]})
-    assert _comparable(points)["H"].tolist() == [2, 3, 4]
-    apart = points[points["x"] < 1].assign(x=[0, 1])
-    assert _comparable(apart)["H"].tolist() == [1, 2]

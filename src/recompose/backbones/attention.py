@@ -9,8 +9,8 @@ from recompose.backbones.linear import Linear, linear
 class SelfAttention(nn.Module):
     """A tower's multi-head attention, with the parameters of the one that it replaces, under their names.
 
-    ``nn.MultiheadAttention`` turns tokens to be first, copies, and multiplies batch by batch: in training at the
-    demo's shapes it takes 1.4 times as long. Besides, queries can be fewer than keys here.
+    ``nn.MultiheadAttention`` turns tokens to be first, copies, and multiplies batch by batch, which takes
+    longer. Besides, queries can be fewer than keys here.
     """
 
     def __init__(self, replaced: nn.MultiheadAttention) -> None:

@@ -170,8 +170,8 @@ class Backbone(nn.Module):
         first ``shared`` tokens are the same in all, and whose last one is the end of text.
 
         The tower is causal: what the shared tokens become does not depend on what follows, so they go through it once,
-        and their keys and values serve all texts. The last block computes the end of text alone. Texts were a fifth of
-        a training step of Troika in the demo (half of one with many pairs and few images); this takes half of that.
+        and their keys and values serve all texts. The last block computes the end of text alone. That
+        takes half of the time of whole texts, which are much of a training step with many pairs and few images.
         """
         length, mask = prompts.shape[1], self.model.attn_mask
         x = prompts + self.model.positional_embedding[:length]

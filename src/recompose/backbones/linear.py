@@ -1,15 +1,17 @@
-"""Linear maps, on a CPU by the faster of the libraries that torch was built with.
+"""Linear maps, which on a CPU go to oneDNN where there is much to multiply.
 
 Torch gives ``linear`` in 32 bits to MKL, which takes no more than AVX2 on processors that are not Intel's, and
-convolutions to oneDNN, which takes what there is: with AVX-512 twice as fast. A linear map is a 1 x 1 convolution: rows
-of features are the pixels of images whose channels lie last.
+convolutions to oneDNN, which takes AVX-512 where there is: up to twice as fast on an AMD EPYC, and never slower from
+``LEAST`` on (``python -m benchmarks.linear_maps``); other processors were not measured. A linear map is a 1 x 1
+convolution: rows of features are the pixels of images whose channels lie last.
 """
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-FEWEST, MOST = 16, 128  # images that rows are dealt to: on one thread torch gives fewer than 16 to MKL
+# images that rows are dealt to: on one thread torch gives fewer to MKL; of too many each has too few pixels to be fast
+FEWEST, MOST = 16, 128
 LEAST = 2**23  # multiplications from which it pays
 
 
@@ -26,7 +28,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _images(x: Tensor, weight: Tensor) -> int | None:
-    """The number of images that the rows of x can be dealt to evenly; none where a convolution is not faster."""
+    """The number of images that the rows of x can be dealt to evenly; none where there is no such number, or where
+    ``linear`` is as good.
+    """
     if x.device.type != "cpu" or not torch.backends.mkldnn.is_available() or torch.is_autocast_enabled("cpu"):
         return None
     rows = x.shape[:-1].numel()

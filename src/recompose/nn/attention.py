@@ -31,7 +31,7 @@ class FeedForward(nn.Sequential):
         parts: Iterator[Any] = iter(self)
         norm, widen, activation, inner_dropout, narrow, dropout = parts
         # QuickGELU(x) is SiLU(1.702 x) / 1.702. The factors go into the weights, which are few, and not into what is
-        # four times as wide as all texts of all images: four passes over that less, a seventh of this network's time
+        # four times as wide as all texts of all images: four passes over that less
         x = activation(linear(norm(x), STEEPNESS * widen.weight, STEEPNESS * widen.bias))
         return dropout(linear(inner_dropout(x), narrow.weight / STEEPNESS, narrow.bias))
 

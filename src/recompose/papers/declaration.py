@@ -105,8 +105,8 @@ class Artifact(Section):
     """A table or a figure.
 
     Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``intervals`` (the same,
-    with the ends of confidence intervals), ``settings``, ``statistics``, ``claims``; of figures: ``sweep``, ``forest``.
-    Tracks add their own.
+    with the ends of confidence intervals), ``comparisons`` (every two rows, in one measure), ``settings``,
+    ``statistics``, ``claims``; of figures: ``sweep``, ``forest``. Tracks add their own.
     """
 
     kind: str

@@ -11,7 +11,7 @@ from recompose.plan import Plan, Recipe
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 
-TABLES = ("statistics", "settings", "measures", "intervals", CLAIMS)
+TABLES = ("statistics", "settings", "measures", "intervals", "comparisons", CLAIMS)
 SITE = ROOT / "site"  # the page's template, style and script
 FIGURES = {
     "sweep": "recompose.report.figures.sweep:draw_sweep",

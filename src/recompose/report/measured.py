@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isnan, nan
 from statistics import mean, stdev
 from typing import Any
 
@@ -10,8 +9,9 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Paper, View
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
-from recompose.report.inference import paired
+from recompose.report.comparisons import difference_cell
 from recompose.report.results import Results
+from recompose.report.seeds import in_shared_seeds
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Measure
 
@@ -87,48 +87,26 @@ def _moves(
     declared, base = paper.variants.get(variant), section.against
     if declared is None or declared.method != base:
         return
-    planned = [results.planned(paper.track, name, benchmark) for name in (variant, base)]
-    there = [[each for each in of_name if results.is_complete(each)] for of_name in planned]
-    complete = _by_seed(*there)
-    keys, expected = (tuple(each.key for of_name in both for each in of_name) for both in (there, planned))
     for column, measure in section.columns.items():
-        about = TRACKS[paper.track].description_of(measure)
-        own, others = (
-            [about.factor * results.measures(both[side]).get(measure, nan) for both in complete] for side in (0, 1)
-        )
-        moved, text = _difference(own, others, about.digits)
-        cell = Cell(
-            row, f"{benchmark} {column}", "measured", text, moved, n=len(own), made_from=keys, expected=expected
-        )
-        yield replace(cell, view=view, names=(variant, base), benchmark=benchmark, measure=measure)
-
-
-def _difference(own: list[float], others: list[float], digits: int) -> tuple[float | None, str]:
-    """The mean difference of values that belong together, and what is said of it."""
-    if not own:
-        return None, "not run"
-    moved = mean(one - other for one, other in zip(own, others, strict=True))
-    if isnan(moved):
-        return None, "not measured"
-    text = f"{moved:+.{digits}f}"
-    if len(own) > 1:
-        estimate = paired(own, others)
-        text += f" ({estimate.low:+.{digits}f} to {estimate.high:+.{digits}f})"
-    return moved, text
-
-
-def _by_seed(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
-    """Of each seed that both have an evaluation of, these two."""
-    of_first, of_second = ({int(each.labels["seed"]): each for each in side} for side in (first, second))
-    return [(of_first[seed], of_second[seed]) for seed in sorted(of_first.keys() & of_second.keys())]
+        cell = difference_cell(results, paper.track, benchmark, (variant, base), measure)
+        yield replace(cell, row=row, column=f"{benchmark} {column}", view=view)
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, str, str, list[Recipe], list[Recipe]]]:
-    """Row, method or variant, benchmark, its planned and its complete evaluations, where the profile asks for any."""
-    for row, method in paper.artifacts[name].measured.items():
-        for benchmark in results.benchmarks(paper.track):
-            planned = results.planned(paper.track, method, benchmark)
-            if planned:
+    """Row, method or variant, benchmark, its planned and its complete evaluations, where the profile asks for any: of
+    each benchmark those in the seeds that all of its rows have.
+    """
+    rows = paper.artifacts[name].measured
+    compared: dict[str, dict[str, list[Recipe]]] = {}
+    for benchmark in results.benchmarks(paper.track):
+        of_rows = {row: results.planned(paper.track, method, benchmark) for row, method in rows.items()}
+        of_rows = {row: planned for row, planned in of_rows.items() if planned}
+        shared = in_shared_seeds(paper.track, list(of_rows.values()))
+        compared[benchmark] = dict(zip(of_rows, shared, strict=True))
+    for row, method in rows.items():
+        for benchmark, of_rows in compared.items():
+            if row in of_rows:
+                planned = of_rows[row]
                 yield row, method, benchmark, planned, [each for each in planned if results.is_complete(each)]
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.report.cells import Cell, Table
 from recompose.report.claims import summary, verdicts
+from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
-from recompose.report.measured import measures, settings, statistics
+from recompose.report.measured import measures, rows_of, settings, statistics
 from recompose.report.results import Results
 from recompose.report.trust import watermarks
 from recompose.tracks import TRACKS
@@ -18,6 +19,7 @@ MEASURED = {
     "settings": settings,
     "measures": measures,
     "intervals": intervals,
+    "comparisons": comparisons,
     CLAIMS: verdicts,
 }
 ABOUT = ("category", "citation", "venue", "artifact")
@@ -44,11 +46,24 @@ def build_table(results: Results, paper: Paper, name: str) -> Table:
         caption=artifact.caption,
         cells=cells,
         about={row["row"]: {key: row[key] for key in ABOUT if key in row} for row in rows},
-        notes=[artifact.note] if artifact.note else [],
+        notes=[note for note in (seeds_note(results, paper, name), artifact.note) if note],
         watermarks=watermarks(results, cells),
         views={view: section.heading for view, section in artifact.views.items()},
         summary=summary(results, paper, cells) if artifact.kind == CLAIMS else "",
     )
+
+
+def seeds_note(results: Results, paper: Paper, name: str) -> str:
+    """Which seeds the rows of a table are compared in, where some of them were run with more."""
+    if paper.artifacts[name].kind not in ("measures", "intervals"):
+        return ""
+    fewer = {
+        benchmark: sorted({int(each.labels["seed"]) for each in planned})
+        for _, method, benchmark, planned, _ in rows_of(results, paper, name)
+        if len(planned) < len(results.planned(paper.track, method, benchmark))
+    }
+    where = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
+    return f"Rows are compared in the seeds that all of them have ({where}); some were run with more." if where else ""
 
 
 def number_in(text: str) -> float | None:

@@ -19,9 +19,7 @@ MAGNITUDES = 50  # the largest number is so many times the smallest one
 def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Measures over a setting, a column for each benchmark and a row for each measure.
 
-    Of the seeds those are drawn that every number has: where a seed is a world of its own, the mean over other worlds
-    is no point of the same curve. The numbers beside the figure are those of all seeds. A measure that an evaluation
-    has not, since a profile may lack suites, is no point.
+    A measure that an evaluation has not, since a profile may lack suites, is no point.
     """
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
     view = next(iter(artifact.all_views.values()))
@@ -44,16 +42,9 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     figure, axes = panels(len(of), len(benchmarks))
     for line, (column, (_, about)) in zip(axes, of.items(), strict=True):
         for axis, benchmark in zip(line, benchmarks, strict=False):
-            _draw_sweep(axis, _comparable(points[points["dataset"] == benchmark]), benchmark, column, about.unit)
+            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, about.unit)
             axis.set_xlabel(artifact.x_label)
     sheet.write(figure, points)
-
-
-def _comparable(points: pd.DataFrame) -> pd.DataFrame:
-    """The points of the seeds that every number has; where there is no such seed, all."""
-    counts = points.groupby("seed")["x"].nunique()
-    shared = counts.index[counts == points["x"].nunique()]
-    return points[points["seed"].isin(shared)] if len(shared) else points
 
 
 def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, benchmark: str, column: str, unit: str) -> None:
