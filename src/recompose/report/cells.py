@@ -25,6 +25,7 @@ class Cell:
     measure: str = ""
     better: int = 0  # which end of the measure is the better one, see Measure
     part: str = ""  # of a claim, what of it the cell says
+    beside: tuple[str, ...] = ()  # the methods and variants whose common seeds it is measured in, where those are fewer
 
     @property
     def section(self) -> str:

@@ -17,15 +17,15 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """
     track = TRACKS[paper.track]
     columns = next(iter(paper.artifacts[name].all_views.values())).columns
-    for row, method, benchmark, planned, complete in rows_of(results, paper, name):
+    for row in rows_of(results, paper, name):
         for column, measure in columns.items():
             about = track.description_of(measure)
-            numbers = [results.measures(evaluation) for evaluation in complete]
+            numbers = [results.measures(evaluation) for evaluation in row.complete]
             values = [of[measure] for of in numbers if measure in of]
-            if complete and not values:
+            if row.complete and not values:
                 continue
-            cell = over_seeds(row, f"{benchmark} {column}", values, complete, planned, about)
-            cell = replace(cell, names=(method,), benchmark=benchmark, measure=measure)
+            cell = over_seeds(row.row, f"{row.benchmark} {column}", values, row.complete, row.planned, about)
+            cell = row.at_place(cell, "", measure)
             yield cell
             if len(values) < 2:
                 continue
@@ -33,5 +33,5 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             estimate = paired(shown, [0.0] * len(shown))
             for end, value in (("from", estimate.low), ("to", estimate.high)):
                 text = f"{value:.{about.digits + 1}f}"
-                at_end = replace(cell, row=f"{row}, interval {end}", text=text, value=value)
+                at_end = replace(cell, row=f"{row.row}, interval {end}", text=text, value=value)
                 yield replace(at_end, spread=None, values=(), better=0)

@@ -48,6 +48,7 @@ def cell_document(cell: Cell) -> dict[str, Any]:
         "made_from": list(cell.made_from),
         "values": list(cell.values),
         "missing": sorted(set(cell.expected) - set(cell.made_from)),
+        "beside": list(cell.beside),
     }
 
 

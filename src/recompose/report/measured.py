@@ -1,7 +1,7 @@
 """The measured cells of tables, by the kinds that all tracks share."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import mean, stdev
 from typing import Any
 
@@ -14,6 +14,23 @@ from recompose.report.results import Results
 from recompose.report.seeds import in_shared_seeds
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Measure
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an artifact shows of a row on a benchmark: the evaluations that the plan wants, and those there are."""
+
+    row: str
+    name: str  # method or variant
+    benchmark: str
+    planned: list[Recipe]
+    complete: list[Recipe]
+    beside: tuple[str, ...] = ()  # the names of all rows, where some have seeds that others have not
+
+    def at_place(self, cell: Cell, view: str, measure: str) -> Cell:
+        """A cell of this row, with what it shows."""
+        place = {"names": (self.name,), "benchmark": self.benchmark, "beside": self.beside}
+        return replace(cell, view=view, measure=measure, **place)  # type: ignore[arg-type]
 
 
 def statistics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -63,51 +80,49 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
 def measures(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """The measures of each row's evaluations, in each view; those that a method does not have are left out."""
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
-    for row, method, benchmark, planned, complete in rows_of(results, paper, name):
-        numbers = [results.measures(evaluation) for evaluation in complete]
+    for row in rows_of(results, paper, name):
+        numbers = [results.measures(evaluation) for evaluation in row.complete]
         for view, section in artifact.all_views.items():
             if section.against:
-                yield from _moves(results, paper, view, section, row, method, benchmark)
+                yield from _moves(results, paper, view, section, row)
                 continue
             for column, measure in section.columns.items():
-                with_it = [(each, of[measure]) for each, of in zip(complete, numbers, strict=True) if measure in of]
-                if with_it or not complete:
-                    values = [value for _, value in with_it]
-                    label = f"{benchmark} {column}"
-                    cell = over_seeds(row, label, values, complete, planned, track.description_of(measure))
-                    yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure)
+                values = [of[measure] for of in numbers if measure in of]
+                if values or not row.complete:
+                    label, about = f"{row.benchmark} {column}", track.description_of(measure)
+                    cell = over_seeds(row.row, label, values, row.complete, row.planned, about)
+                    yield row.at_place(cell, view, measure)
 
 
-def _moves(
-    results: Results, paper: Paper, view: str, section: View, row: str, variant: str, benchmark: str
-) -> Iterator[Cell]:
+def _moves(results: Results, paper: Paper, view: str, section: View, row: Row) -> Iterator[Cell]:
     """What a variant moves: its measures less those of its method, in the seeds that both have, with the 95 % interval
     of the mean where there are two or more.
     """
-    declared, base = paper.variants.get(variant), section.against
+    declared, base = paper.variants.get(row.name), section.against
     if declared is None or declared.method != base:
         return
     for column, measure in section.columns.items():
-        cell = difference_cell(results, paper.track, benchmark, (variant, base), measure)
-        yield replace(cell, row=row, column=f"{benchmark} {column}", view=view)
+        cell = difference_cell(results, paper.track, row.benchmark, (row.name, base), measure)
+        yield replace(cell, row=row.row, column=f"{row.benchmark} {column}", view=view)
 
 
-def rows_of(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, str, str, list[Recipe], list[Recipe]]]:
-    """Row, method or variant, benchmark, its planned and its complete evaluations, where the profile asks for any: of
-    each benchmark those in the seeds that all of its rows have.
-    """
+def rows_of(results: Results, paper: Paper, name: str) -> Iterator[Row]:
+    """The rows of an artifact on each benchmark where the profile asks for them, in the seeds that all of them have."""
     rows = paper.artifacts[name].measured
     compared: dict[str, dict[str, list[Recipe]]] = {}
+    beside: dict[str, tuple[str, ...]] = {}
     for benchmark in results.benchmarks(paper.track):
-        of_rows = {row: results.planned(paper.track, method, benchmark) for row, method in rows.items()}
-        of_rows = {row: planned for row, planned in of_rows.items() if planned}
-        shared = in_shared_seeds(paper.track, list(of_rows.values()))
-        compared[benchmark] = dict(zip(of_rows, shared, strict=True))
+        planned = {method: results.planned(paper.track, method, benchmark) for method in rows.values()}
+        planned = {method: recipes for method, recipes in planned.items() if recipes}
+        shared = in_shared_seeds(paper.track, list(planned.values()))
+        compared[benchmark] = dict(zip(planned, shared, strict=True))
+        beside[benchmark] = tuple(planned) if compared[benchmark] != planned else ()
     for row, method in rows.items():
-        for benchmark, of_rows in compared.items():
-            if row in of_rows:
-                planned = of_rows[row]
-                yield row, method, benchmark, planned, [each for each in planned if results.is_complete(each)]
+        for benchmark, of_methods in compared.items():
+            if method in of_methods:
+                recipes = of_methods[method]
+                complete = [each for each in recipes if results.is_complete(each)]
+                yield Row(row, method, benchmark, recipes, complete, beside[benchmark])
 
 
 def over_seeds(

@@ -41,6 +41,7 @@ class ShownCell(Form):
     made_from: list[str]
     values: list[float]
     missing: list[str]
+    beside: list[str]
 
 
 class Asked(Form):

@@ -58,9 +58,9 @@ def seeds_note(results: Results, paper: Paper, name: str) -> str:
     if paper.artifacts[name].kind not in ("measures", "intervals"):
         return ""
     fewer = {
-        benchmark: sorted({int(each.labels["seed"]) for each in planned})
-        for _, method, benchmark, planned, _ in rows_of(results, paper, name)
-        if len(planned) < len(results.planned(paper.track, method, benchmark))
+        row.benchmark: sorted({int(each.labels["seed"]) for each in row.planned})
+        for row in rows_of(results, paper, name)
+        if len(row.planned) < len(results.planned(paper.track, row.name, row.benchmark))
     }
     where = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
     return f"Rows are compared in the seeds that all of them have ({where}); some were run with more." if where else ""

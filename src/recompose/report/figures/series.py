@@ -1,33 +1,19 @@
 """The evaluations that a figure shows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recompose.papers.declaration import FOREST, Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
 from recompose.report.claims import verdicts
-from recompose.report.measured import rows_of
+from recompose.report.measured import Row, rows_of
 from recompose.report.results import Results
 
 
-@dataclass(frozen=True)
-class Series:
-    """The evaluations that a figure shows of a row on a benchmark: those there are, and those the plan wants."""
-
-    row: str
-    name: str  # method or variant
-    benchmark: str
-    complete: list[Recipe]
-    planned: list[Recipe]
-
-
-def series_of(results: Results, paper: Paper, name: str) -> list[Series]:
+def series_of(results: Results, paper: Paper, name: str) -> list[Row]:
     """What a figure shows, row by row and benchmark by benchmark."""
-    return [
-        Series(row, method, benchmark, complete, planned)
-        for row, method, benchmark, planned, complete in rows_of(results, paper, name)
-    ]
+    return list(rows_of(results, paper, name))
 
 
 def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
@@ -70,6 +56,7 @@ def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
             expected=tuple(evaluation.key for evaluation in series.planned),
             names=(series.name,),
             benchmark=series.benchmark,
+            beside=series.beside,
         )
         for series in series_of(results, paper, name)
     ]
