@@ -72,6 +72,7 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
         "made_from": keys,
         "values": [1.0] * len(keys),
         "missing": [],
+        "beside": [],
         **more,
     }
 

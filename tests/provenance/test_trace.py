@@ -13,6 +13,7 @@ from recompose.errors import TraceError
 from recompose.provenance.trace import Traced, trace
 from recompose.report.differences import changes
 from recompose.report.lineage import write_lineage
+from recompose.report.trust import reasons_of
 from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -124,6 +125,16 @@ def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_i
     assert (found.state, found.word) == ("unchecked", "not verified here")
     kinds = {"data", "backbones", "pixels", "features", "runs", "evaluations"}
     assert {key.partition("/")[0] for key in found.records} == kinds
+
+
+def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    work, variant = Workspace(tmp_path), "msci-without-df"
+    everywhere = work.plan.evaluations("czsl", "msci", "shapes-pairs")
+    assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1
+    for beside, found in (([variant, "msci"], []), ([], ["seeds are missing: it has 1 of 6 evaluations"])):
+        cell = cell_of("MSCI", everywhere[:1], names=["msci"], beside=beside)
+        assert reasons_of(work.plan, lineage_of(everywhere[:1], [cell]), cell) == found
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:

@@ -157,6 +157,7 @@ def cell(row: str, column: str, view: str, values: list[float], text: str = "", 
         "made_from": [key_of(seed) for seed in range(len(values))],
         "values": values,
         "missing": [] if values else ["evaluations/f00000000000"],
+        "beside": [],
         **more,
     }
 

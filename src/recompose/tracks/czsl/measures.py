@@ -117,6 +117,6 @@ def read_measures(index: Path, evaluation: Path) -> dict[str, float]:
     return measured(_pair_data(index), Scores.read(evaluation / FILE))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)  # worlds: evaluations are not read world by world
 def _pair_data(index: Path) -> PairData:
     return PairData.read(index)
