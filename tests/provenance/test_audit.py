@@ -379,7 +379,14 @@ def test_a_method_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> No
     replace_once(root / "params.yaml", "methods: [chance]", "methods: [chance, clip]")
     found = audited(root)
     why = "the current parameters ask for clip on shapes-pairs, too"
-    compared = ("duplex/table-3", "duplex/table-4", "msci/table-2", "msci/table-3", "msci/figure-curves")
+    compared = (
+        "duplex/table-3",
+        "duplex/table-4",
+        "msci/table-2",
+        "msci/table-3",
+        "msci/figure-curves",
+        "msci/factors",
+    )
     assert findings(found) == sorted(("stale", name, why) for name in (*compared, "msci/one-scale"))
     assert moved(found, clean) == {}
 

@@ -27,6 +27,7 @@ MADE_FROM_EVALUATIONS = {
     "duplex/table-4": 4,
     "msci/table-2": 8,
     "msci/table-3": 4,
+    "msci/factors": 2,
     "msci/figure-curves": 1,
 }
 FROM_DATA = {"duplex/table-1": 11, "duplex/table-12": 20, "duplex/table-13": 10, "msci/table-1": 8}
