@@ -32,7 +32,7 @@ def test_scores_that_are_pulled_are_audited_without_training(chance: Project, tm
     assert clone.runs() == chance.runs()
     audit = json.loads(clone.recompose("audit", "--json").stdout)
     assert (audit["clean"], audit["evaluations"], audit["recomputed"]) == (True, 2, 2)
-    assert audit["cells"] == {"current": 104}
+    assert audit["cells"] == {"current": 106}
 
 
 def test_without_a_remote_nobody_is_told_to_pull(chance: Project, tmp_path: Path) -> None:
