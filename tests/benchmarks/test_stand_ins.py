@@ -129,7 +129,10 @@ def test_a_command_ends_with_the_process_that_asks_for_it(tmp_path: Path, how: s
     child = tmp_path / "child"
     says = f"import os, pathlib, time; pathlib.Path({str(child)!r}).write_text(str(os.getpid())); time.sleep(60)"
     command = f"[sys.executable, '-c', {says!r}], Path({str(tmp_path)!r}), {{}}, Path({str(tmp_path / 'log')!r})"
-    asks = f"import sys; from pathlib import Path; from benchmarks.stand_ins.measuring import taken; taken({command})"
+    # where the tests run in a shell's background, SIGINT is ignored by all that they start
+    heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    imported = "import signal, sys; from pathlib import Path; from benchmarks.stand_ins.measuring import taken"
+    asks = f"{imported}; {heard}; taken({command})"
     asking = subprocess.Popen([sys.executable, "-c", asks], cwd=project.ROOT, stderr=subprocess.DEVNULL)
     _wait_for(lambda: child.exists() and child.read_text())
     asking.send_signal(how)

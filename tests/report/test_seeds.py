@@ -1,6 +1,8 @@
 """The seeds in which methods are compared."""
 
 from recompose.plan import Recipe
+from recompose.report.comparisons import difference_cell
+from recompose.report.lineage import cell_document
 from recompose.report.measured import measures
 from recompose.report.seeds import in_shared_seeds
 from recompose.report.tables import seeds_note
@@ -60,3 +62,13 @@ def test_a_table_says_in_which_seeds_its_rows_are_compared() -> None:
     note, without = (seeds_note(work, each, "table-1") for each in (paper, alike))  # type: ignore[arg-type]
     assert "(d 0)" in note
     assert without == ""
+
+
+def test_a_difference_of_two_methods_is_called_one() -> None:
+    work = Fake({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3}, {AUC: 0.3})}})
+    cell = difference_cell(work, "czsl", "d", ("m", "v"), AUC)  # type: ignore[arg-type]
+    assert (cell.value, cell.n) == (0.0, 2)
+    assert cell_document(cell)["aggregate"] == "difference of means over seeds"
+    paper = paper_of(kind="measures", measured={"M": "m"}, columns={"AUC": AUC})
+    (mean,) = measures(work, paper, "table-1")  # type: ignore[arg-type]
+    assert cell_document(mean)["aggregate"] == "mean and sample standard deviation over seeds"

@@ -54,7 +54,7 @@ def cell_document(cell: Cell) -> dict[str, Any]:
 
 def _aggregate(cell: Cell) -> str:
     """What a cell's value is of the values behind it."""
-    if cell.part == "estimate":
+    if cell.part == "estimate" or (cell.spread is None and len(cell.names) > 1 and not cell.part):
         return "difference of means over seeds"
     return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"
 
