@@ -1,39 +1,45 @@
 """The seeds in which methods are compared."""
 
+from dataclasses import replace
+
 from recompose.plan import Recipe
 from recompose.report.comparisons import difference_cell
 from recompose.report.lineage import cell_document
 from recompose.report.measured import measures
-from recompose.report.seeds import in_shared_seeds
+from recompose.report.seeds import in_shared_worlds
 from recompose.report.tables import seeds_note
-from recompose.tracks.czsl.catalogue import METHODS
-from tests.report.fakes import Fake, by_cell, by_seed, key, paper_of
+from tests.report.fakes import Fake, by_cell, by_seed, paper_of
 
 AUC = "test/closed/dense/auc"
 
 
-def planned(*seeds: int, changes: bool = True, worlds: bool = False) -> list[Recipe]:
+def planned(*seeds: int, worlds: bool = True) -> list[Recipe]:
     """The evaluations of a method with these seeds, of which each may draw a world."""
-    document = {"class": METHODS["csp" if changes else "clip"].class_path}
     return [
-        Recipe(
-            "evaluations",
-            "m",
-            document | {"seed": seed},
-            {"data": Recipe("data", "d", {"world": seed if worlds else 0})},
-            track="czsl",
-            labels={"seed": seed},
-        )
+        Recipe("evaluations", "m", {"seed": seed}, {"data": data_of(seed if worlds else 0)}, labels={"seed": seed})
         for seed in seeds
     ]
 
 
+def data_of(world: int) -> Recipe:
+    return Recipe("data", "d", {"world": world})
+
+
+class Worlds(Fake):
+    """Results of which each seed has data of its own."""
+
+    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
+        found = super().planned(track, name, benchmark)
+        return [replace(each, needs={**each.needs, "data": data_of(each.labels["seed"])}) for each in found]
+
+
 def shared(*compared: list[Recipe]) -> list[list[int]]:
-    return [[each.labels["seed"] for each in kept] for kept in in_shared_seeds("czsl", compared)]
+    return [[each.labels["seed"] for each in kept] for kept in in_shared_worlds(compared)]
 
 
-def test_methods_are_compared_in_the_seeds_that_all_have() -> None:
+def test_methods_are_compared_in_the_worlds_that_all_have() -> None:
     assert shared(planned(0, 1, 2), planned(1, 2, 3), planned(2, 1)) == [[1, 2], [1, 2], [2, 1]]
+    assert shared(planned(0, 1, 2), planned(0)) == [[0], [0]]
     assert shared(planned(0, 1, 2)) == [[0, 1, 2]]
     assert shared() == []
 
@@ -42,21 +48,18 @@ def test_where_they_share_none_all_stay() -> None:
     assert shared(planned(0, 1), planned(2)) == [[0, 1], [2]]
 
 
-def test_a_constant_stands_beside_any_seed() -> None:
-    constant = planned(0, changes=False)
-    assert shared(planned(1, 2), constant) == [[1, 2], [0]]
-    assert shared(constant) == [[0]]
-    in_worlds = planned(0, changes=False, worlds=True)
-    assert shared(planned(0, 1, worlds=True), in_worlds) == [[0], [0]], "another world would change it"
+def test_where_all_seeds_are_of_the_same_data_none_is_given_up() -> None:
+    several, one = planned(0, 1, 2, worlds=False), planned(0, worlds=False)
+    assert shared(several, one) == [[0, 1, 2], [0]]
 
 
 def test_a_table_says_in_which_seeds_its_rows_are_compared() -> None:
-    work = Fake({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3})}})
+    work = Worlds({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3})}})
     paper = paper_of(kind="measures", measured={"M": "m", "V": "v"}, columns={"AUC": AUC})
     cells = by_cell(measures(work, paper, "table-1"))  # type: ignore[arg-type]
-    assert {row: (cell.value, cell.n, cell.expected) for (row, _, _), cell in cells.items()} == {
-        "M": (20.0, 1, (key("m", "d", 0),)),
-        "V": (30.0, 1, (key("v", "d", 0),)),
+    assert {row: (cell.value, cell.n, len(cell.expected)) for (row, _, _), cell in cells.items()} == {
+        "M": (20.0, 1, 1),
+        "V": (30.0, 1, 1),
     }
     alike = paper_of(kind="measures", measured={"M": "m"}, columns={"AUC": AUC})
     note, without = (seeds_note(work, each, "table-1") for each in (paper, alike))  # type: ignore[arg-type]

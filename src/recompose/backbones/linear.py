@@ -1,8 +1,8 @@
 """Linear maps, which on a CPU go to oneDNN where there is much to multiply.
 
 Torch gives ``linear`` in 32 bits to MKL, which takes no more than AVX2 on processors that are not Intel's, and
-convolutions to oneDNN, which takes AVX-512 where there is: up to twice as fast on an AMD EPYC, and never slower from
-``LEAST`` on (``python -m benchmarks.linear_maps``); other processors were not measured. A linear map is a 1 x 1
+convolutions to oneDNN, which takes AVX-512 where there is: up to twice as fast on an AMD EPYC at the
+shapes of ``python -m benchmarks.linear_maps``; other processors were not measured. A linear map is a 1 x 1
 convolution: rows of features are the pixels of images whose channels lie last.
 """
 

@@ -18,10 +18,10 @@ from math import inf, isfinite, nan
 from statistics import mean
 
 from recompose.papers.declaration import Claim, Gain, Paper
+from recompose.plan import Recipe
 from recompose.report.cells import Cell
 from recompose.report.inference import ALPHA, Estimate, holm, paired, welch
 from recompose.report.results import Results
-from recompose.report.seeds import is_constant
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Measure
 
@@ -332,7 +332,13 @@ def _side(
     }
     values = {seed: value for seed, value in sorted(measured.items()) if isfinite(value)}
     planned = {each: results.planned(paper.track, each, benchmark) for each in comparison.methods}
-    return Side(label, values, is_constant(paper.track, planned[method], planned.values()))
+    return Side(label, values, _is_constant(paper, planned[method], planned))
+
+
+def _is_constant(paper: Paper, planned: list[Recipe], compared: Mapping[str, list[Recipe]]) -> bool:
+    """Whether no seed changes a method among those that it is compared with: it is run once, and all share the data."""
+    data = {each.needs["data"].digest for recipes in compared.values() for each in recipes if "data" in each.needs}
+    return len(planned) == 1 and len(data) <= 1 and not TRACKS[paper.track].depends_on_seed(planned[0])
 
 
 def deciding(tested: list[Tested]) -> Tested:

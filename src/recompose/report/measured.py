@@ -11,7 +11,7 @@ from recompose.plan import Recipe
 from recompose.report.cells import Cell
 from recompose.report.comparisons import difference_cell
 from recompose.report.results import Results
-from recompose.report.seeds import in_shared_seeds
+from recompose.report.seeds import in_shared_worlds
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Measure
 
@@ -107,14 +107,14 @@ def _moves(results: Results, paper: Paper, view: str, section: View, row: Row) -
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[Row]:
-    """The rows of an artifact on each benchmark where the profile asks for them, in the seeds that all of them have."""
+    """The rows of an artifact on each benchmark where the profile asks for them; of worlds, those that all rows have."""
     rows = paper.artifacts[name].measured
     compared: dict[str, dict[str, list[Recipe]]] = {}
     beside: dict[str, tuple[str, ...]] = {}
     for benchmark in results.benchmarks(paper.track):
         planned = {method: results.planned(paper.track, method, benchmark) for method in rows.values()}
         planned = {method: recipes for method, recipes in planned.items() if recipes}
-        shared = in_shared_seeds(paper.track, list(planned.values()))
+        shared = in_shared_worlds(list(planned.values()))
         compared[benchmark] = dict(zip(planned, shared, strict=True))
         beside[benchmark] = tuple(planned) if compared[benchmark] != planned else ()
     for row, method in rows.items():

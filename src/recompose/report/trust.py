@@ -21,7 +21,7 @@ from recompose.report.differences import chain, changes, nearest
 from recompose.report.lineage import shown_record
 from recompose.report.published import MADE, Published
 from recompose.report.results import Results
-from recompose.report.seeds import in_shared_seeds
+from recompose.report.seeds import in_shared_worlds
 from recompose.store import content
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -397,7 +397,7 @@ def _wanted(plan: Plan, track: str, cell: Mapping[str, Any]) -> list[Recipe]:
     if cell["names"]:
         names = cell["beside"] or cell["names"]
         planned = [plan.evaluations(track, name, cell["benchmark"]) for name in names]
-        of_names = zip(names, in_shared_seeds(track, planned) if cell["beside"] else planned, strict=True)
+        of_names = zip(names, in_shared_worlds(planned) if cell["beside"] else planned, strict=True)
         return [recipe for name, recipes in of_names if name in cell["names"] for recipe in recipes]
     data = plan.tracks[track].benchmarks.get(cell["benchmark"]) if track in plan.tracks else None
     return [data] if data else []

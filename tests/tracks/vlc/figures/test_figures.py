@@ -83,10 +83,10 @@ def test_letters_are_as_wide_as_they_are_drawn() -> None:
 # several measures
 
 
-def test_methods_are_shown_in_percent_in_the_seeds_that_all_have(tmp_path: Path) -> None:
+def test_methods_are_shown_in_percent_with_all_seeds(tmp_path: Path) -> None:
     measured = {
-        "clip": {"d": by_seed({COMP: 0.4, ZS: 0.6}, {COMP: 0.42, ZS: 0.64})},
-        "negclip": {"d": by_seed({COMP: 0.5, ZS: 0.5}, {COMP: 0.54, ZS: 0.52}, {COMP: 0.6, ZS: 0.7})},
+        "clip": {"d": by_seed({COMP: 0.4, ZS: 0.6})},
+        "negclip": {"d": by_seed({COMP: 0.5, ZS: 0.5}, {COMP: 0.54, ZS: 0.52})},
     }
     columns = {"Comp": COMP, "ZS": ZS}
     paper = paper_of("holistic", {"CLIP": "clip", "NegCLIP": "negclip"}, columns)
@@ -97,8 +97,6 @@ def test_methods_are_shown_in_percent_in_the_seeds_that_all_have(tmp_path: Path)
         {
             ("CLIP", "Comp", "0"): 40,
             ("CLIP", "ZS", "0"): 60,
-            ("CLIP", "Comp", "1"): 42,
-            ("CLIP", "ZS", "1"): 64,
             ("NegCLIP", "Comp", "0"): 50,
             ("NegCLIP", "ZS", "0"): 50,
             ("NegCLIP", "Comp", "1"): 54,
