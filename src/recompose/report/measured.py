@@ -107,7 +107,7 @@ def _moves(results: Results, paper: Paper, view: str, section: View, row: Row) -
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[Row]:
-    """The rows of an artifact on each benchmark where the profile asks for them; of worlds, those that all rows have."""
+    """The rows of an artifact on each benchmark where the profile asks for them; of worlds those that all have."""
     rows = paper.artifacts[name].measured
     compared: dict[str, dict[str, list[Recipe]]] = {}
     beside: dict[str, tuple[str, ...]] = {}
