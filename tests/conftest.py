@@ -15,8 +15,10 @@ from hypothesis import settings
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# HYPOTHESIS_PROFILE=fast is for test-fast; no deadlines, as tests share the machine with each other
+# HYPOTHESIS_PROFILE=fast is for test-fast, and repeatable for what a change has to pass: the same examples each time,
+# where tests by hand draw new ones; no deadlines, as tests share the machine with each other
 settings.register_profile("thorough", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough"))
 
