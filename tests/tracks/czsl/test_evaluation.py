@@ -21,7 +21,7 @@ from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.clip import CLIP
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.duplex import Duplex
-from recompose.tracks.czsl.metrics.worlds import Scores, score_worlds
+from recompose.tracks.czsl.metrics.worlds import Scores, score_worlds, world_by_world
 from recompose.tracks.czsl.training import train
 from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_world
@@ -100,7 +100,7 @@ sys.exit("torch" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     assert {path.name for path in (tmp_path / "evaluation").iterdir()} == {FILE, COSTS}
-    score_worlds(data, Chance(3).scorer).write(tmp_path / "expected")
+    score_worlds(data, world_by_world(Chance(3).scorer)).write(tmp_path / "expected")
     assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "expected").read_bytes()
     other = evaluated(evaluation_document(Chance, {}, seed=4), {"data": needs["data"]}, tmp_path / "other")
     scores = Scores.read(tmp_path / "expected").bests["test", "open"].seen_score

@@ -21,7 +21,9 @@ from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.coop import CoOp
 from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.troika import Troika
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
     feasibility_by_text,
@@ -161,8 +163,38 @@ def test_a_method_is_brought_to_the_checkpoint_of_another(
 
 def scores_of(method: PairMethod, data: PairData, features: np.ndarray) -> Tensor:
     """Of all images and the pairs of the closed world."""
-    (scores,) = scorer_of(method, data, features, CPU.device)([data.pairs], "closed")(np.arange(len(features)))
+    scorer = scorer_of(method, data, features, CPU.device)({"closed": [data.pairs]})
+    (scores,) = scorer(np.arange(len(features)))["closed"]
     return torch.as_tensor(scores)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(CSO, "c-s-o"), (Troika, "troika"), (MSCI, "msci")])
+def test_images_are_encoded_once_for_both_worlds(
+    backbone: Backbone,
+    data: PairData,
+    pixels: np.ndarray,
+    embeddings: np.ndarray,
+    kind: type[PairMethod],
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).scored_with(**SCORING).eval()
+    worlds = {"closed": [data.pairs[:2], data.pairs[2:]], "open": [data.all_pairs]}
+    expected = {}
+    with torch.no_grad():
+        for world, blocks in worlds.items():
+            texts = method.encode_world([torch.from_numpy(data.indices(pairs)) for pairs in blocks], world)
+            expected[world] = list(method.scores(torch.from_numpy(pixels), texts))
+    seen: list[int] = []
+    encode = method.encode_images
+    monkeypatch.setattr(method, "encode_images", lambda inputs: (seen.append(len(inputs)), encode(inputs))[1])
+    scores = scorer_of(method, data, pixels, CPU.device)(worlds)(np.arange(len(pixels)))
+    found = {world: list(of_blocks) for world, of_blocks in scores.items()}
+    assert seen == [len(pixels)]
+    for world, of_blocks in expected.items():
+        for one, other in zip(found[world], of_blocks, strict=True):
+            assert torch.equal(one, other), world
+            assert not one.requires_grad
 
 
 def checkpoint_of(method: PairMethod, data: PairData, path: Path) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recompose.tracks.czsl.building import COSTS, method_class, own_settings, prepared_method, read_index
-from recompose.tracks.czsl.metrics.worlds import FILE, Scores, score_worlds
+from recompose.tracks.czsl.metrics.worlds import FILE, Scores, score_worlds, world_by_world
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
@@ -42,7 +42,7 @@ def _scores_alone(
     method = method_class(document)(document["seed"], **own_settings(document["settings"]))
     costs = EvaluationCosts(0, None)
     with costs.scoring():
-        scores = score_worlds(read_index(needs["data"]), method.scorer, title=title)
+        scores = score_worlds(read_index(needs["data"]), world_by_world(method.scorer), title=title)
     costs.write(folder / COSTS)
     return scores
 

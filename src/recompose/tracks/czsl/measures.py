@@ -71,13 +71,13 @@ def measured(data: PairData, scores: Scores) -> dict[str, float]:
 
     Example:
         >>> from recompose.tracks.czsl.data.pairs import Sample
-        >>> from recompose.tracks.czsl.metrics.worlds import score_worlds
+        >>> from recompose.tracks.czsl.metrics.worlds import score_worlds, world_by_world
         >>> pairs = {"train": [("red", "cat")], "val": [("red", "dog")], "test": [("blue", "dog")]}
         >>> samples = [Sample("0.png", "red", "cat", "train"), Sample("1.png", "red", "dog", "val")]
         >>> data = PairData(pairs, [*samples, Sample("2.png", "blue", "dog", "test")])
         >>> def likes_dogs(blocks, world):
         ...     return lambda rows: [np.array([[float(o == "dog") for _, o in block]] * len(rows)) for block in blocks]
-        >>> measures = measured(data, score_worlds(data, likes_dogs))
+        >>> measures = measured(data, score_worlds(data, world_by_world(likes_dogs)))
         >>> measures["test/closed/dense/unseen"], measures["test/closed/object"], measures["val/open/state"]
         (1.0, 1.0, 0.0)
         >>> "test/closed/dense/auc" in measures  # no test image shows a seen pair

@@ -17,10 +17,10 @@ from recompose.backbones.clip import Backbone
 from recompose.nn.words import text_vectors
 from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
-from recompose.tracks.czsl.data.pairs import Pair, PairData
+from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.metrics.feasibility import feasibility
-from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Scorer
+from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Scorer
 
 
 def restore_run(method: PairMethod, run: Path) -> None:
@@ -49,18 +49,28 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
 
 
 def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | Stack, device: torch.device) -> Scorer:
-    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``: a world's texts are encoded once."""
+    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``: texts are encoded once for each world, and
+    images once for all.
+    """
     method.eval().to(device)
 
     @torch.no_grad()
-    def scorer(blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Tensor]]:
-        encoded = method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
+    def scorer(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterator[Tensor]]]:
+        encoded = {
+            world: method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
+            for world, blocks in worlds.items()
+        }
 
         @torch.no_grad()
-        def scores(rows: np.ndarray) -> Iterator[Tensor]:
-            yield from method.scores(torch.from_numpy(inputs[rows]).to(device), encoded)
+        def scores(rows: np.ndarray) -> Mapping[str, Iterator[Tensor]]:
+            images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
+            return {world: in_world(images, blocks) for world, blocks in encoded.items()}
 
         return scores
+
+    @torch.no_grad()
+    def in_world(images: Any, blocks: list[Any]) -> Iterator[Tensor]:
+        yield from method.scores_of(images, blocks)
 
     return scorer
 

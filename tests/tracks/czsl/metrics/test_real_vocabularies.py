@@ -22,7 +22,7 @@ from recompose.tracks.czsl.metrics import thresholds as calibration
 from recompose.tracks.czsl.metrics.czsl import Best, report_of
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
-from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds
+from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import close, group_names
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):
@@ -90,7 +90,7 @@ def case(request: pytest.FixtureRequest) -> Case:
         asked = [np.array([column[pair] for pair in block]) for block in blocks]
         return lambda rows: (dense[rows - first][:, columns] for columns in asked)
 
-    return Case(data, dense, of_pairs, score_worlds(data, scorer, of_pairs))
+    return Case(data, dense, of_pairs, score_worlds(data, world_by_world(scorer), of_pairs))
 
 
 def assert_direct(best: Best, scores: np.ndarray, targets: list[int], seen: np.ndarray, allowed: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.top import Top
-from recompose.tracks.czsl.metrics.worlds import TOP, Scores, score_worlds
+from recompose.tracks.czsl.metrics.worlds import TOP, Scores, score_worlds, world_by_world
 
 Make = Callable[[np.ndarray], Any]
 MAKERS: dict[str, Make] = {
@@ -159,7 +159,7 @@ def scorer_of(table: np.ndarray, make: Make) -> worlds.Scorer:
         columns = [[EVERYTHING.index(pair) for pair in block] for block in blocks]
         return lambda rows: (make(table[rows][:, block]) for block in columns)
 
-    return scorer
+    return world_by_world(scorer)
 
 
 def expected_top(data: PairData, table: np.ndarray, lists: dict[str, list[tuple[str, str]]]) -> list[list[int]]:

@@ -4,7 +4,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,7 @@ import torch
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.measures import WORLDS, CalibratedScores, measured, read_measures
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds
+from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
     Problem,
@@ -101,7 +101,10 @@ class DenseScores:
         self.asked: list[tuple[list[Pair], list[list[int]]]] = []
         self.worlds: list[str] = []
 
-    def __call__(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
+    def __call__(self, worlds: Mapping[str, list[list[Pair]]]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
+        return world_by_world(self.of_world)(worlds)
+
+    def of_world(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
         asked: list[tuple[list[Pair], list[list[int]]]] = [(pairs, []) for pairs in blocks]
         self.asked += asked
         self.worlds.append(world)
@@ -127,7 +130,7 @@ def always_the_label(data: PairData, liked: tuple[Pair, ...] = ()) -> worlds.Sco
 
         return score
 
-    return scorer
+    return world_by_world(scorer)
 
 
 class Derived:

@@ -26,9 +26,22 @@ TOP = 5  # pairs that are kept of each test image, for figures
 BEST_FIELDS = tuple(field.name for field in fields(Best))
 RUNG_FIELDS = ("image", "pair", "score")
 
-# for the blocks of pairs of a world, "closed" or "open", once; then, for the images at these rows of the data set,
-# their scores [images, pairs] in each block, on any device
-Scorer = Callable[[list[list[Pair]], str], Callable[[np.ndarray], Iterable[Any]]]
+Blocks = list[list[Pair]]
+# for the blocks of pairs of each world, "closed" and "open", once; then, for the images at these rows of the data set,
+# in each world their scores [images, pairs] in each block, on any device
+Scorer = Callable[[Mapping[str, Blocks]], Callable[[np.ndarray], Mapping[str, Iterable[Any]]]]
+# the same of one world
+WorldScorer = Callable[[Blocks, str], Callable[[np.ndarray], Iterable[Any]]]
+
+
+def world_by_world(scorer: WorldScorer) -> Scorer:
+    """A scorer that knows nothing of images which serves both worlds."""
+
+    def of_worlds(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
+        scores = {world: scorer(blocks, world) for world, blocks in worlds.items()}
+        return lambda rows: {world: of_world(rows) for world, of_world in scores.items()}
+
+    return of_worlds
 
 
 class Sink(Protocol):
@@ -51,15 +64,35 @@ class SinkPair:
         self.second.update(scores, images, pairs)
 
 
-def feed(world: World, scorer: Scorer, sinks: Mapping[str, Sink], order: np.ndarray, title: str = "") -> None:
-    """Feed each split's sink with the scores of its images and all pairs, in this order [pairs], block by block."""
-    blocks = _blocks(order, PAIR_BLOCK)
-    score = scorer([[world.pairs[pair] for pair in block] for block in blocks], world.name)
-    of_images = [(split, block) for split in sinks for block in _blocks(np.arange(len(world.rows[split])), IMAGE_BLOCK)]
-    label = f"{title}: {world.name} world" if title else f"{world.name} world"
+@dataclass(frozen=True)
+class Feed:
+    """A world whose scores sinks are fed with, by split, and the order [pairs] of its pairs."""
+
+    world: World
+    sinks: Mapping[str, Sink]
+    order: np.ndarray
+
+
+def feed(feeds: Iterable[Feed], scorer: Scorer, title: str = "") -> None:
+    """Feed sinks with the scores of all images and pairs, block by block; images are gone through once for all
+    worlds.
+    """
+    feeds = list(feeds)
+    blocks = [_blocks(each.order, PAIR_BLOCK) for each in feeds]
+    score = scorer(
+        {
+            each.world.name: [[each.world.pairs[pair] for pair in block] for block in of_world]
+            for each, of_world in zip(feeds, blocks, strict=True)
+        }
+    )
+    rows = feeds[0].world.rows  # of every world the same
+    of_images = [(split, block) for split in rows for block in _blocks(np.arange(len(rows[split])), IMAGE_BLOCK)]
+    label = f"{title}: closed and open world" if title else "closed and open world"
     for split, images in bar(of_images, label, "blocks of images"):
-        for pairs, scores in zip(blocks, score(world.rows[split][images]), strict=True):
-            sinks[split].update(scores, images, pairs)
+        of_worlds = score(rows[split][images])
+        for each, of_world in zip(feeds, blocks, strict=True):
+            for pairs, scores in zip(of_world, of_worlds[each.world.name], strict=True):
+                each.sinks[split].update(scores, images, pairs)
 
 
 def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
@@ -126,30 +159,34 @@ def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None 
         >>> data = PairData(pairs, [*samples, Sample("2.png", "blue", "dog", "test")])
         >>> def likes_dogs(blocks, world):
         ...     return lambda rows: [np.array([[float(o == "dog") for _, o in block]] * len(rows)) for block in blocks]
-        >>> best = score_worlds(data, likes_dogs).bests["test", "open"]
+        >>> best = score_worlds(data, world_by_world(likes_dogs)).bests["test", "open"]
         >>> best.seen_score.tolist(), best.unseen_score.tolist(), best.unseen_right.tolist()
         ([0.0], [1.0], [True])
     """
     closed, everything = World.closed(data), World.open(data)
     bests: dict[tuple[str, str], Best] = {}
     evaluators = {split: _evaluator(closed, split) for split in EVALUATED_SPLITS}
-    # seen pairs first: columns of one kind then stand side by side, and need not be copied
     top = Top(len(closed.rows["test"]), closed.candidates["test"], TOP)
-    sinks = evaluators | {"test": SinkPair(evaluators["test"], top)}
-    feed(closed, scorer, sinks, np.argsort(~closed.seen, kind="stable"), title)
-    bests |= {(split, "closed"): evaluator.best() for split, evaluator in evaluators.items()}
+    # seen pairs first: columns of one kind then stand side by side, and need not be copied
+    in_closed = Feed(
+        closed,
+        evaluators | {"test": SinkPair(evaluators["test"], top)},
+        np.argsort(~closed.seen, kind="stable"),
+    )
     if feasibility is None:
-        evaluators = {split: _evaluator(everything, split) for split in EVALUATED_SPLITS}
-        feed(everything, scorer, evaluators, np.argsort(~everything.seen, kind="stable"), title)
-        bests |= {(split, "open"): evaluator.best() for split, evaluator in evaluators.items()}
-        return Scores(bests, {}, top.pairs)
-    builders = {
-        split: LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel())
-        for split in EVALUATED_SPLITS
-    }
-    feed(everything, scorer, builders, np.lexsort((-feasibility.ravel(), ~everything.seen)), title)
-    bests |= {(split, "open"): builder.best() for split, builder in builders.items()}
-    return Scores(bests, {split: builder.ladder() for split, builder in builders.items()}, top.pairs)
+        in_open = {split: _evaluator(everything, split) for split in EVALUATED_SPLITS}
+        order = np.argsort(~everything.seen, kind="stable")
+    else:
+        in_open = {
+            split: LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel())
+            for split in EVALUATED_SPLITS
+        }
+        order = np.lexsort((-feasibility.ravel(), ~everything.seen))
+    feed([in_closed, Feed(everything, in_open, order)], scorer, title)
+    for world, builders in (("closed", evaluators), ("open", in_open)):
+        bests |= {(split, world): builder.best() for split, builder in builders.items()}
+    ladders = {split: builder.ladder() for split, builder in in_open.items() if isinstance(builder, LadderBuilder)}
+    return Scores(bests, ladders, top.pairs)
 
 
 def _evaluator(world: World, split: str) -> Evaluator:

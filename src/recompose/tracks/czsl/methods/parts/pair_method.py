@@ -88,8 +88,12 @@ class PairMethod(nn.Module, ABC):
 
     def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
         """The scores [images, pairs] of images in each block of a world."""
-        images = self.survey(self.encode_images(inputs), world)
-        return (self.score(images, block) for block in world)
+        return self.scores_of(self.encode_images(inputs), world)
+
+    def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
+        """The same of encoded images, which serve every world."""
+        surveyed = self.survey(images, world)
+        return (self.score(surveyed, block) for block in world)
 
 
 class TextMethod(PairMethod):
