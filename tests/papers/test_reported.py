@@ -525,6 +525,18 @@ def test_what_artifacts_measure_is_a_method_or_a_variant(name: str) -> None:
     assert measured_by(PAPER[name]) <= KNOWN[PAPER[name].track]
 
 
+def test_readings_are_rows_of_the_table_of_readings_which_says_what_sources_say_of_each() -> None:
+    for paper in (load_paper("msci"), load_paper("duplex")):
+        table = paper.artifacts["readings"]
+        shown = set(table.measured.values())
+        assert {name for name, variant in paper.variants.items() if variant.reading} <= shown
+        said = {table.measured[row] for row in table.views["said"].says}
+        retested = {name for name, variant in paper.variants.items() if variant.evaluates}  # the same model
+        assert shown - retested - said <= {"msci", "troika", "duplex"}  # what the others are read otherwise than
+        sources = {tuple(of_row) for of_row in table.views["said"].says.values()}
+        assert len(sources) == 1
+
+
 def test_every_variant_is_shown_or_claimed_of_by_its_paper() -> None:
     for paper in PAPER.values():
         used = measured_by(paper) | {method for claim in paper.claims.values() for method in methods_of(claim)}

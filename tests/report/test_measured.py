@@ -204,6 +204,12 @@ def test_a_view_is_against_a_row_of_its_table() -> None:
         paper_of(kind="measures", measured={"csp": "csp"}, views=views)
 
 
+def test_what_sources_say_is_of_a_row_of_its_table() -> None:
+    views = {"said": View(heading="", says={"CoOp": {"the text": "so"}})}
+    with pytest.raises(ValueError, match="says something of CoOp, which is no row"):
+        paper_of(kind="measures", measured={"csp": "csp"}, views=views)
+
+
 def test_each_view_has_its_own_columns() -> None:
     views = {name: View(heading=name, columns={"AUC": f"test/closed/{name}/auc"}) for name in ("dense", "field")}
     paper = paper_of(kind="measures", measured={"M": "m"}, views=views)

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from recompose.papers.declaration import PAPERS, load_paper
+from recompose.papers.declaration import PAPERS, Artifact, View, load_paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell, Table
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
 from recompose.report.kinds import is_figure
 from recompose.report.measured import over_seeds
+from recompose.report.tables import said_cells
 from recompose.tracks.track import Measure
 
 PERCENT = Measure("%", 1.0, 1, 1)  # numbers that are in their unit already
@@ -110,6 +111,34 @@ def test_watermarks_stand_in_both_formats() -> None:
 
 
 HOSTILE = "<script>alert(1)</script> | a_b \\input{x} $x$ [l](javascript:1) # `c`"
+
+
+def test_what_sources_say_is_a_part_of_words_that_nothing_was_measured_for() -> None:
+    says = {"A": {"the text": "x | 1.0", "the code": "50 %"}, "B": {"the text": "y"}}
+    views = {"exact": View(heading="Measured"), "said": View(heading="What is said", says=says)}
+    artifact = Artifact(kind="measures", caption="c", measured={"A": "a", "B": "b"}, views=views)
+    said = list(said_cells(artifact))
+    assert [(each.row, each.column, each.text) for each in said] == [
+        ("A", "the text", "x | 1.0"),
+        ("A", "the code", "50 %"),
+        ("B", "the text", "y"),
+    ]
+    assert all((each.source, each.view, each.value) == ("reported", "said", None) for each in said)
+    headings = {view: section.heading for view, section in views.items()}
+    whole = table(replace(cell("A", 40.0), view="exact"), *said, views=headings)
+    markdown, latex = to_markdown(whole), to_latex(whole)
+    part = markdown[markdown.index("## What is said") :]
+    assert part.splitlines()[2:6] == [
+        "|  | the text | the code |",
+        "| --- | --- | --- |",
+        "| A | x &#124; 1.0 | 50 % |",
+        "| B | y |  |",
+    ]
+    assert "--view exact`" in part  # nothing made what is said
+    assert r"\begin{tabular}{lr}" in latex
+    assert r"\begin{tabular}{p{0.30\linewidth}p{0.30\linewidth}p{0.30\linewidth}}" in latex
+    assert r"50 \%" in latex
+    assert "A,the code,reported,said,50 %,,,,," in to_csv(whole)
 
 
 def test_hostile_names_show_as_text() -> None:

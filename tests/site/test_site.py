@@ -216,7 +216,20 @@ class Toy:
                 "table-1": Artifact(
                     kind="measures", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
                 ),
-                "table-2": Artifact(kind="measures", caption=name("Costs")),
+                "table-2": Artifact(
+                    kind="measures",
+                    caption=name("Costs"),
+                    measured={name("A"): "csp", name("B"): "clip"},
+                    views={
+                        "said": View(
+                            heading=name("What is said"),
+                            says={
+                                name("A"): {name("the text"): name("so"), name("the code"): name("not so")},
+                                name("B"): {name("the code"): name("nothing")},
+                            },
+                        )
+                    },
+                ),
                 "figure-1": Artifact(kind="curves", caption=name("A figure"), views={"exact": views["exact"]}),
                 "claims": Artifact(kind="claims", caption=name("Claims")),
             },
@@ -324,6 +337,15 @@ def test_every_value_stands_once_in_each_grid_and_below_its_column(toy: Toy) -> 
             for row in PRINTED
         }
         assert printed == PRINTED
+
+
+def test_what_sources_say_is_a_table_of_words(toy: Toy) -> None:
+    *_, said = article(toy.read(), "table-2").all("table")
+    heading, columns = said.all("thead")[0].all("tr")
+    assert heading.all("th")[0].text == "What is said"
+    assert [each.text for each in columns.all("th")] == ["row", "the text", "the code"]
+    rows = [(row.all("th")[0].text, [each.text for each in row.all("td")]) for row in said.all("tbody")[0].all("tr")]
+    assert rows == [("A", ["so", "not so"]), ("B", ["", "nothing"])]
 
 
 MEASURED_OF = {view: [(row, column) for row, column, of in MEASURED if of == view] for view in ("exact", "field")}

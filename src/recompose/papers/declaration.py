@@ -43,6 +43,7 @@ class Variant(Section):
     )
     keeps: list[str] = []  # besides scores, for figures and measures: of what its track says can be kept
     every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
+    reading: bool = False  # of what the paper leaves open another one: run with the profile's seeds of such
 
 
 class View(Section):
@@ -52,6 +53,7 @@ class View(Section):
     columns: dict[str, str] = {}  # column -> measure
     of: str = ""  # where the names of measures begin, for kinds that know how they go on
     against: str = ""  # the method whose values are taken off those of its variants, seed by seed
+    says: dict[str, dict[str, str]] = {}  # row -> source -> what that says of it, in words; nothing is measured
 
 
 class Headline(Section):
@@ -126,6 +128,9 @@ class Artifact(Section):
         lacking = {view.against for view in self.views.values()} - {"", *self.measured.values()}
         if lacking:
             raise ValueError(f"a view is against {', '.join(sorted(lacking))}, which is no row of the artifact")
+        unknown = {row for view in self.views.values() for row in view.says} - self.measured.keys()
+        if unknown:
+            raise ValueError(f"a view says something of {', '.join(sorted(unknown))}, which is no row of the artifact")
         return self
 
     @property

@@ -82,6 +82,9 @@ class TrackChoice(Section):
     methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
     seeds: Seeds = Field(description="Of the runs of methods.")
     variant_seeds: Seeds = Field(description="Of ablations and sweeps.")
+    reading_seeds: Seeds | None = Field(
+        default=None, description="Of other readings of what a paper leaves open; those of variants where it is null."
+    )
 
     def unknown(self, section: TrackSection) -> Iterator[Problem]:
         """Names of data sets and methods that do not exist."""

@@ -65,6 +65,11 @@ class Table:
         """The cells of a section."""
         return [cell for cell in self.cells if cell.section == section]
 
+    def is_in_words(self, section: str) -> bool:
+        """Whether a section says in words what other sources say, and has no values."""
+        cells = self.of(section)
+        return section in self.views and bool(cells) and all(cell.source == "reported" for cell in cells)
+
     def rows(self, section: str) -> list[str]:
         """The rows of a section, in order."""
         return list(dict.fromkeys(cell.row for cell in self.of(section)))

@@ -72,7 +72,8 @@ def to_markdown(table: Table) -> str:
     ]
     parts += [escape_markdown(note) for note in _notes(table)]
     file = f"reports/{table.paper}/{table.name}.csv"
-    view = f" --view {'|'.join(table.views)}" if table.views else ""
+    views = [view for view in table.views if not table.is_in_words(view)]
+    view = f" --view {'|'.join(views)}" if views else ""
     parts.append(f"Which runs made a value: `recompose trace {file} --row ROW --column COLUMN{view}`")
     return "\n\n".join(parts) + "\n"
 
@@ -87,7 +88,7 @@ def measured_part(table: Table) -> str:
 
 def _markdown_grid(table: Table, section: str) -> str:
     header, rows = _grid(table, section, MARKDOWN)
-    numbers = len(table.columns(section))
+    numbers = 0 if table.is_in_words(section) else len(table.columns(section))
     rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
 
@@ -99,9 +100,11 @@ def to_latex(table: Table) -> str:
     for section, heading in table.sections.items():
         header, rows = _grid(table, section, LATEX)
         numbers = len(table.columns(section))
+        of_words = rf"p{{{0.9 / len(header):.2f}\linewidth}}" * len(header)
+        of_numbers = "l" * (len(header) - numbers) + "r" * numbers
         lines += [
             rf"\textit{{{escape_latex(heading)}}}\\",
-            rf"\begin{{tabular}}{{{'l' * (len(header) - numbers)}{'r' * numbers}}}",
+            rf"\begin{{tabular}}{{{of_words if table.is_in_words(section) else of_numbers}}}",
             r"\toprule",
             " & ".join(header) + r" \\",
             r"\midrule",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from recompose.papers.declaration import CLAIMS, Paper
+from recompose.papers.declaration import CLAIMS, Artifact, Paper
 from recompose.report.cells import Cell, Table
 from recompose.report.claims import summary, verdicts
 from recompose.report.comparisons import comparisons
@@ -37,7 +37,8 @@ def measuring(paper: Paper, kind: str) -> Measuring:
 def build_table(results: Results, paper: Paper, name: str) -> Table:
     """A table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    cells = [*reported_cells(paper, name), *measuring(paper, artifact.kind)(results, paper, name)]
+    measured = measuring(paper, artifact.kind)(results, paper, name)
+    cells = [*reported_cells(paper, name), *measured, *said_cells(artifact)]
     rows = paper.reported(name)
     return Table(
         paper=paper.name,
@@ -95,6 +96,13 @@ def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
                 flag=flag.why if flag else "",
                 better=better.get(column, 0),
             )
+
+
+def said_cells(artifact: Artifact) -> Iterator[Cell]:
+    """What sources say of the rows of an artifact, in words, in the views that have it."""
+    for view, section in artifact.views.items():
+        for row, sources in section.says.items():
+            yield from (Cell(row, source, "reported", text, view=view) for source, text in sources.items())
 
 
 def directions(paper: Paper, name: str) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from recompose.digest import digest, short
 from recompose.errors import ParamsError
-from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper
+from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.report.cells import Cell
 from recompose.report.claims import PARTS, counted, where
@@ -184,10 +184,18 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
         "marks": sorted({cell["state"] for cell in measured} - {"current"}),
         "claims": list(_claims(paper, measured)) if is_claims else [],
         "cells": measured if is_figure(paper, name) else [],
+        "said": [_said(view) for view in artifact.views.values() if view.says],
         "grids": [] if is_claims or is_figure(paper, name) else list(_grids(paper, name, artifact, measured)),
         "flags": [flag.model_dump() for flag in artifact.flags],
         "files": [f"{paper.name}/{name}.{ending}" for ending in endings],
     }
+
+
+def _said(view: View) -> dict[str, Any]:
+    """What sources say of the rows, in words."""
+    sources = _distinct(source for of_row in view.says.values() for source in of_row)
+    rows = [{"name": row, "texts": [of_row.get(source, "") for source in sources]} for row, of_row in view.says.items()]
+    return {"heading": view.heading, "sources": sources, "rows": rows}
 
 
 def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -216,7 +224,8 @@ def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str,
     """
     printed = list(reported_cells(paper, name))
     about = {row["row"]: {key: row[key] for key in ABOUT if row.get(key)} for row in paper.reported(name)}
-    views = {view: section.heading for view, section in artifact.views.items()} or {"": "Measured here"}
+    measuring = {view: section.heading for view, section in artifact.views.items() if not section.says}
+    views = measuring or {"": "Measured here"}
     for view, heading in views.items():
         cells = [cell for cell in measured if cell["view"] == view]
         if cells or (printed and view == next(iter(views))):

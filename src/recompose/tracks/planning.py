@@ -100,9 +100,11 @@ class Runs(ABC):
     def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
         """The seeds of a method or a variant on a data set; one where another would give the same numbers."""
         choice = self.choice
-        every = name in choice.methods or variant.every_seed
-        differs = self.methods[variant.method].needs_seed or self._adapter(dataset).drawn
-        return list(choice.seeds if every else choice.variant_seeds) if differs else [0]
+        if not (self.methods[variant.method].needs_seed or self._adapter(dataset).drawn):
+            return [0]
+        if name in choice.methods or variant.every_seed:
+            return list(choice.seeds)
+        return list((variant.reading and choice.reading_seeds) or choice.variant_seeds)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
         """The settings of a method or a variant on a data set.

@@ -18,6 +18,7 @@ SHAPES = "shapes-pairs"
 VARIANTS = {
     "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
     "often": Variant(method="csp", settings={"dropout": 0.6}, datasets=[SHAPES], every_seed=True),
+    "reading": Variant(method="csp", settings={"dropout": 0.7}, datasets=[SHAPES], reading=True),
     "rescored": Variant(
         method="troika",
         settings={"scoring": {"closed": [0.5, 0.5]}},
@@ -103,6 +104,14 @@ def test_variants_have_the_worlds_that_the_profile_gives_them(plan: TrackPlan) -
     assert [data_of(each) for each in plan.evaluations["once", SHAPES]] == [
         data_of(each) for each in plan.evaluations["csp", SHAPES] if each.labels["seed"] == 3
     ]
+
+
+def test_other_readings_have_seeds_of_their_own_or_those_of_variants() -> None:
+    assert seeds_of(demo("[3, 1]", VARIANTS), "reading") == [0, 1, 2]
+    for given, expected in (("[1, 3]", [1, 3]), ("null", [3])):
+        edits = "profiles.demo.czsl.variant_seeds=[3]", f"profiles.demo.czsl.reading_seeds={given}"
+        plan = planned("demo", *edits, variants=VARIANTS)
+        assert (seeds_of(plan, "reading"), seeds_of(plan, "once")) == (expected, [3])
 
 
 def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> None:
