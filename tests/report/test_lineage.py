@@ -31,7 +31,8 @@ def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:
     paper = paper_of(kind="measures", measured={"CSP": "csp", "CLIP": "clip"}, columns={"H": H})
     cells = list(measures(results, paper, "table-1"))  # type: ignore[arg-type]
     assert [cell.row for cell in cells] == ["CSP"]
-    lineage = lineage_of(results, "czsl", cells, ["clip", "coop", "learning_rate"])  # type: ignore[arg-type]
+    planned = {(name, "d"): results.planned("czsl", name, "d") for name in ("clip", "coop", "csp")}
+    lineage = lineage_of(results, "czsl", cells, planned)  # type: ignore[arg-type]
     assert [each["name"] for each in lineage["asked"]] == ["clip", "coop", "csp"]
     assert key("clip", "d", 0) in lineage["records"] and key("coop", "d", 0) in lineage["wanted"]
     Lineage.model_validate({**lineage, "files": {}})

@@ -1,9 +1,12 @@
 """The seeds in which methods are compared."""
 
 from dataclasses import replace
+from typing import Any
 
-from recompose.plan import Recipe
+from recompose.papers.declaration import View
+from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.report.comparisons import difference_cell
+from recompose.report.kinds import evaluations_of
 from recompose.report.lineage import cell_document
 from recompose.report.measured import measures
 from recompose.report.seeds import in_shared_worlds
@@ -65,6 +68,24 @@ def test_a_table_says_in_which_seeds_its_rows_are_compared() -> None:
     note, without = (seeds_note(work, each, "table-1") for each in (paper, alike))  # type: ignore[arg-type]
     assert "(d 0)" in note
     assert without == ""
+
+
+def test_an_artifact_asks_for_the_worlds_that_it_shows() -> None:
+    seeds = {"m": (0, 1, 2), "v": (1,), "w": (1, 2)}
+    evaluations = {(name, "d"): tuple(planned(*of)) for name, of in seeds.items()}
+    plan = Plan({"czsl": TrackPlan({"d": data_of(0)}, evaluations, ("m",))})
+    rows = {"M": "m", "V": "v", "W": "w"}
+
+    def asked(measured: dict[str, str] = rows, **artifact: Any) -> dict[str, list[int]]:
+        paper = paper_of(measured=measured, **artifact)
+        found = evaluations_of(plan, paper, "table-1").items()
+        return {name: [each.labels["seed"] for each in of] for (name, _), of in found}
+
+    assert asked(kind="measures") == {"m": [1], "v": [1], "w": [1]}
+    assert asked({"M": "m", "W": "w", "not run": "x"}, kind="intervals") == {"m": [1, 2], "w": [1, 2]}
+    everything = {name: list(of) for name, of in seeds.items()}
+    assert asked(kind="comparisons") == everything, "every two rows are compared in the worlds that they share"
+    assert asked(kind="measures", views={"moves": View(heading="", against="m")}) == everything
 
 
 def test_a_difference_of_two_methods_is_called_one() -> None:

@@ -8,7 +8,7 @@ from recompose.papers.declaration import Paper
 from recompose.progress import say
 from recompose.report.cells import Cell
 from recompose.report.formats import to_csv, to_latex, to_markdown
-from recompose.report.kinds import artifact_files, is_figure
+from recompose.report.kinds import artifact_files, evaluations_of, is_figure
 from recompose.report.lineage import lineage_of, write_lineage
 from recompose.report.results import Results
 from recompose.report.tables import build_table
@@ -28,8 +28,8 @@ def make_artifacts(results: Results, paper: Paper, names: Iterable[str]) -> None
         make = _make_figure if is_figure(paper, name) else _make_table
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
-        shown = paper.artifacts[name].measured.values()
-        write_lineage(stem, lineage_of(results, paper.track, cells, shown), written)
+        asked = evaluations_of(results.plan, paper, name)
+        write_lineage(stem, lineage_of(results, paper.track, cells, asked), written)
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing, which its artifacts say, too: `recompose status`")

@@ -8,10 +8,12 @@ from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import CLAIMS, FOLDER, FOREST, Paper
 from recompose.params import json_schema
 from recompose.plan import Plan, Recipe
+from recompose.report.seeds import in_shared_worlds
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 
 TABLES = ("statistics", "settings", "measures", "intervals", "comparisons", CLAIMS)
+COMPARED = ("measures", "intervals")  # tables that compare their rows in the worlds that all of them have
 SITE = ROOT / "site"  # the page's template, style and script
 FIGURES = {
     "sweep": "recompose.report.figures.sweep:draw_sweep",
@@ -52,17 +54,33 @@ def kind_of(paper: Paper, name: str) -> str:
 
 def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     """What determines an artifact: its declaration, what it reads, and the code that makes it."""
-    track, methods = TRACKS[paper.track], paper.methods_of(name)
+    track = TRACKS[paper.track]
     kind = paper.artifacts[name].kind
     places = [(figures_of(paper) | dict(track.tables)).get(kind, "")]
     modules = ["recompose.report.artifacts", *track.measuring, *(place.partition(":")[0] for place in places if place)]
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in plan.benchmarks(paper.track)}
-    evaluations = {recipe.key: recipe for recipe in plan.of_names(paper.track, methods)}
+    evaluations = {each.key: each for asked in evaluations_of(plan, paper, name).values() for each in asked}
     document = {"artifact": f"{paper.name}/{name}", "declared": declared(paper, name)}
     labels = {"paper": paper.name, "artifact": name}
     return Recipe(
         "artifacts", f"{paper.name}/{name}", document, data | evaluations, fingerprint(modules), paper.track, labels
     )
+
+
+def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str], list[Recipe]]:
+    """The evaluations that an artifact is made from, by method or variant and benchmark, where the plan has some: of a
+    table whose rows are compared in the worlds that all of them have, in these.
+    """
+    artifact, methods = paper.artifacts[name], sorted(paper.methods_of(name))
+    in_pairs = any(view.against for view in artifact.views.values())  # which may share more worlds than all rows do
+    found: dict[tuple[str, str], list[Recipe]] = {}
+    for benchmark in plan.benchmarks(paper.track):
+        planned = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}
+        planned = {method: asked for method, asked in planned.items() if asked}
+        if artifact.kind in COMPARED and not in_pairs:
+            planned = dict(zip(planned, in_shared_worlds(list(planned.values())), strict=True))
+        found |= {(method, benchmark): asked for method, asked in planned.items()}
+    return found
 
 
 def declared(paper: Paper, name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from recompose.digest import digest, sha256_file, short
 from recompose.files import read_json, write_json
 from recompose.fingerprint import fingerprint
-from recompose.plan import closure
+from recompose.plan import Recipe, closure
 from recompose.report.cells import Cell
 from recompose.report.results import Results
 from recompose.store import VOLATILE
@@ -59,7 +59,9 @@ def _aggregate(cell: Cell) -> str:
     return "single value" if cell.spread is None else "mean and sample standard deviation over seeds"
 
 
-def lineage_of(results: Results, track: str, cells: Iterable[Cell], names: Iterable[str] = ()) -> dict[str, Any]:
+def lineage_of(
+    results: Results, track: str, cells: Iterable[Cell], planned: Mapping[tuple[str, str], list[Recipe]]
+) -> dict[str, Any]:
     """The lineage of measured cells, with all that is needed to tell of them without the results.
 
     ``asked`` says, for each method or variant and benchmark, which evaluations the plan asked for; of those that were
@@ -69,14 +71,10 @@ def lineage_of(results: Results, track: str, cells: Iterable[Cell], names: Itera
         results: of the workspace.
         track: the paper's.
         cells: of an artifact.
-        names: of methods and variants that it shows, also those that have none of its measures, and so no cell.
+        planned: the evaluations that it asks for, by method or variant and benchmark; also those of methods that have
+            none of its measures, and so no cell.
     """
     measured = [cell for cell in cells if cell.source == "measured"]
-    planned = {
-        (name, benchmark): results.planned(track, name, benchmark)
-        for name in sorted({*names, *(name for cell in measured for name in cell.names)})
-        for benchmark in results.benchmarks(track)
-    }
     missing = [each for asked in planned.values() for each in asked if not results.is_complete(each)]
     there = [each for asked in planned.values() for each in asked if results.is_complete(each)]
     behind = list(closure([*(results.recipe(key) for cell in measured for key in cell.made_from), *there]))

@@ -8,6 +8,7 @@ from recompose.report.cells import Cell, Table
 from recompose.report.claims import summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
+from recompose.report.kinds import COMPARED
 from recompose.report.measured import measures, rows_of, settings, statistics
 from recompose.report.results import Results
 from recompose.report.trust import watermarks
@@ -56,7 +57,7 @@ def build_table(results: Results, paper: Paper, name: str) -> Table:
 
 def seeds_note(results: Results, paper: Paper, name: str) -> str:
     """Which seeds the rows of a table are compared in, where some of them were run with more."""
-    if paper.artifacts[name].kind not in ("measures", "intervals"):
+    if paper.artifacts[name].kind not in COMPARED:
         return ""
     fewer = {
         row.benchmark: sorted({int(each.labels["seed"]) for each in row.planned})
