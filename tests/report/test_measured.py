@@ -208,6 +208,8 @@ def test_what_sources_say_is_of_a_row_of_its_table() -> None:
     views = {"said": View(heading="", says={"CoOp": {"the text": "so"}})}
     with pytest.raises(ValueError, match="says something of CoOp, which is no row"):
         paper_of(kind="measures", measured={"csp": "csp"}, views=views)
+    with pytest.raises(ValueError, match="or measures, not both"):
+        View(heading="", says={"CoOp": {"the text": "so"}}, columns={"AUC": "auc"})
 
 
 def test_each_view_has_its_own_columns() -> None:

@@ -13,7 +13,7 @@ from recompose.report.cells import Cell, Table
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
 from recompose.report.kinds import is_figure
 from recompose.report.measured import over_seeds
-from recompose.report.tables import said_cells
+from recompose.report.tables import cells_in_words
 from recompose.tracks.track import Measure
 
 PERCENT = Measure("%", 1.0, 1, 1)  # numbers that are in their unit already
@@ -117,7 +117,7 @@ def test_what_sources_say_is_a_part_of_words_that_nothing_was_measured_for() -> 
     says = {"A": {"the text": "x | 1.0", "the code": "50 %"}, "B": {"the text": "y"}}
     views = {"exact": View(heading="Measured"), "said": View(heading="What is said", says=says)}
     artifact = Artifact(kind="measures", caption="c", measured={"A": "a", "B": "b"}, views=views)
-    said = list(said_cells(artifact))
+    said = list(cells_in_words(artifact))
     assert [(each.row, each.column, each.text) for each in said] == [
         ("A", "the text", "x | 1.0"),
         ("A", "the code", "50 %"),

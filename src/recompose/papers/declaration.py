@@ -43,7 +43,7 @@ class Variant(Section):
     )
     keeps: list[str] = []  # besides scores, for figures and measures: of what its track says can be kept
     every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
-    reading: bool = False  # of what the paper leaves open another one: run with the profile's seeds of such
+    reading: bool = False  # another reading of what the paper leaves open: run with the profile's reading_seeds
 
 
 class View(Section):
@@ -54,6 +54,12 @@ class View(Section):
     of: str = ""  # where the names of measures begin, for kinds that know how they go on
     against: str = ""  # the method whose values are taken off those of its variants, seed by seed
     says: dict[str, dict[str, str]] = {}  # row -> source -> what that says of it, in words; nothing is measured
+
+    @model_validator(mode="after")
+    def _says_or_measures(self) -> "View":
+        if self.says and (self.columns or self.of or self.against):
+            raise ValueError("a view says what sources say, or measures, not both")
+        return self
 
 
 class Headline(Section):

@@ -83,7 +83,9 @@ class TrackChoice(Section):
     seeds: Seeds = Field(description="Of the runs of methods.")
     variant_seeds: Seeds = Field(description="Of ablations and sweeps.")
     reading_seeds: Seeds | None = Field(
-        default=None, description="Of other readings of what a paper leaves open; those of variants where it is null."
+        default=None,
+        description="Of other readings of what a paper leaves open, as far as methods are run with them; those of "
+        "ablations where there are none.",
     )
 
     def unknown(self, section: TrackSection) -> Iterator[Problem]:

@@ -28,8 +28,8 @@ def make_artifacts(results: Results, paper: Paper, names: Iterable[str]) -> None
         make = _make_figure if is_figure(paper, name) else _make_table
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
-        asked = evaluations_of(results.plan, paper, name)
-        write_lineage(stem, lineage_of(results, paper.track, cells, asked), written)
+        shown = evaluations_of(results.plan, paper, name)
+        write_lineage(stem, lineage_of(results, paper.track, cells, shown), written)
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing, which its artifacts say, too: `recompose status`")

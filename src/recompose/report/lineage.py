@@ -60,23 +60,25 @@ def _aggregate(cell: Cell) -> str:
 
 
 def lineage_of(
-    results: Results, track: str, cells: Iterable[Cell], planned: Mapping[tuple[str, str], list[Recipe]]
+    results: Results, track: str, cells: Iterable[Cell], shown: Mapping[tuple[str, str], list[Recipe]]
 ) -> dict[str, Any]:
     """The lineage of measured cells, with all that is needed to tell of them without the results.
 
-    ``asked`` says, for each method or variant and benchmark, which evaluations the plan asked for; of those that were
-    missing ``wanted`` has the recipe.
+    ``asked`` says, for each method or variant and benchmark, which evaluations the plan asks for. Of those that are
+    shown and there ``records`` has the record, of all others ``wanted`` has the recipe, whether they are there or not.
 
     Args:
         results: of the workspace.
         track: the paper's.
         cells: of an artifact.
-        planned: the evaluations that it asks for, by method or variant and benchmark; also those of methods that have
+        shown: the evaluations that it is made from, by method or variant and benchmark; also those of methods that have
             none of its measures, and so no cell.
     """
     measured = [cell for cell in cells if cell.source == "measured"]
-    missing = [each for asked in planned.values() for each in asked if not results.is_complete(each)]
-    there = [each for asked in planned.values() for each in asked if results.is_complete(each)]
+    planned = {place: results.planned(track, *place) for place in shown}
+    there = [each for evaluations in shown.values() for each in evaluations if results.is_complete(each)]
+    keys = {each.key for each in there}
+    others = [each for evaluations in planned.values() for each in evaluations if each.key not in keys]
     behind = list(closure([*(results.recipe(key) for cell in measured for key in cell.made_from), *there]))
     return {
         "track": track,
@@ -90,7 +92,7 @@ def lineage_of(
         "records": {
             recipe.key: shown_record(results.record(recipe)) for recipe in behind if results.is_complete(recipe)
         },
-        "wanted": {recipe.key: recipe.description() for recipe in closure(missing)},
+        "wanted": {recipe.key: recipe.description() for recipe in closure(others)},
         "measuring": fingerprint(TRACKS[track].measuring),
     }
 

@@ -39,7 +39,7 @@ def build_table(results: Results, paper: Paper, name: str) -> Table:
     """A table with its reported and measured cells."""
     artifact = paper.artifacts[name]
     measured = measuring(paper, artifact.kind)(results, paper, name)
-    cells = [*reported_cells(paper, name), *measured, *said_cells(artifact)]
+    cells = [*reported_cells(paper, name), *measured, *cells_in_words(artifact)]
     rows = paper.reported(name)
     return Table(
         paper=paper.name,
@@ -99,7 +99,7 @@ def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
             )
 
 
-def said_cells(artifact: Artifact) -> Iterator[Cell]:
+def cells_in_words(artifact: Artifact) -> Iterator[Cell]:
     """What sources say of the rows of an artifact, in words, in the views that have it."""
     for view, section in artifact.views.items():
         for row, sources in section.says.items():

@@ -184,14 +184,14 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
         "marks": sorted({cell["state"] for cell in measured} - {"current"}),
         "claims": list(_claims(paper, measured)) if is_claims else [],
         "cells": measured if is_figure(paper, name) else [],
-        "said": [_said(view) for view in artifact.views.values() if view.says],
+        "in_words": [_in_words(view) for view in artifact.views.values() if view.says],
         "grids": [] if is_claims or is_figure(paper, name) else list(_grids(paper, name, artifact, measured)),
         "flags": [flag.model_dump() for flag in artifact.flags],
         "files": [f"{paper.name}/{name}.{ending}" for ending in endings],
     }
 
 
-def _said(view: View) -> dict[str, Any]:
+def _in_words(view: View) -> dict[str, Any]:
     """What sources say of the rows, in words."""
     sources = _distinct(source for of_row in view.says.values() for source in of_row)
     rows = [{"name": row, "texts": [of_row.get(source, "") for source in sources]} for row, of_row in view.says.items()]

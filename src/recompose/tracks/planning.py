@@ -104,7 +104,8 @@ class Runs(ABC):
             return [0]
         if name in choice.methods or variant.every_seed:
             return list(choice.seeds)
-        return list((variant.reading and choice.reading_seeds) or choice.variant_seeds)
+        of_readings = [seed for seed in choice.reading_seeds or () if seed in choice.seeds] if variant.reading else []
+        return of_readings or list(choice.variant_seeds)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
         """The settings of a method or a variant on a data set.

@@ -106,12 +106,15 @@ def test_variants_have_the_worlds_that_the_profile_gives_them(plan: TrackPlan) -
     ]
 
 
-def test_other_readings_have_seeds_of_their_own_or_those_of_variants() -> None:
-    assert seeds_of(demo("[3, 1]", VARIANTS), "reading") == [0, 1, 2]
-    for given, expected in (("[1, 3]", [1, 3]), ("null", [3])):
-        edits = "profiles.demo.czsl.variant_seeds=[3]", f"profiles.demo.czsl.reading_seeds={given}"
-        plan = planned("demo", *edits, variants=VARIANTS)
-        assert (seeds_of(plan, "reading"), seeds_of(plan, "once")) == (expected, [3])
+@pytest.mark.parametrize(
+    ("given", "expected"), [("[1, 3]", [1, 3]), ("[0, 2, 3]", [3]), ("[0, 2]", [4]), ("null", [4])]
+)
+def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_variants(
+    given: str, expected: list[int]
+) -> None:
+    choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "reading_seeds": given}
+    plan = planned("demo", *(f"profiles.demo.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
+    assert (seeds_of(plan, "reading"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
 
 
 def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> None:

@@ -23,7 +23,7 @@ from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure
 from recompose.report.lineage import cell_document
 from recompose.report.schema import read_checked
-from recompose.report.tables import build_table, reported_cells
+from recompose.report.tables import build_table, cells_in_words, reported_cells
 from recompose.report.trust import UNCHECKED, Judge, measuring_changes, worst
 from recompose.tracks import TRACKS
 
@@ -266,7 +266,8 @@ class ArtifactCheck:
     @property
     def _reported(self) -> Table:
         """The part of the table that needs no runs."""
-        return Table(self.paper.name, self.name, "", "", list(reported_cells(self.paper, self.name)))
+        cells = [*reported_cells(self.paper, self.name), *cells_in_words(self.artifact)]
+        return Table(self.paper.name, self.name, "", "", cells)
 
     def _blame(
         self, path: Path, key: Key, in_file: dict[str, str] | None, due: dict[str, str] | None, table: Table | None
@@ -277,7 +278,7 @@ class ArtifactCheck:
         expected = due if tellable else {"text": self._cells[key]["text"]}
         says = "its lineage says" if not tellable else "its runs give"
         if source == "reported":
-            says = f"reported/{self.name}.csv says"
+            says = "paper.yaml says" if view else f"reported/{self.name}.csv says"
         honest = self._written(path) and (source == "reported" or (tellable and self._was_so(key, in_file, due)))
         why = f"shows {_text(in_file, expected)}; {says} {_text(expected, in_file)}"
         if key in self._cells and not honest:

@@ -100,9 +100,16 @@ class DenseScores:
         self.scores: Any = torch.tensor(scores) if library == "torch" else scores
         self.asked: list[tuple[list[Pair], list[list[int]]]] = []
         self.worlds: list[str] = []
+        self.shown: list[int] = []  # images, as often as a block of them was shown
 
     def __call__(self, worlds: Mapping[str, list[list[Pair]]]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
-        return world_by_world(self.of_world)(worlds)
+        score = world_by_world(self.of_world)(worlds)
+
+        def noted(rows: np.ndarray) -> Mapping[str, Iterable[Any]]:
+            self.shown += rows.tolist()
+            return score(rows)
+
+        return noted
 
     def of_world(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[Any]]:
         asked: list[tuple[list[Pair], list[list[int]]]] = [(pairs, []) for pairs in blocks]
@@ -290,7 +297,7 @@ def test_blocks_of_any_size_equal_one_dense_pass(
 
 @pytest.mark.parametrize("calibrates", [False, True])
 @pytest.mark.parametrize(("images", "pairs"), EVERY_SIZE)
-def test_texts_of_a_world_are_asked_for_once_for_the_images_of_both_splits(
+def test_texts_of_a_world_and_images_of_both_splits_are_asked_for_once(
     larger: PairData,
     feasibility: np.ndarray,
     monkeypatch: pytest.MonkeyPatch,
@@ -307,6 +314,7 @@ def test_texts_of_a_world_are_asked_for_once_for_the_images_of_both_splits(
     asked = [pair for block, _ in dense.asked for pair in block]
     assert sorted(asked) == sorted(derived.pairs("closed") + derived.pairs("open"))
     tested = [row for row, sample in enumerate(larger.samples) if sample.split != "train"]
+    assert sorted(dense.shown) == tested, "each image once for both worlds"
     for block, rows in dense.asked:
         assert len(block) <= pairs
         assert max(map(len, rows)) <= images
