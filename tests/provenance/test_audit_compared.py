@@ -1,0 +1,78 @@
+"""The audit of a table whose rows have unequal seeds, each a world, and which says in words what sources say."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recompose import workspace
+from recompose.files import read_json
+from recompose.papers.declaration import Paper, Variant, View, load_paper
+from recompose.provenance.audit import audit
+from recompose.report.artifacts import make_artifacts
+from recompose.report.findings import Audit
+from recompose.report.results import Results
+from recompose.workspace import Workspace
+from tests.provenance.worlds import Found, evaluations_of, findings, replace_once
+
+TABLE = "msci/table-2"
+
+
+@pytest.fixture
+def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """A paper with one table: chance in two worlds, and the same under another name in the first of them alone."""
+    declared, once = workspace.declared_variants, Variant(method="chance", datasets=["shapes-pairs"])
+    monkeypatch.setattr(workspace, "declared_variants", lambda track: {**declared(track), "chance-once": once})
+    whole = load_paper("msci")
+    table = whole.artifacts["table-2"]
+    in_words = View(heading="What is said", says={"once": {"the text": "a | b", "the code": "nothing"}})
+    shown = {"measured": {"chance": "chance", "once": "chance-once"}, "views": {**table.views, "sources": in_words}}
+    return whole.model_copy(update={"artifacts": {"table-2": table.model_copy(update=shown)}})
+
+
+@pytest.fixture
+def made(root: Path, paper: Paper) -> Path:
+    """A project with that table."""
+    make_artifacts(Results(Workspace(root)), paper, ["table-2"])
+    return root
+
+
+def audited(root: Path, paper: Paper) -> Audit:
+    return audit(Workspace(root), [paper], drawing=False)
+
+
+def of_table(found: Audit) -> list[Found]:
+    """What is found of the table; the index of the project knows other ones."""
+    return [each for each in findings(found) if TABLE in each[1]]
+
+
+def test_rows_that_are_compared_in_the_worlds_they_share_are_as_they_should_be(made: Path, paper: Paper) -> None:
+    found = audited(made, paper)
+    assert of_table(found) == []
+    assert set(found.states[TABLE].values()) == {"current"}
+    lineage = read_json(made / "reports" / f"{TABLE}.lineage.json")
+    first, second = (f"evaluations/{folder.name}" for folder in evaluations_of(made))
+    assert {each["name"]: each["evaluations"] for each in lineage["asked"]} == {
+        "chance": [first, second],
+        "chance-once": [first],
+    }
+    assert first in lineage["records"] and second not in lineage["records"] and second in lineage["wanted"]
+    for cell in lineage["cells"]:
+        assert (cell["made_from"], cell["missing"], cell["beside"]) == ([first], [], ["chance", "chance-once"])
+
+
+def test_it_is_the_same_table_whether_the_world_that_it_does_not_show_is_there_or_not(made: Path, paper: Paper) -> None:
+    files = [made / "reports" / f"{TABLE}.{ending}" for ending in ("csv", "md", "tex", "lineage.json")]
+    before = [path.read_bytes() for path in files]
+    shutil.rmtree(evaluations_of(made)[1])
+    make_artifacts(Results(Workspace(made)), paper, ["table-2"])
+    assert [path.read_bytes() for path in files] == before
+
+
+def test_words_are_those_of_the_declaration_also_where_runs_are_not(made: Path, paper: Paper) -> None:
+    (made / "data").unlink()
+    shutil.rmtree(made / "results")
+    assert of_table(audited(made, paper)) == []
+    replace_once(made / "reports" / f"{TABLE}.csv", "a | b", "a")
+    place = f"reports/{TABLE}.csv · once · the text · sources"
+    assert of_table(audited(made, paper)) == [("tampered", place, "shows 'a'; paper.yaml says 'a | b'")]
