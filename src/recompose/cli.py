@@ -33,8 +33,7 @@ T = TypeVar("T")
 REMEDIES = {  # of what the file system refuses
     errno.EACCES: "this user may not use it; let them, or work in a clone of their own",
     errno.EROFS: "work in a clone on a file system that can be written",
-    errno.ENOSPC: "make room; what is whole is kept, and the same command goes on",
-    errno.EDQUOT: "make room; what is whole is kept, and the same command goes on",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room; what is whole is kept, and the same command goes on"),
 }
 ArtifactFile = Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")]
 Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
