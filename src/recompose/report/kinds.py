@@ -72,12 +72,12 @@ def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str],
     table whose rows are compared in the worlds that all of them have, in these.
     """
     artifact, methods = paper.artifacts[name], sorted(paper.methods_of(name))
-    in_pairs = any(view.against for view in artifact.views.values())  # which may share more worlds than all rows do
+    by_difference = any(view.against for view in artifact.views.values())  # of two rows, which may share more worlds than all do
     found: dict[tuple[str, str], list[Recipe]] = {}
     for benchmark in plan.benchmarks(paper.track):
         planned = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}
         planned = {method: asked for method, asked in planned.items() if asked}
-        if artifact.kind in COMPARED and not in_pairs:
+        if artifact.kind in COMPARED and not by_difference:
             planned = dict(zip(planned, in_shared_worlds(list(planned.values())), strict=True))
         found |= {(method, benchmark): asked for method, asked in planned.items()}
     return found
