@@ -72,7 +72,8 @@ def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str],
     table whose rows are compared in the worlds that all of them have, in these.
     """
     artifact, methods = paper.artifacts[name], sorted(paper.methods_of(name))
-    by_difference = any(view.against for view in artifact.views.values())  # of two rows, which may share more worlds than all do
+    # two rows whose difference is shown may share more worlds than all rows do
+    by_difference = any(view.against for view in artifact.views.values())
     found: dict[tuple[str, str], list[Recipe]] = {}
     for benchmark in plan.benchmarks(paper.track):
         planned = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}
