@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from recompose.errors import PlanError
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
@@ -200,9 +202,23 @@ class Paper(Section):
 
 @cache
 def load_paper(name: str) -> Paper:
-    """The declaration of a paper: its file is read once."""
-    text = (FOLDER / name / "paper.yaml").read_text(encoding="utf-8")
-    return Paper(name=name, **yaml.load(text, LOADER))
+    """The declaration of a paper: its file is read once.
+
+    Raises:
+        PlanError: it is no YAML, or says what cannot be declared.
+    """
+    place = f"papers/{name}/paper.yaml"
+    try:
+        document = yaml.load((FOLDER / name / "paper.yaml").read_text(encoding="utf-8"), LOADER)
+    except yaml.YAMLError as error:
+        raise PlanError(f"{place} is no YAML: {error}") from None
+    if not isinstance(document, dict):
+        raise PlanError(f"{place} holds no sections with names")
+    try:
+        return Paper.model_validate({**document, "name": name})
+    except ValidationError as error:
+        lines = [f"  {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        raise PlanError("\n".join([f"{place} is wrong:", *lines])) from None
 
 
 def all_papers() -> list[Paper]:
