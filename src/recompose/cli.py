@@ -35,7 +35,7 @@ REMEDIES = {  # of what the file system refuses
     errno.EROFS: "work in a clone on a file system that can be written",
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room; what is whole is kept, and the same command goes on"),
 }
-ArtifactFile = Annotated[Path, typer.Argument(help="A file of an artifact, such as reports/msci/table-2.csv.")]
+ArtifactFile = Annotated[Path, typer.Argument(help="An artifact, such as msci/table-2, or a file of it.")]
 Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
 Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
 View = Annotated[str | None, typer.Option(help="The way of measuring, where a table has several; the first.")]
@@ -92,7 +92,7 @@ def artifacts(
     from recompose.report.results import Results
 
     work = _workspace()
-    paper, _, artifact = name.removeprefix("reports/").partition("/")
+    paper, _, artifact = name.partition("/")
     declared = _one_of("paper", paper, {each.name: each for each in work.papers})
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
     wanted = [artifact] if artifact else list(declared.artifacts)
@@ -106,7 +106,12 @@ def artifacts(
 
 
 @app.command()
-def report(receipt: Receipt = None) -> None:
+def report(
+    receipt: Receipt = None,
+    to_come: Annotated[
+        list[str] | None, typer.Option(help="A paper whose artifacts are being made.", hidden=True)
+    ] = None,
+) -> None:
     """Write the report site, the index for code hosts and the metrics that DVC compares."""
     from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
@@ -121,9 +126,9 @@ def report(receipt: Receipt = None) -> None:
     published = Published.checked(work.reports, papers)
     gc.freeze()  # lineages stay to the end, too
     audited = audit_artifacts(work, papers, published)
-    site = Site(papers, published, audited, work.params)
+    site = Site(papers, published, audited, work.params, tuple(to_come or ()))
     files = write_index(Results(work), papers, published, page(site, work.reports))
-    say(f"reports/index.html is written; the audit {audited.verdict}")
+    say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
     if receipt:
         Engine(work).write_receipt(work.root / receipt, [work.reports / name for name in files])
 
@@ -313,6 +318,7 @@ def trace(
     from recompose.terminal.lineage import show_trace
 
     work = _workspace()
+    artifact = work.artifact_path(artifact)
     traced = trace_cell(work, artifact, row, column, view)
     if as_json:
         print(json.dumps(asdict(traced), indent=2))
@@ -391,6 +397,7 @@ def diff(
     from recompose.provenance.diff import diff as diff_cell
     from recompose.terminal.lineage import show_diff
 
+    artifact = _workspace().artifact_path(artifact)
     changes = diff_cell(artifact, revision, row, column, view)
     if as_json:
         print(json.dumps(asdict(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2))
@@ -407,7 +414,8 @@ def crate(
     """Write the reports with their lineage as an RO-Crate, the form in which other tools read provenance."""
     from recompose.provenance.crate import write_crate
 
-    write_crate(Path.cwd(), folder, all_papers())
+    work = _workspace()
+    write_crate(work.root, folder, all_papers(), work.reports_place)
     say(f"{folder} conforms to Provenance Run Crate 0.5")
 
 
@@ -418,6 +426,17 @@ def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only sa
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
     for key in work.store.prune(PHASES, keep, dry=dry_run):
         say(f"{'would remove' if dry_run else 'removed'} results/{key}")
+
+
+@store_app.command()
+def release(
+    name: Annotated[str, typer.Argument(help="A backbone that the profile pretrains, such as shapes-clip-from-scratch.")],
+    file: Annotated[Path, typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors.")],
+) -> None:
+    """Write a backbone that was pretrained here as a small file, to be released with the project; prints its digest."""
+    from recompose.phases import release_backbone
+
+    print(release_backbone(_workspace(), name, file))
 
 
 @store_app.command()

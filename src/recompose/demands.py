@@ -54,7 +54,7 @@ def memory(recipes: Iterable[Recipe], estimates: Iterable[Estimate | None], gpus
 
 
 def _is_large(need: Recipe) -> bool:
-    """Whether it is a backbone or a set of grids that was not made here."""
-    return (need.kind == "backbones" and "corpus" not in need.needs) or (
+    """Whether it is a backbone of an architecture of others, or a set of grids that was not made here."""
+    return (need.kind == "backbones" and isinstance(need.document["architecture"], str)) or (
         need.kind == "grids" and "backbone" not in need.needs
     )

@@ -2,7 +2,8 @@
 made.
 
 A job is a process: a batch of recipes of one phase, or the artifacts of a paper, or the report. It makes what is
-missing, so a finished tree has no jobs. How recipes are dealt out to batches follows what carries them out, this
+missing, so a finished tree has no jobs. Jobs are dealt out in stages, each of which completes something to look at: the
+headline table of a paper, then all of that paper. How many recipes make a job follows what carries them out, this
 machine or a scheduler; it is no part of any identity. A job's name ends in the digest of what it makes, and
 ``results/jobs/<name>.json`` says what that is, so that a job that runs elsewhere, or later, finds it.
 
@@ -14,10 +15,9 @@ memory comes into it.
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import ceil
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, ClassVar
@@ -33,11 +33,14 @@ from recompose.plan import Recipe, closure
 from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.report.lineage import lineage_path
 from recompose.store import content
+from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 ALL = "all"  # the scope of everything
 TRAINED = ("runs", "evaluations")  # phases that share processes: what scores a run stands behind it
 PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # those before them
+REST = "rest"  # the stage of what no artifact needs
+DATA = "data"  # the queue of what may have to be downloaded: it is tried again
 LONGEST = 60  # characters of a name that a job is called by
 
 
@@ -46,6 +49,7 @@ class Job:
     """A process: what it makes, in this order, and what it takes."""
 
     phase: str
+    stage: str  # what it is needed for: a headline table, a paper, or the rest
     keys: list[str]
     called: str  # in short, what it makes first: part of a file's name
     says: str  # in one line, what it does
@@ -60,12 +64,18 @@ class Job:
         """What it is called by, and the digest of what it makes."""
         return f"{self.called}-{short(digest([self.phase, self.keys]))}"
 
+    @property
+    def queue(self) -> str:
+        """The rule of Snakemake's that carries it out."""
+        return DATA if self.phase == DATA else self.stage
+
 
 @dataclass(frozen=True)
 class Machine:
     """A machine that carries out jobs side by side."""
 
     unknown: ClassVar[float] = 60.0  # seconds, of what nothing like it was measured
+    piece: ClassVar[float] = 30.0  # seconds of a job: cores end together, and a kill loses little that is not known
 
     cores: int
 
@@ -74,25 +84,13 @@ class Machine:
         """This machine's cores."""
         return cls(os.cpu_count() or 1)
 
-    def batches(self, lengths: list[float], threads: int, gpus: int) -> int:
-        """Into how many processes groups of runs of these lengths, in seconds, are dealt out: as many as go side by
-        side.
-
-        Where runs take a GPU each has a process of its own: starting that is nothing beside them.
-        """
-        return len(lengths) if gpus else self.cores // threads
-
 
 @dataclass(frozen=True)
 class Scheduler:
     """A cluster's scheduler: it has a place for any number of jobs, and carries each of them out on some node."""
 
     unknown: ClassVar[float] = 600.0  # seconds; as long as a job should be, so that such a run is alone
-    shortest: ClassVar[float] = 600.0  # seconds; finding a place and starting is then little beside them
-
-    def batches(self, lengths: list[float], threads: int, gpus: int) -> int:
-        """As many as there are jobs of ten minutes to make of them; a longer run is a job by itself."""
-        return ceil(sum(min(length, self.shortest) for length in lengths) / self.shortest)
+    piece: ClassVar[float] = 600.0  # seconds; finding a place and starting is then little beside them
 
 
 class Engine:
@@ -157,55 +155,71 @@ class Engine:
 
     # jobs
 
+    def stages(self, scope: str) -> dict[str, list[Recipe]]:
+        """Return what the artifacts of a scope need, in the order in which it is to be made: stage -> recipes.
+
+        A recipe belongs to the first stage that needs it.
+        """
+        left = {recipe.digest: recipe for recipe in self._wanted(scope)}
+        stages: dict[str, list[Recipe]] = {}
+        for stage, artifacts in self._ends.items():
+            stages[stage] = [left.pop(recipe.digest) for recipe in closure(artifacts) if recipe.digest in left]
+        return {stage: recipes for stage, recipes in (stages | {REST: list(left.values())}).items() if recipes}
+
+    @cached_property
+    def _ends(self) -> dict[str, list[Recipe]]:
+        """The artifacts that each stage completes: of each paper the headline's table, then all."""
+        ends: dict[str, list[Recipe]] = {}
+        for paper in self.order:
+            ends[first_stage(paper)] = [self.artifacts[paper.name, first_artifact(paper)]]
+            ends[paper.name] = [self.artifacts[paper.name, name] for name in paper.artifacts]
+        return ends
+
     def jobs(self, scope: str) -> list[Job]:
-        """What is left to do before the artifacts of a scope can be made; each job is written down for whoever
-        carries it out.
+        """Return what is left to do before the artifacts of a scope can be made, in order; each job is written down for
+        whoever carries it out.
         """
         if scope not in self._jobs:
-            missing = self.work.missing(self._wanted(scope))
-            jobs = [job for phase in PHASES for job in self._of_phase(phase, missing)]
+            jobs = []
+            for stage, recipes in self.stages(scope).items():
+                missing = self.work.missing(recipes)
+                jobs += [job for phase in PHASES for job in self._of_phase(phase, stage, missing)]
             for job in jobs:
                 write_json(self._job_path(job.name), asdict(job))
                 self.receipt(scope, job).unlink(missing_ok=True)  # what it stood for is gone
             self._jobs[scope] = jobs
         return self._jobs[scope]
 
-    def _of_phase(self, phase: str, missing: list[Recipe]) -> list[Job]:
+    def _of_phase(self, phase: str, stage: str, missing: list[Recipe]) -> list[Job]:
+        """Return the jobs of a phase; what scores a run goes behind it, into the same one."""
         if phase == TRAINED[1]:
             return []
-        if phase == TRAINED[0]:
-            return self.batches([recipe for recipe in missing if recipe.kind in TRAINED])
-        named: dict[str, list[Recipe]] = {}  # the worlds of a drawn data set go by one name, and share a process
-        for recipe in missing:
-            if recipe.kind == phase:
-                named.setdefault(recipe.name, []).append(recipe)
-        return [self._job(phase, recipes) for recipes in named.values()]
-
-    def batches(self, missing: list[Recipe]) -> list[Job]:
-        """Batches of about equal length, as many as suit the machine or the scheduler; what scores a run goes behind
-        it.
-        """
+        kinds = TRAINED if phase == TRAINED[0] else (phase,)
         groups: dict[str, list[Recipe]] = {}
         for recipe in missing:
-            run = recipe.needs.get("run", recipe)
-            groups.setdefault(run.digest, []).append(recipe)
-        chunks = sorted(groups.values(), key=lambda group: -self._seconds(group))
-        count = self.machine.batches(
-            [self._seconds(chunk) for chunk in chunks], self._threads("runs"), gpus_of(self.work, missing)
-        )
-        lots: list[list[list[Recipe]]] = [[] for _ in range(max(1, min(count, len(chunks))))]
-        lengths = [0.0] * len(lots)
-        for chunk in chunks:  # the longest first, each to the one that would end first
-            place = lengths.index(min(lengths))
-            lots[place].append(chunk)
-            lengths[place] += self._seconds(chunk)
-        return [self._job("runs", [recipe for chunk in lot for recipe in chunk]) for lot in lots if lot]
+            if recipe.kind in kinds:
+                groups.setdefault(recipe.needs.get("run", recipe).digest, []).append(recipe)
+        return [self._job(phase, stage, piece) for piece in self._pieces(list(groups.values()))]
 
-    def _job(self, phase: str, recipes: list[Recipe]) -> Job:
+    def _pieces(self, groups: list[list[Recipe]]) -> Iterator[list[Recipe]]:
+        """Yield groups together as long as they are short for a job; the longest come first, and what takes a GPU goes
+        alone: starting a process is nothing beside it.
+        """
+        piece: list[Recipe] = []
+        for group in sorted(groups, key=lambda group: -self._seconds(group)):
+            if piece and (self._seconds([*piece, *group]) > self.machine.piece or gpus_of(self.work, group)):
+                yield piece
+                piece = []
+            piece = [*piece, *group]
+        if piece:
+            yield piece
+
+    def _job(self, phase: str, stage: str, recipes: list[Recipe]) -> Job:
         gpus = gpus_of(self.work, recipes)
         estimates = [self.estimate(recipe) for recipe in recipes]
         return Job(
             phase,
+            stage,
             [recipe.key for recipe in recipes],
             called(phase, recipes),
             said(phase, recipes),
@@ -264,16 +278,31 @@ class Engine:
 
     def receipt(self, scope: str, job: Job) -> Path:
         """Where a job states that it is done."""
-        return self.work.results / "receipts" / scope / job.phase / f"{job.name}.json"
+        return self.work.results / "receipts" / scope / job.queue / f"{job.name}.json"
 
-    def receipts(self, scope: str, *phases: str) -> list[str]:
-        """The receipts of the jobs that a scope has left, of some phases, or of all."""
+    def receipts(self, scope: str, *phases: str, of: Iterable[Recipe] | None = None) -> list[str]:
+        """Return the receipts of the jobs that a scope has left, of some phases, or of all.
+
+        Args:
+            scope: in which jobs are dealt out.
+            phases: whose jobs; none: all.
+            of: artifacts in the scope that ask, where not all of it does.
+        """
         dealt = self._dealt(scope)
         jobs = [job for job in self.jobs(dealt) if job.phase in (phases or PHASES)]
-        if dealt != scope:
-            wanted = {recipe.key for recipe in self._wanted(scope)}
+        if of is not None or dealt != scope:
+            wanted = {recipe.key for recipe in (closure(of) if of is not None else self._wanted(scope))}
             jobs = [job for job in jobs if not wanted.isdisjoint(job.keys)]
         return [self._relative(self.receipt(dealt, job)) for job in jobs]
+
+    def receipts_of(self, paper: Paper, *artifacts: str) -> list[str]:
+        """Return the receipts of the jobs, of everything, that some artifacts of a paper wait for; none: all of them."""
+        return self.receipts(ALL, of=[self.artifacts[paper.name, name] for name in artifacts or paper.artifacts])
+
+    @property
+    def queues(self) -> list[str]:
+        """The names of the stages that there may be in a call, first things first."""
+        return [*self._ends, REST]
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self.work.root).as_posix()
@@ -285,6 +314,44 @@ class Engine:
     def paper_receipt(self, scope: str, paper: str) -> str:
         """Where it is stated that all artifacts of a paper are made; the same is stated for each scope that asks."""
         return self._relative(self._paper_receipt(scope, paper))
+
+    def first_receipt(self, paper: Paper) -> str:
+        """Where it is stated that the table of a paper's headline is made, before its others."""
+        recipe = self.artifacts[paper.name, first_artifact(paper)]
+        path = self.work.results / "receipts" / ALL / "artifacts" / f"{paper.name}-first-{recipe.folder}.json"
+        return self._relative(path)
+
+    def first_receipts(self) -> list[str]:
+        """Return those of the papers for which something is left to train or score."""
+        return [self.first_receipt(paper) for paper in self._unfinished]
+
+    @cached_property
+    def _unfinished(self) -> list[Paper]:
+        return [paper for paper in self.order if self.receipts_of(paper)]
+
+    @cached_property
+    def order(self) -> list[Paper]:
+        """The papers in the order in which they are made."""
+        return in_order(self.papers)
+
+    @property
+    def page_receipt(self) -> str:
+        """Where it is stated that the report site is written with the first paper, before the others are there."""
+        name = self._report_receipt.stem
+        return self._relative(self._report_receipt.with_name(f"{name}-first.json"))
+
+    def page_receipts(self) -> list[str]:
+        """Return it where other papers are to come after the first one."""
+        return [self.page_receipt] if len(self._unfinished) > 1 else []
+
+    def before_page(self) -> list[str]:
+        """Return the receipt of the first paper that is made."""
+        return [self.paper_receipt(ALL, paper.name) for paper in self._unfinished[:1]]
+
+    @property
+    def to_come(self) -> list[str]:
+        """The papers that come after the first one."""
+        return [paper.name for paper in self._unfinished[1:]]
 
     def paper_receipts(self) -> list[str]:
         """Those of all papers."""
@@ -332,6 +399,8 @@ class Engine:
         ]
         for receipts in of_papers:
             _share(receipts)
+        for path in self.work.results.glob("receipts/*/**/*-first*.json"):  # they are of one call
+            path.unlink()
         return outdated
 
     def _set_stamp(self, paper: str, artifact: str, recipe: Recipe) -> None:
@@ -414,10 +483,13 @@ class Delegate(Engine):
 def _scope_of(target: str) -> str:
     """The scope that a target of Snakemake's would be in, if it is a paper or a file of an artifact.
 
-    >>> _scope_of("msci"), _scope_of("reports/msci/table-2.lineage.json")
+    >>> _scope_of("msci"), _scope_of("reports/demo/msci/table-2.lineage.json")
     ('msci', 'msci.table-2')
     """
-    paper, _, file = target.removeprefix("reports/").partition("/")
+    if not target.startswith("reports/"):
+        return target
+    _, _, inside = target.removeprefix("reports/").partition("/")
+    paper, _, file = inside.partition("/")
     return f"{paper}.{file.partition('.')[0]}" if file else paper
 
 
@@ -435,6 +507,29 @@ def _share(receipts: list[Path]) -> None:
         for path in receipts:
             if not path.exists():
                 write_json(path, read_json(there[0]))
+
+
+def in_order(papers: Iterable[Paper]) -> list[Paper]:
+    """Return papers in the order in which they are made: by track, those with the shortest first table first."""
+    tracks = list(TRACKS)
+    return sorted(
+        papers,
+        key=lambda paper: (
+            tracks.index(paper.track),
+            len(paper.artifacts[first_artifact(paper)].measured),
+            paper.name,
+        ),
+    )
+
+
+def first_artifact(paper: Paper) -> str:
+    """Return the name of the artifact of a paper that is made before its others: the table of its headline."""
+    return paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
+
+
+def first_stage(paper: Paper) -> str:
+    """Return the name of the stage that completes it."""
+    return f"{paper.name}.{first_artifact(paper)}"
 
 
 def counted(count: int, kind: str) -> str:

@@ -3,6 +3,7 @@ done at once where that exists. Torch is imported by those that need it, when th
 """
 
 import os
+import shutil
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,7 +18,7 @@ from recompose.data.content import changed, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
-from recompose.params import Backbone, Classifier, Pretrained, Released
+from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
 from recompose.store import ERROR
@@ -93,9 +94,12 @@ def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
 def make_backbone(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Pretrain a backbone, or check and, where possible, download its released weights."""
     section = work.params.backbones[recipe.name]
-    weights = (
-        _pretrain(work, recipe, folder) if isinstance(section, Pretrained) else _fetch_weights(work, section, folder)
-    )
+    if isinstance(section, Pretrained):
+        weights = _pretrain(work, recipe, folder)
+    elif isinstance(section, Bundled):
+        weights = _copy_asset(work, section, folder)
+    else:
+        weights = _fetch_weights(work, section, folder)
     write_json(folder / BACKBONE, {**_description(section), "weights": weights})
 
 
@@ -116,6 +120,25 @@ def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path
     (folder / archive.file).unlink(missing_ok=True)  # of an attempt that was killed
     (folder / archive.file).symlink_to(os.path.relpath(path, folder))
     return archive.file
+
+
+def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
+    """Copy released weights into a folder; returns the file's name.
+
+    Raises:
+        DataError: the file is missing, or is another one.
+    """
+    asset = section.asset
+    path = work.assets / asset.file
+    if not path.is_file():
+        raise DataError(f"{path} is missing: it is released with the project; `git checkout -- assets` restores it")
+    if (sha256 := sha256_file(path)) != asset.sha256:
+        raise DataError(
+            f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` restores "
+            "it; where you made it anew, put its digest into params.yaml"
+        )
+    shutil.copyfile(path, folder / asset.file)
+    return asset.file
 
 
 def _check_name(path: Path) -> None:
@@ -146,6 +169,27 @@ def _pretrain(work: Workspace, recipe: Recipe, folder: Path) -> str:
         **{name: document[name] for name in ("seed", "epochs", "batch_size", "lr", "weight_decay")},
     )
     return WEIGHTS
+
+
+def release_backbone(work: Workspace, name: str, target: Path) -> str:
+    """Write a backbone that was pretrained here as a file to release; returns its SHA-256.
+
+    Raises:
+        DataError: the profile pretrains no such backbone.
+        DamagedError: it is not made yet.
+    """
+    from recompose.training.pretraining import release
+
+    recipes = {recipe.name: recipe for recipe in work.plan.of("backbones") if "corpus" in recipe.needs}
+    if name not in recipes:
+        raise DataError(
+            f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {', '.join(recipes) or 'none'}"
+        )
+    recipe = recipes[name]
+    made = work.store.verify(recipe)["made"]
+    about = {"backbone": name, "recipe": recipe.digest, "commit": str(made["commit"]), "device": made["device"]}
+    release(_unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe), target, about)
+    return sha256_file(target)
 
 
 def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from recompose.digest import digest, short
 from recompose.fingerprint import ROOT, fingerprint
-from recompose.params import Classifier, GivenGrids, Params, Released
+from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
 
 GRIDS = "recompose.backbones.grids"
 CORPORA = {  # what pretrains backbones here: name -> the module that draws it
@@ -200,6 +200,8 @@ class Planner:
             "architecture": _architecture(section.architecture),
             "activation": section.activation,
         }
+        if isinstance(section, Bundled):
+            return Recipe("backbones", name, document | {"weights": section.asset.sha256}, labels=labels)
         if isinstance(section, Released):
             return Recipe("backbones", name, document | {"weights": section.weights.sha256}, labels=labels)
         corpus = {"scenes": section.scenes, "seed": section.seed}

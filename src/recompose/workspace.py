@@ -92,14 +92,29 @@ class Workspace:
         return self.root / "data"
 
     @property
+    def assets(self) -> Path:
+        """Files that are released with the project, such as the weights of small CLIPs."""
+        return self.root / "assets"
+
+    @property
     def results(self) -> Path:
         """What phases make and keep."""
         return self.root / "results"
 
     @property
     def reports(self) -> Path:
-        """Tables and figures."""
-        return self.root / "reports"
+        """Tables and figures of the chosen profile."""
+        return self.root / self.reports_place
+
+    @property
+    def reports_place(self) -> str:
+        """The folder of the chosen profile's tables and figures, below the project's: no profile overwrites another's."""
+        return f"reports/{self.params.profile}"
+
+    def artifact_path(self, file: Path) -> Path:
+        """Return the path of an artifact's file, given as such or as <paper>/<artifact> of the chosen profile."""
+        inside = self.reports / file
+        return inside if len(file.parts) == 2 and inside.parent.is_dir() else file
 
     @cached_property
     def store(self) -> Store:

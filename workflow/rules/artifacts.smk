@@ -2,7 +2,7 @@
 
 
 rule table:
-    """A single table, by its file, such as reports/msci/table-2.csv: makes just what it needs."""
+    """A single table, by its file, such as reports/demo/msci/table-2.csv: makes just what it needs."""
     input:
         lambda wildcards: engine.before_artifact(wildcards.table),
     output:
@@ -16,11 +16,11 @@ rule table:
     resources:
         **ROOM,
     shell:
-        "python -m recompose artifacts {wildcards.table} 2>&1 | tee {log}"
+        "python -m recompose.worker artifacts {wildcards.table} 2>&1 | tee {log}"
 
 
 rule figure:
-    """A single figure, by its file, such as reports/msci/figure-4.svg: makes just what it needs."""
+    """A single figure, by its file, such as reports/demo/msci/figure-4.svg: makes just what it needs."""
     input:
         lambda wildcards: engine.before_artifact(wildcards.figure),
     output:
@@ -34,17 +34,37 @@ rule figure:
     resources:
         **ROOM,
     shell:
-        "python -m recompose artifacts {wildcards.figure} 2>&1 | tee {log}"
+        "python -m recompose.worker artifacts {wildcards.figure} 2>&1 | tee {log}"
 
 
 for _paper in engine.papers:
 
     rule:
         name:
-            f"artifacts_of_{_paper.name}"
-        """All tables and figures of a paper, once everything is there."""
+            f"first_of_{_paper.name}"
+        """The table of a paper's headline, as soon as that can be made."""
         input:
-            ancient(engine.receipts(ALL)),
+            lambda wildcards, paper=_paper: ancient(engine.receipts_of(paper, first_artifact(paper))),
+        output:
+            receipt=engine.first_receipt(_paper),
+        log:
+            f"results/logs/artifacts/{_paper.name}-first.log",
+        params:
+            artifact=f"{_paper.name}/{first_artifact(_paper)}",
+        message:
+            "{params.artifact}"
+        priority: FIRST
+        resources:
+            **ROOM,
+        shell:
+            "python -m recompose.worker artifacts {params.artifact} --receipt {output.receipt} 2>&1 | tee {log}"
+
+    rule:
+        name:
+            f"artifacts_of_{_paper.name}"
+        """All tables and figures of a paper, once what they need is there."""
+        input:
+            lambda wildcards, paper=_paper: ancient(engine.receipts_of(paper)),
         output:
             receipt=engine.paper_receipt(ALL, _paper.name),
             files=list(shown(_paper)),
@@ -54,10 +74,11 @@ for _paper in engine.papers:
             paper=_paper.name,
         message:
             f"all tables and figures of {_paper.name}"
+        priority: FIRST
         resources:
             **ROOM,
         shell:
-            "python -m recompose artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
+            "python -m recompose.worker artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
 
     # where a single file is asked for, a whole paper is not
     workflow.ruleorder("table", "figure", f"artifacts_of_{_paper.name}")
@@ -76,10 +97,11 @@ for _paper in engine.papers:
             paper=_paper.name,
         message:
             f"all tables and figures of {_paper.name}"
+        priority: FIRST
         resources:
             **ROOM,
         shell:
-            "python -m recompose artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
+            "python -m recompose.worker artifacts {params.paper} --receipt {output.receipt} 2>&1 | tee {log}"
 
     rule:
         name:

@@ -10,6 +10,8 @@ TABLES, FIGURES = (
     for drawn in (False, True)
 )
 
+FIRST = 1000  # priority of what shows something: it goes before all that is trained
+
 # what a process that makes tables, figures or the report may take of a node
 ROOM = {
     "mem_mb": lambda wildcards, attempt: 6_000 * attempt,
@@ -26,20 +28,25 @@ else:
     BEHIND = {}
 
 
+def named(stage):
+    """The name of a stage as part of a rule's."""
+    return stage.replace(".", "_").replace("-", "_")
+
+
 # Files below reports/ are in git and written whole: they are updated in place, so that a job that fails, or another call of
 # Snakemake beside this one, takes none of them away.
 
 
 def kept(wildcard, *endings):
     """The files of the artifact that a rule's wildcard names."""
-    return [update(f"reports/{{{wildcard}}}.{ending}") for ending in endings]
+    return [update(f"{work.reports_place}/{{{wildcard}}}.{ending}") for ending in endings]
 
 
 def shown(paper):
     """The files of a paper's artifacts; those that people look at go into Snakemake's report."""
     for name, artifact in paper.artifacts.items():
         for file in artifact_files(paper, name):
-            ending, path = file.rpartition(".")[2], f"reports/{paper.name}/{file}"
+            ending, path = file.rpartition(".")[2], f"{work.reports_place}/{paper.name}/{file}"
             if ending == "svg" or (ending == "csv" and not is_figure(paper, name)):
                 labels = {"artifact": name, "as": CATEGORIES[ending], "about": artifact.caption}
                 yield report(update(path), caption="../report/artifact.rst", category=paper.name, labels=labels)

@@ -1,20 +1,40 @@
 # The report site, the index for code hosts, and the numbers that DVC compares.
 
 
+rule first_page:
+    """The report site, as soon as the first paper is there; it says what is still to come."""
+    input:
+        lambda wildcards: ancient(engine.before_page()),
+    output:
+        receipt=engine.page_receipt,
+    log:
+        "results/logs/first-page.log",
+    params:
+        to_come=lambda wildcards: " ".join(f"--to-come {name}" for name in engine.to_come),
+    message:
+        "the report site, with the first paper in it"
+    priority: FIRST
+    resources:
+        **ROOM,
+    shell:
+        "python -m recompose.worker report {params.to_come} --receipt {output.receipt} 2>&1 | tee {log}"
+
+
 rule write_report:
     """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
         ancient(engine.paper_receipts()),
+        lambda wildcards: ancient(engine.page_receipts()), # two that write the same pages go one after the other
     output:
         receipt=engine.report_receipt,
         page=report(
-            update("reports/index.html"),
+            update(f"{work.reports_place}/index.html"),
             caption="../report/page.rst",
             category="all papers",
             labels={"artifact": "site", "as": "page", "about": "Every table, figure and claim, and the runs behind each number."},
         ),
         metrics=report(
-            update("reports/metrics.json"),
+            update(f"{work.reports_place}/metrics.json"),
             caption="../report/metrics.rst",
             category="all papers",
             labels={"artifact": "metrics", "as": "data", "about": "Means over seeds on test images."},
@@ -26,4 +46,4 @@ rule write_report:
     resources:
         **ROOM,
     shell:
-        "python -m recompose report --receipt {output.receipt} 2>&1 | tee {log}"
+        "python -m recompose.worker report --receipt {output.receipt} 2>&1 | tee {log}"

@@ -1,40 +1,65 @@
-# What is kept in results/: data, backbones, features, grids, runs with their evaluations. A job is a process that makes a batch of them; what
-# they keep is no output of Snakemake, so that nothing a killed process had reached is lost.
+# What is kept in results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch of them; what it makes is
+# no output of Snakemake, so that nothing a killed process had reached is lost.
+#
+# There is a rule for each stage, and what the first stage needs comes first: to Snakemake priority is a rule's, not a job's.
 
 JOBS = "results/receipts/{scope}/%s/{job}.json"
+MAKE = "python -m recompose.worker make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"
 
-for _phase in (*PREPARED, TRAINED[0]):
+
+rule make_data:
+    """Raw data onto this disk, checked and indexed."""
+    output:
+        receipt=JOBS % DATA,
+    log:
+        "results/logs/data/{scope}-{job}.log",
+    params:
+        says=lambda wildcards: engine.job(wildcards.job).says,
+    message:
+        "{params.says}"
+    resources:
+        mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
+        runtime=lambda wildcards, attempt: demands.longer(engine.job(wildcards.job).minutes, attempt),
+        nodes=1,
+        **BEHIND,
+    retries: 1
+    shell: # at once: it needs none of what the server imports meanwhile
+        MAKE.replace("recompose.worker", "recompose")
+
+
+for _place, _queue in enumerate(engine.queues):
 
     rule:
         name:
-            f"make_{_phase}"
-        """A process of this phase; its name says what it makes."""
+            f"make_{named(_queue)}"
         input:
             lambda wildcards: ancient(engine.before(wildcards.scope, wildcards.job)),
         output:
-            receipt=JOBS % _phase,
+            receipt=JOBS % _queue,
         log:
-            f"results/logs/{_phase}/{{scope}}-{{job}}.log",
+            f"results/logs/{_queue}/{{scope}}-{{job}}.log",
         params:
             says=lambda wildcards: engine.job(wildcards.job).says,
         message:
             "{params.says}"
         threads: lambda wildcards: engine.job(wildcards.job).threads
+        priority: len(engine.queues) - _place
         resources:
             gpu=lambda wildcards: engine.job(wildcards.job).gpus,
             mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
             runtime=lambda wildcards, attempt: demands.longer(engine.job(wildcards.job).minutes, attempt),
             nodes=1,
             **BEHIND,
-        retries: 1 if _phase == "data" else None # as the profile has it
         shell:
-            "python -m recompose make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"
+            MAKE
+
+    workflow.get_rule(f"make_{named(_queue)}").docstring = f"What {_queue} needs that comes before others need it."
 
 
 rule data:
     """Raw data onto this disk, checked and indexed."""
     input:
-        lambda wildcards: engine.receipts(ALL, "data"),
+        lambda wildcards: engine.receipts(ALL, DATA),
 
 
 rule features:

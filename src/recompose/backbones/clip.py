@@ -8,10 +8,10 @@ from typing import Any, Literal
 import open_clip
 import torch
 from PIL import Image
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.attention import SelfAttention
+from recompose.backbones.compact import read_weights
 from recompose.backbones.linear import Linear
 from recompose.backbones.stem import convolutional_stem
 from recompose.files import read_json
@@ -257,7 +257,8 @@ def outline(architecture: str, activation: Activation) -> Backbone:
 
 
 def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
-    """A backbone with weights from a file: ``.safetensors`` of ours, or ``.pt``, a TorchScript archive as OpenAI gives.
+    """Return a backbone with weights from a file: ``.safetensors``, also a compact one of ours, or ``.pt``, a TorchScript
+    archive as OpenAI gives.
 
     A TorchScript archive is code: verify its digest before.
 
@@ -266,7 +267,7 @@ def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
     """
     backbone = build(architecture, activation)
     if weights.suffix == ".safetensors":
-        state = load_file(weights)
+        state = read_weights(weights)
     else:
         state = torch.jit.load(weights, map_location="cpu").state_dict()
         for constant in ("input_resolution", "context_length", "vocab_size"):

@@ -13,7 +13,9 @@ from recompose.params.reference import json_schema, reference
 from recompose.params.schema import Params, Profile, TrackForm
 from recompose.params.sections import (
     Archive,
+    Asset,
     Backbone,
+    Bundled,
     Classifier,
     Clip,
     GivenGrids,
@@ -27,7 +29,9 @@ from recompose.params.sections import (
 
 __all__ = [
     "Archive",
+    "Asset",
     "Backbone",
+    "Bundled",
     "Classifier",
     "Clip",
     "GivenGrids",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Discriminator, Field, Tag, create_model
 
 from recompose.params.mistakes import Place
-from recompose.params.sections import Backbone, Classifier, Name, Pretrained, Released, Section, Trainer
+from recompose.params.sections import Backbone, Bundled, Classifier, Name, Pretrained, Released, Section, Trainer
 
 S = TypeVar("S", bound=Section)
 C = TypeVar("C", bound=Section)
@@ -60,6 +60,8 @@ def _kind_of_backbone(value: Any) -> str:
     """Which section an entry is, read or yet to be: a CLIP's weights are no ``.pth`` file, and torchvision's are."""
     if not isinstance(value, Mapping):
         return type(value).__name__
+    if "asset" in value:
+        return Bundled.__name__
     weights = value.get("weights", {})
     file = weights.get("file") if isinstance(weights, Mapping) else None
     if isinstance(file, str) and file.endswith(".pth"):
@@ -70,6 +72,7 @@ def _kind_of_backbone(value: Any) -> str:
 BackboneEntry = Annotated[
     Annotated[Pretrained, Tag(Pretrained.__name__)]
     | Annotated[Released, Tag(Released.__name__)]
+    | Annotated[Bundled, Tag(Bundled.__name__)]
     | Annotated[Classifier, Tag(Classifier.__name__)],
     Discriminator(_kind_of_backbone),
 ]

@@ -130,6 +130,19 @@ class Released(Clip):
     weights: Weights = Field(description="The file of the weights.")
 
 
+class Asset(Section):
+    """A file that is released with the project."""
+
+    file: FileName = Field(description="Its name in assets/.")
+    sha256: Digest = Field(description="Digest of the file.")
+
+
+class Bundled(Clip):
+    """A small CLIP whose weights are released with the project, in assets/, where it also says how they were made."""
+
+    asset: Asset = Field(description="The file of the weights.")
+
+
 class Classifier(Section):
     """A network of torchvision that others trained to tell classes of images."""
 
@@ -137,7 +150,7 @@ class Classifier(Section):
     weights: NamedWeights = Field(description="The file of the weights, as torchvision publishes it.")
 
 
-Backbone = Pretrained | Released | Classifier
+Backbone = Pretrained | Released | Bundled | Classifier
 
 
 class GivenGrids(Section):

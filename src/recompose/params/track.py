@@ -87,6 +87,14 @@ class TrackChoice(Section):
         description="Of other readings of what a paper leaves open, as far as methods are run with them; those of "
         "ablations where there are none.",
     )
+    repeat_variants: bool = Field(
+        default=True,
+        description="Whether variants that papers mark `every_seed` run with all seeds of methods; else with those of "
+        "ablations.",
+    )
+    leave_out: Annotated[list[str], Distinct] = Field(
+        default=[], description="Variants of papers that are not run, such as points of sweeps between their ends."
+    )
 
     def unknown(self, section: TrackSection) -> Iterator[Problem]:
         """Names of data sets and methods that do not exist."""

@@ -6,6 +6,7 @@ It holds the workflow, the parameters, the reports and ``ro-crate-metadata.json`
 import json
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,33 +16,41 @@ import yaml
 from recompose.data.lock import LOCK
 from recompose.errors import CrateError
 from recompose.papers.declaration import Paper
-from recompose.provenance.crate_graph import PARAMETERS, REPORTS, RUN_OF_ALL, WORKFLOW, build
+from recompose.provenance.crate_graph import PARAMETERS, RUN_OF_ALL, WORKFLOW, build
 from recompose.report.published import Published
 
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
 NEEDED = (WORKFLOW, PARAMETERS, CITATION)
 FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock", LOCK)
-FOLDERS = ("workflow", REPORTS)
 
 
-def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
+def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> None:
     """Write the crate of a project whose reports are made; only these, the workflow and the parameters have to be
     there.
 
     It is written beside its place and put there when it is complete: an older crate is there until then.
 
+    Args:
+        root: the project's folder.
+        target: the crate's.
+        papers: whose reports these are.
+        reports: the folder of reports, below the project's.
+
     Raises:
         CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
     """
-    published = Published.of(root / REPORTS, papers)
-    files = _files(root)
-    _check(root, target, files, published)
+    published = Published.of(root / reports, papers)
+    folders = ("workflow", reports)
+    files = _files(root, folders)
+    if not published.records:
+        raise CrateError(f"there is no lineage in {root / reports}: make the reports with `snakemake --cores all`")
+    _check(root, target, files, folders)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         citation = yaml.safe_load((root / CITATION).read_text(encoding="utf-8"))
-        build(root, files, citation, published, papers).write(scratch / "new")
+        build(root, files, citation, published, papers, reports).write(scratch / "new")
         if target.exists():
             target.replace(scratch / "old")
         (scratch / "new").replace(target)
@@ -49,21 +58,19 @@ def write_crate(root: Path, target: Path, papers: list[Paper]) -> None:
         shutil.rmtree(scratch)
 
 
-def _files(root: Path) -> list[str]:
+def _files(root: Path, folders: Iterable[str]) -> list[str]:
     """What of a project goes into its crate: paths below the project's folder, without hidden files and links."""
     paths = [root / name for name in FILES]
-    paths += [path for folder in FOLDERS for path in (root / folder).rglob("*")]
+    paths += [path for folder in folders for path in (root / folder).rglob("*")]
     names = [path.relative_to(root) for path in paths if path.is_file() and not path.is_symlink()]
     return sorted(name.as_posix() for name in names if not any(part.startswith((".", "__")) for part in name.parts))
 
 
-def _check(root: Path, target: Path, files: list[str], published: Published) -> None:
+def _check(root: Path, target: Path, files: list[str], folders: Iterable[str]) -> None:
     for name in NEEDED:
         if name not in files:
             raise CrateError(f"{root / name} is missing: a crate is made in the project's folder")
-    if not published.records:
-        raise CrateError(f"there is no lineage in {root / REPORTS}: make the reports with `snakemake --cores all`")
-    if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in FOLDERS):
+    if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in folders):
         raise CrateError(f"{target} is inside of what the crate is made from: give another folder")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise CrateError(f"{target} is no folder: give another one")

@@ -26,7 +26,6 @@ from recompose.report.published import Published
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 WORKFLOW = "workflow/Snakefile"
 PARAMETERS = "params.yaml"
-REPORTS = "reports"
 COMPLETED = "http://schema.org/CompletedActionStatus"
 RUN_OF_ALL = "#action/workflow"
 PROFILES = {
@@ -74,7 +73,12 @@ def ended(made: Record) -> str:
 
 
 def build(
-    root: Path, files: Iterable[str], citation: dict[str, Any], published: Published, papers: list[Paper]
+    root: Path,
+    files: Iterable[str],
+    citation: dict[str, Any],
+    published: Published,
+    papers: list[Paper],
+    reports: str,
 ) -> ROCrate:
     """The crate of some files of a project, with all that its reports show.
 
@@ -84,8 +88,9 @@ def build(
         citation: the content of its CITATION.cff.
         published: what the reports hold: at least one record.
         papers: whose reports they are.
+        reports: the folder of reports, below the project's.
     """
-    graph = _Graph(root, files, citation, published)
+    graph = _Graph(root, files, citation, published, reports)
     for key, record in published.records.items():  # what is needed stands before what needs it
         graph.add_stored(key, record)
     for paper in papers:
@@ -104,7 +109,10 @@ def _id(*parts: str) -> str:
 class _Graph:
     """An RO-Crate in the making."""
 
-    def __init__(self, root: Path, files: Iterable[str], citation: dict[str, Any], published: Published) -> None:
+    def __init__(
+        self, root: Path, files: Iterable[str], citation: dict[str, Any], published: Published, reports: str
+    ) -> None:
+        self.reports = reports
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_contexts.append(CONTEXT)
         self.published = published
@@ -293,7 +301,7 @@ class _Graph:
         """The artifacts of a paper that have a lineage, made from what is behind their cells."""
         for name, artifact in paper.artifacts.items():
             title = f"{paper.name}/{name}"
-            paths = [f"{REPORTS}/{paper.name}/{file}" for file in artifact_files(paper, name)]
+            paths = [f"{self.reports}/{paper.name}/{file}" for file in artifact_files(paper, name)]
             made = [self.files[path] for path in paths if path in self.files]
             if title in self.published.lineages and made:
                 keys = sorted({key for cell in self.published.cells(title) for key in cell["made_from"]})
@@ -304,7 +312,7 @@ class _Graph:
 
     def add_report(self, papers: set[str]) -> None:
         """What is made of all reports together: every file of theirs that is not in a paper's folder."""
-        made = [self.files[name] for name in self._reports() if PurePosixPath(name).parts[1] not in papers]
+        made = [self.files[name] for name in self._reports() if PurePosixPath(name).relative_to(self.reports).parts[0] not in papers]
         used = [
             self.collection(key) for key, record in self.published.records.items() if record["kind"] == "evaluations"
         ]
@@ -313,7 +321,7 @@ class _Graph:
             self.act("report", "all", self.subcommand("report"), used, made, **about)
 
     def _reports(self) -> list[str]:
-        return [name for name in self.files if name.startswith(f"{REPORTS}/")]
+        return [name for name in self.files if name.startswith(f"{self.reports}/")]
 
     def finish(self) -> None:
         """The workflow with its steps, and its run with the actions that it controlled."""
@@ -361,7 +369,7 @@ class _Graph:
         """From the parameters to the reports; from the first thing that was made to the last."""
         parameters, reports = self.files[PARAMETERS], [self.files[name] for name in self._reports()]
         self.workflow["input"] = [self.formal(PARAMETERS, "File")]
-        self.workflow["output"] = [self.formal(REPORTS, "File")]
+        self.workflow["output"] = [self.formal(self.reports, "File")]
         parameters["exampleOfWork"] = self.workflow["input"]
         for file in reports:
             file["exampleOfWork"] = self.workflow["output"]

@@ -71,7 +71,7 @@ def to_markdown(table: Table) -> str:
         for section, heading in table.sections.items()
     ]
     parts += [escape_markdown(note) for note in _notes(table)]
-    file = f"reports/{table.paper}/{table.name}.csv"
+    file = f"{table.paper}/{table.name}"
     views = [view for view in table.views if not table.is_in_words(view)]
     view = f" --view {'|'.join(views)}" if views else ""
     parts.append(f"Which runs made a value: `recompose trace {file} --row ROW --column COLUMN{view}`")

@@ -122,7 +122,7 @@ def _example(results: Results, papers: list[Paper]) -> Iterator[str]:
     """How to ask what is behind a number, of the first one that was measured of a headline."""
     for paper in papers:
         if paper.headline and (measured := build_table(results, paper, paper.headline.artifact).measured):
-            cell, file = measured[0], f"reports/{paper.name}/{paper.headline.artifact}.csv"
+            cell, file = measured[0], f"{paper.name}/{paper.headline.artifact}"
             yield f'- Which runs made a number: `recompose trace {file} --row "{cell.row}" --column "{cell.column}"`.'
             return
 
@@ -151,4 +151,4 @@ def _of_paper(results: Results, paper: Paper) -> Iterator[str]:
 
 
 def _notes(paper: Paper) -> str:
-    return f"../src/recompose/papers/{paper.name}/notes.md"
+    return f"../../src/recompose/papers/{paper.name}/notes.md"

@@ -254,7 +254,7 @@ class Judge:
         record, on_disk = self.published.lineages[artifact]["records"][key], self.stored.on_disk.get(key)
         if self.stored[key] or on_disk is None or record == shown_record(on_disk):
             return []
-        return [f"reports/{artifact}.lineage.json has another record of {key} than results/ has"]
+        return [f"{self.work.reports_place}/{artifact}.lineage.json has another record of {key} than results/ has"]
 
     @cached_property
     def _changed(self) -> dict[str, list[str]]:
@@ -266,7 +266,7 @@ class Judge:
             folder = (self.work.reports / artifact).parent
             written = self.published.lineages[artifact]["files"].items()
             self._changed[artifact] = [
-                f"reports/{artifact.rpartition('/')[0]}/{name} was changed since it was written"
+                f"{self.work.reports_place}/{artifact.rpartition('/')[0]}/{name} was changed since it was written"
                 for name, sha256 in written
                 if not (folder / name).is_file() or sha256_file(folder / name) != sha256
             ]
@@ -343,7 +343,7 @@ class Stored:
             if shown_record(record) != published:
                 yield Reason("tampered", place, "has another record than the reports have of it")
             elif made != record["made"]:
-                yield Reason("tampered", place, f"was made otherwise than reports/{MADE} tells")
+                yield Reason("tampered", place, f"was made otherwise than {self.work.reports_place}/{MADE} tells")
         elif content(record) != content(published):
             yield Reason("stale", place, "was made again since the reports were, and came out otherwise")
 

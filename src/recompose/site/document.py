@@ -32,6 +32,7 @@ class Site:
     published: Published
     audit: Audit
     params: Params
+    to_come: tuple[str, ...] = ()  # papers whose artifacts are being made while this is written
 
     def document(self) -> dict[str, Any]:
         """The page's content."""
@@ -39,6 +40,7 @@ class Site:
         papers = [self._paper(paper, cells) for paper in self.papers]
         return {
             "profile": self.params.profile,
+            "to_come": [paper.title for paper in self.papers if paper.name in self.to_come],
             "made": _made(self.published),
             "audit": _audit(self.audit) | {"states": _states(self.audit, papers)},
             "papers": papers,
@@ -145,7 +147,7 @@ class _Cells:
                     "why": why.get(key, []),
                     "paper": paper.name,
                     "artifact": artifact,
-                    "file": f"reports/{artifact}.csv",
+                    "file": artifact,
                 }
             )
             numbered.append({**cell, "number": number, "state": self.all[-1]["state"]})

@@ -51,7 +51,7 @@ function traceCommand(cell) {
 }
 
 function makeCommand(cell) {
-  return `snakemake --cores all ${cell.file}`;
+  return `snakemake --cores all ${document.body.dataset.reports}/${cell.file}.csv`;
 }
 
 // everything that something was made from, itself included

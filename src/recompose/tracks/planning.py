@@ -9,6 +9,7 @@ from recompose.errors import ParamsError, PlanError
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Archive, GivenGrids, Params, Section
+from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import Adapter, Method
@@ -89,9 +90,23 @@ class Runs(ABC):
     def names(self) -> Iterator[tuple[str, Variant]]:
         """The profile's methods, then their variants, as far as it has their method and backbone."""
         plain = {name: self.plain(name) for name in self.choice.methods}
+        self._check_left_out()
         for name, variant in (plain | dict(self.variants)).items():
-            if variant.method in plain and self.backbone_name(variant):
+            if variant.method in plain and self.backbone_name(variant) and name not in self.choice.leave_out:
                 yield name, variant
+
+    def _check_left_out(self) -> None:
+        """Raise an error where the profile leaves out what no paper declares.
+
+        Raises:
+            PlanError: it names the nearest variant.
+        """
+        for name in self.choice.leave_out:
+            if name not in self.variants:
+                raise PlanError(
+                    f"params.yaml: profiles.{self.params.profile}.{self.track}.leave_out: no paper has a variant "
+                    f"{name!r}{nearest(name, self.variants)}"
+                )
 
     def plain(self, method: str) -> Variant:
         """A method as params.yaml has it."""
@@ -102,7 +117,7 @@ class Runs(ABC):
         choice = self.choice
         if not (self.methods[variant.method].needs_seed or self._adapter(dataset).drawn):
             return [0]
-        if name in choice.methods or variant.every_seed:
+        if name in choice.methods or (variant.every_seed and choice.repeat_variants):
             return list(choice.seeds)
         of_readings = [seed for seed in choice.reading_seeds or () if seed in choice.seeds] if variant.reading else []
         return of_readings or list(choice.variant_seeds)

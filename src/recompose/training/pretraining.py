@@ -1,6 +1,6 @@
 """Contrastive pretraining of the small backbone on drawn scenes (Radford et al., 2021), by Lightning."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 from torch.utils.data import TensorDataset
 
-from recompose.backbones.clip import Activation, Backbone, build, end_of_text
+from recompose.backbones.clip import Activation, Backbone, build, end_of_text, load_backbone
+from recompose.backbones.compact import write_compact
 from recompose.drawing.scenes import read_corpus
 from recompose.files import SCRATCH
 from recompose.training.loop import Data, Hardware, Training, fit
@@ -98,6 +99,20 @@ def _tensors(corpus: Path, backbone: Backbone) -> tuple[TensorDataset, Tensor]:
     ids = backbone.tokens([caption for _, caption in scenes])
     used, places = ids[:, : int(end_of_text(ids).max()) + 1].unique(return_inverse=True)
     return TensorDataset(pixels, places), used
+
+
+def release(corpus: Path, folder: Path, target: Path, about: Mapping[str, str]) -> None:
+    """Write the weights that pretraining left in a folder as a small file, see ``recompose.backbones.compact``.
+
+    Args:
+        corpus: what it was pretrained on: of the vocabulary only the tokens of its captions are kept.
+        folder: with ``backbone.json`` and the weights.
+        target: the file to write.
+        about: what the file says of itself.
+    """
+    backbone = load_backbone(folder)
+    _, used = _tensors(corpus, backbone)
+    write_compact(backbone.model.state_dict(), used, target, about)
 
 
 def pretrain(

@@ -5,7 +5,7 @@ from recompose.monitor.doctor import inputs, machine, room
 from recompose.monitor.doctor.check import FINE, STATES, STOPS, WARNING, Check
 from recompose.monitor.doctor.machine import Machine
 from recompose.monitor.outlook import needed_of
-from recompose.params import Pretrained, load_params
+from recompose.params import Bundled, Pretrained, load_params
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace, plan_of
 
@@ -26,6 +26,7 @@ def examine(work: Workspace, here: Machine) -> list[Check]:
         machine.gpu_memory(here, trainer, needed),
         *room.disk(work, sources, room.caches(work, images)),
         *inputs.checks(sources, work),
+        *inputs.assets(work),
         inputs.unlocked(sources, work),
         machine.scheduler(here),
         _at_work(work),
@@ -56,6 +57,6 @@ def _is_free(work: Workspace, profile: str) -> bool:
     """Whether a profile needs nothing from elsewhere, and no GPU."""
     params = load_params(work.root / "params.yaml", FORMS, profile)
     plan = plan_of(params)
-    released = [r for r in plan.of("backbones") if not isinstance(params.backbones[r.name], Pretrained)]
+    released = [r for r in plan.of("backbones") if not isinstance(params.backbones[r.name], Pretrained | Bundled)]
     published = [r for r in plan.of("data") if r.track and not TRACKS[r.track].is_drawn(r)]
     return params.chosen.trainer.accelerator != "gpu" and not released and not published

@@ -13,7 +13,7 @@ from recompose.data.lock import LOCK, recorded
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
-from recompose.params import Archive, Section
+from recompose.params import Archive, Bundled, Section
 from recompose.phases import track_of
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
@@ -86,6 +86,21 @@ def _weights(work: Workspace) -> Iterator[Wanted]:
         if archive is not None:
             place = f"weights/{archive.file}"
             yield recipe, NO_FOLDER, work.data / place, {place: archive}
+
+
+def assets(work: Workspace) -> Iterator[Check]:
+    """Yield a check of each file that is released with the project and that the profile asks for."""
+    for recipe in work.plan.of("backbones"):
+        section = work.params.backbones[recipe.name]
+        if not isinstance(section, Bundled):
+            continue
+        path, remedy = work.assets / section.asset.file, "`git checkout -- assets` restores it"
+        if not path.is_file():
+            yield Check(recipe.name, STOPS, f"{path} is missing", remedy)
+        elif sha256_file(path) != section.asset.sha256:
+            yield Check(recipe.name, STOPS, f"{path} is not the file that params.yaml names by its sha256", remedy)
+        else:
+            yield Check(recipe.name, FINE, f"released with the project, {size(path.stat().st_size)}")
 
 
 def _archives(section: Any) -> Iterator[Archive]:

@@ -22,13 +22,13 @@ def check_index(work: Workspace, papers: list[Paper], published: Published, audi
     try:
         written: dict[str, str] = dict(read_json(work.reports / INDEX)["files"])
     except FileNotFoundError:
-        report.findings.append(Finding("incomplete", f"reports/{INDEX}", "is missing", AGAIN))
+        report.findings.append(Finding("incomplete", f"{work.reports_place}/{INDEX}", "is missing", AGAIN))
         return report
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        report.findings.append(Finding("tampered", f"reports/{INDEX}", f"cannot be read: {error}", AGAIN))
+        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", f"cannot be read: {error}", AGAIN))
         return report
     if not (work.reports / MADE).is_file():
-        report.findings.append(Finding("incomplete", f"reports/{MADE}", "is missing", AGAIN))
+        report.findings.append(Finding("incomplete", f"{work.reports_place}/{MADE}", "is missing", AGAIN))
     due = _due(work, papers, published, audited, report)
     for name in dict.fromkeys([*written, *due]):
         report.findings += _check(work, name, written.get(name), due.get(name))
@@ -52,7 +52,7 @@ def _due(work: Workspace, papers: list[Paper], published: Published, audited: Au
 
 
 def _check(work: Workspace, name: str, written: str | None, due: str | None) -> list[Finding]:
-    path, place = work.reports / name, f"reports/{name}"
+    path, place = work.reports / name, f"{work.reports_place}/{name}"
     if not path.is_file():
         return [Finding("incomplete", place, "is missing", AGAIN)]
     if sha256_file(path) != written:

@@ -1,0 +1,56 @@
+"""The weights of a small CLIP as a small file: without what pretraining never touched, and in 16 bits.
+
+Most of a small CLIP is rows of its vocabulary of 49,408 tokens, of which synthetic captions use some hundred. The file has
+the rows that were used, by their ids; the others are filled in as a model has them before training, the same on every
+machine.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+TABLE = "token_embedding.weight"
+USED = "token_embedding.used"  # the ids [used] of the rows that are there; in the place of a whole table's
+SPREAD = 0.02  # standard deviation of rows before training, as open_clip draws them
+VOCABULARY = 49_408  # of CLIP's tokenizer
+FILL_SEED = 0
+
+
+def write_compact(state: Mapping[str, Tensor], used: Tensor, path: Path, about: Mapping[str, str]) -> None:
+    """Write the weights of a CLIP with the rows of these tokens alone, matrices in 16 bits.
+
+    Args:
+        state: a CLIP's, with a whole table of tokens [49408, D].
+        used: the ids [used] of the tokens that pretraining met, sorted.
+        path: of the file.
+        about: what the file says of itself.
+    """
+    compact = {name: _narrowed(tensor) for name, tensor in state.items() if name != TABLE}
+    compact |= {TABLE: state[TABLE][used].half().contiguous(), USED: used.clone()}
+    save_file(compact, path, metadata=dict(about))
+
+
+def _narrowed(tensor: Tensor) -> Tensor:
+    """Return matrices in 16 bits; vectors and scalars, which are few, as they are."""
+    return (tensor.half() if tensor.is_floating_point() and tensor.ndim > 1 else tensor.clone()).contiguous()
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Return the weights in a file of safetensors in 32 bits, of a compact one with a whole table of tokens."""
+    state = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in load_file(path).items()}
+    if USED in state:
+        used = state.pop(USED)
+        table = _untrained(state[TABLE].shape[1])
+        table[used] = state[TABLE]
+        state[TABLE] = table
+    return state
+
+
+def _untrained(width: int) -> Tensor:
+    """Return rows [49408, width] as before training: uniform, from integers, which are the same on every processor."""
+    steps = np.random.default_rng(FILL_SEED).integers(-(2**15), 2**15, (VOCABULARY, width), dtype=np.int16, endpoint=False)
+    return torch.from_numpy(steps).float() * (SPREAD * 3**0.5 / 2**15)

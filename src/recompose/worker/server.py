@@ -1,0 +1,202 @@
+"""The server: imports everything, then forks a child for each request that carries out one command."""
+
+import gc
+import json
+import os
+import pkgutil
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+from recompose.worker.client import ADDRESS, FAILED
+
+LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
+WAITING = 64  # clients that may connect before they are served
+# a child computes on the threads that a job asks torch for; what this process did with threads would not outlive a fork
+SINGLE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+class Server:
+    """A server as a child of this process, which ends when this one does, however it does."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; processes that this one starts from now on find it."""
+        folder = tempfile.mkdtemp(prefix="recompose-")
+        address = str(Path(folder) / "socket")
+        command = [sys.executable, "-m", "recompose.worker.server", address]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | SINGLE)
+        os.environ[ADDRESS] = address
+
+    def stop(self) -> None:
+        """End it, and what it carries out."""
+        if self._process and self._process.stdin:
+            os.environ.pop(ADDRESS, None)
+            self._process.stdin.close()
+            self._process.wait()
+            self._process = None
+
+
+@dataclass
+class _Children:
+    """The children at work, and who waits for each."""
+
+    clients: dict[int, socket.socket] = field(default_factory=dict)  # by process
+
+    def reap(self) -> Iterator[socket.socket]:
+        """Tell clients of children that have ended; yields their sockets."""
+        while self.clients:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return
+            client = self.clients.pop(process)
+            with suppress(OSError):
+                client.sendall(bytes([_exit_status(status)]))
+            yield client
+
+    def kill(self, client: socket.socket) -> None:
+        """End the child of a client that has gone."""
+        for process, waiting in self.clients.items():
+            if waiting is client:
+                os.kill(process, signal.SIGKILL)  # the store bears it
+
+    def kill_all(self) -> None:
+        """End all children."""
+        for process in self.clients:
+            os.kill(process, signal.SIGKILL)
+
+
+def _exit_status(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def serve(address: str) -> None:
+    """Answer requests at a socket until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this decides
+    ended, tell = socket.socketpair()
+    tell.setblocking(False)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen(WAITING)
+    try:
+        _preload()
+        signal.set_wakeup_fd(tell.fileno())
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        _loop(listener, ended)
+    finally:
+        Path(address).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(address).parent.rmdir()
+
+
+def _loop(listener: socket.socket, ended: socket.socket) -> None:
+    children, selector = _Children(), selectors.DefaultSelector()
+    for source in (sys.stdin, listener, ended):
+        selector.register(source, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is sys.stdin:
+                children.kill_all()
+                return
+            if key.fileobj is ended:
+                ended.recv(4096)
+                for client in children.reap():
+                    with suppress(KeyError):  # of one that has gone
+                        selector.unregister(client)
+                    client.close()
+            elif key.fileobj is listener:
+                client, _ = listener.accept()
+                if _start(client, children):
+                    selector.register(client, selectors.EVENT_READ)
+                else:
+                    client.close()
+            else:  # a client says no more than its request: it has gone
+                children.kill(key.fileobj)  # type: ignore[arg-type]
+                selector.unregister(key.fileobj)
+
+
+def _start(client: socket.socket, children: _Children) -> bool:
+    """Fork a child for the request of a client; returns whether there was one."""
+    try:
+        head, descriptors, _, _ = socket.recv_fds(client, 4, 2)
+        request = json.loads(_received(client, int.from_bytes(head, "big")))
+    except (OSError, ValueError):
+        return False
+    process = os.fork()
+    if not process:
+        _carry_out(request, descriptors)
+    children.clients[process] = client
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return True
+
+
+def _received(client: socket.socket, length: int) -> bytes:
+    parts = b""
+    while len(parts) < length:
+        part = client.recv(length - len(parts))
+        if not part:
+            raise OSError("the client has gone")
+        parts += part
+    return parts
+
+
+def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
+    """In the child: run the command line, and end."""
+    status = FAILED
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for descriptor, own in zip(descriptors, (1, 2), strict=True):
+            os.dup2(descriptor, own)
+        os.chdir(str(request["folder"]))
+        os.environ.pop(ADDRESS, None)
+        sys.argv = ["recompose", *request["arguments"]]  # type: ignore[misc]
+        status = _run()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # nothing of the parent's is to be tidied up here
+
+
+def _run() -> int:
+    from recompose.cli import main
+
+    try:
+        main()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def _preload() -> None:
+    """Import what jobs need, and plan once: a child has all of it."""
+    for name in LIBRARIES:
+        import_module(name)
+    import recompose
+    from recompose.errors import RecomposeError
+    from recompose.workspace import Workspace
+
+    for module in pkgutil.walk_packages(recompose.__path__, "recompose."):
+        if not module.name.endswith("__main__"):  # which would run
+            import_module(module.name)
+    with suppress(RecomposeError):
+        _ = Workspace(Path.cwd()).plan  # reads and digests the sources that are loaded now
+    gc.collect()
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
