@@ -178,3 +178,20 @@ def test_the_semantic_side_of_duplex_and_c_s_o_are_one_recipe(profile: str, data
     assert [each.needs["run"].digest for each in by_name] == [each.needs["run"].digest for each in own]
     recipes = Plan({"czsl": plan}).of("evaluations")
     assert len([each for each in recipes if each.digest == own[0].digest]) == 1
+
+
+def test_evaluations_go_together_that_differ_in_scoring_and_what_they_keep_alone() -> None:
+    plan = planned("demo", variants=declared_variants("czsl"))
+
+    def together(*names: str) -> int:
+        return len({CZSL().together(plan.evaluations[name, SHAPES][0]) for name in names})
+
+    assert together("msci", "msci-printed-fusion", "msci-selected-fusion", "msci-text-path") == 1
+    tested = [name for name, dataset in plan.evaluations if name.startswith("duplex-tested") and dataset == SHAPES]
+    assert len(tested) == 7
+    assert together("duplex", "duplex-shown", "duplex-text-path", "duplex-prototype-path", *tested) == 1
+    assert together("msci", "msci-without-df", "duplex", "c-s-o", "csp") == 5
+    one, other = plan.evaluations["msci", SHAPES][:2]
+    assert CZSL().together(one) != CZSL().together(other)
+    chance = plan.evaluations["chance", SHAPES][0]
+    assert CZSL().together(chance) == chance.digest
