@@ -330,6 +330,7 @@ def test_costs_of_an_evaluation_are_written(tmp_path: Path, clock: Clock, proc: 
 def test_an_evaluation_of_a_shared_pass_has_the_seconds_that_it_would_take_alone(
     tmp_path: Path, clock: Clock, proc: Path
 ) -> None:
+    say(proc, highest=30, now=7)
     costs = EvaluationCosts(20, torch.device("cpu"), 3)
     with costs.scoring():
         clock.now += 10  # for all of them
