@@ -1,6 +1,7 @@
 """Recipes made one after another, of which some fail."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -123,6 +124,83 @@ def test_what_failed_is_tried_again(work: Workspace, monkeypatch: pytest.MonkeyP
     make(work, [data])
     assert work.store.record(data)["made"]["attempts"] == 2
     assert not (work.store.folder(data) / "error.txt").exists()
+
+
+# what goes together
+
+
+@pytest.fixture
+def scorings(work: Workspace, made: list[str]) -> list[Recipe]:
+    """Evaluations of one run of MSCI, which differ in settings of scores alone; all that they need is there."""
+    run = next(each for each in work.plan.of("runs") if each.labels["name"] == "msci")
+    make(work, closure([run]))
+    made.clear()
+    return [each for each in work.plan.of("evaluations") if each.needs.get("run", each).digest == run.digest]
+
+
+@pytest.fixture
+def passes(work: Workspace, monkeypatch: pytest.MonkeyPatch, scorings: list[Recipe]) -> list[list[str]]:
+    """The keys of what was made in one pass, for each pass; it fails while there is a file ``fails``."""
+    passes: list[list[str]] = []
+
+    def write(_: Workspace, recipes: Mapping[Path, Recipe]) -> None:
+        passes.append([recipe.key for recipe in recipes.values()])
+        for folder, recipe in recipes.items():
+            assert work.store.is_being_made(recipe)
+            (folder / "made.txt").write_text(recipe.key)
+        if (work.root / "fails").exists():
+            raise RuntimeError("out of memory")
+
+    together = replace(phases.PHASES["evaluations"], make_together=write)
+    monkeypatch.setattr(phases, "PHASES", {**phases.PHASES, "evaluations": together})
+    return passes
+
+
+def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_own(
+    work: Workspace, scorings: list[Recipe], passes: list[list[str]], made: list[str]
+) -> None:
+    other = next(each for each in work.plan.of("evaluations") if each.labels["name"] == "chance")
+    make(work, [scorings[0], *closure([other]), *scorings[1:]])
+    assert len(scorings) == 4
+    assert passes == [[recipe.key for recipe in scorings]]
+    assert made[-1] == other.key
+    for recipe in scorings:
+        record = work.store.verify(recipe)
+        assert set(record["files"]) == {"made.txt", "log.txt"}
+        assert record["made"]["shared_by"] == 4
+        assert not work.store.is_being_made(recipe)
+    make(work, scorings)
+    assert len(passes) == 1
+
+
+def test_what_is_complete_is_left_out_of_a_pass_and_what_is_left_alone_goes_alone(
+    work: Workspace, scorings: list[Recipe], passes: list[list[str]], made: list[str]
+) -> None:
+    first, *others = scorings
+    make(work, [first])
+    assert (made, passes) == ([first.key], [])
+    assert "shared_by" not in work.store.record(first)["made"]
+    make(work, scorings)
+    assert (made, passes) == ([first.key], [[recipe.key for recipe in others]])
+
+
+def test_a_pass_that_fails_leaves_none_of_its_evaluations_with_a_record(
+    work: Workspace, scorings: list[Recipe], passes: list[list[str]]
+) -> None:
+    first, *others = scorings
+    make(work, [first])
+    (work.root / "fails").touch()
+    with pytest.raises(FailedError) as error:
+        make(work, scorings)
+    assert str(error.value).startswith("3 of 4 failed:")
+    assert work.missing(scorings) == others
+    for recipe in others:
+        assert f"recompose make {recipe.key}" in str(error.value)
+        assert "out of memory" in (work.store.folder(recipe) / "error.txt").read_text()
+    (work.root / "fails").unlink()
+    make(work, scorings)
+    assert not work.missing(scorings)
+    assert work.store.record(others[0])["made"]["attempts"] == 2
 
 
 def test_the_command_makes_first_what_is_needed(

@@ -39,6 +39,7 @@ class Phase:
     about: str
     make: Callable[[Workspace, Recipe, Path], None]
     on_gpu: bool = False  # where there is one: this, and whatever is made from it
+    make_together: Callable[[Workspace, Mapping[Path, Recipe]], None] | None = None  # those that a track puts together
 
 
 def track_of(recipe: Recipe) -> Track:
@@ -241,6 +242,14 @@ def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
     track_of(recipe).evaluate(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
 
 
+def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
+    """Carry out evaluations that differ in nothing but how they score, each in its folder."""
+    first, *others = recipes.values()
+    documents = {folder: recipe.document for folder, recipe in recipes.items()}
+    title = f"{first.name} and {len(others)} more scorings"
+    track_of(first).evaluate_together(documents, _needs(work, first), _hardware(work), title)
+
+
 PHASES: Mapping[str, Phase] = MappingProxyType(
     {
         "data": Phase("Raw data onto this disk, checked and indexed", acquire),
@@ -249,7 +258,9 @@ PHASES: Mapping[str, Phase] = MappingProxyType(
         "features": Phase("The images of each data set, encoded once", cache_features, on_gpu=True),
         "grids": Phase("The images of each data set, encoded once as grids of regions", cache_grids, on_gpu=True),
         "runs": Phase("Every method trained, with every seed", train),
-        "evaluations": Phase("Every run, and what needs no training, scored on its benchmarks", evaluate),
+        "evaluations": Phase(
+            "Every run, and what needs no training, scored on its benchmarks", evaluate, make_together=evaluate_together
+        ),
     }
 )  # by kind of recipe, in their order: the only list of them
 
@@ -263,7 +274,7 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
         FailedError: names what failed and where its trace is.
     """
     _leave_scheduler()
-    recipes = list(recipes)
+    recipes = list({recipe.digest: recipe for recipe in recipes}.values())
     with _own_devices(work, recipes):
         _make_all(work, recipes)
 
@@ -295,18 +306,32 @@ def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
 
 def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     failed: dict[str, str] = {}
-    for number, recipe in enumerate(recipes, start=1):
-        lacking = [need for need in recipe.needs.values() if need.digest in failed]
+    done = 0
+    for group in _groups(recipes):
+        places = [f"{number}/{len(recipes)}" for number in range(done + 1, done + 1 + len(group))]
+        done += len(group)
+        lacking = [need for need in group[0].needs.values() if need.digest in failed]
+        concerned = group if lacking else [each for each in group if not work.store.is_complete(each)] or group
         try:
             if lacking:
                 raise FailedError(f"it needs {lacking[0].name} ({lacking[0].key}), which failed")
-            _make_one(work, recipe, f"{number}/{len(recipes)} {recipe.key}: {recipe.name}")
+            _make_group(work, dict(zip(places, group, strict=True)))
         except Exception as error:
-            say(f"{recipe.key} ({recipe.name}) failed: {error}")
-            trace = "" if lacking else f" see {work.store.folder(recipe) / ERROR};"
-            failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} alone again: recompose make {recipe.key}"
+            for recipe in concerned:
+                say(f"{recipe.key} ({recipe.name}) failed: {error}")
+                trace = "" if lacking else f" see {work.store.folder(recipe) / ERROR};"
+                failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} alone again: recompose make {recipe.key}"
     if failed:
         raise FailedError("\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()]))
+
+
+def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
+    """Recipes in their order, with those that go together behind the first of them: they need the same."""
+    groups: dict[str, list[Recipe]] = {}
+    for recipe in recipes:
+        together = PHASES[recipe.kind].make_together is not None
+        groups.setdefault(track_of(recipe).together(recipe) if together else recipe.digest, []).append(recipe)
+    return list(groups.values())
 
 
 def _leave_scheduler() -> None:
@@ -320,19 +345,38 @@ def _leave_scheduler() -> None:
     warnings.filterwarnings("ignore", message="The `srun` command is available")  # and is not used, on purpose
 
 
-def _make_one(work: Workspace, recipe: Recipe, title: str) -> None:
-    if is_helper() and not _is_shared(work, recipe):
+def _make_group(work: Workspace, recipes: Mapping[str, Recipe]) -> None:
+    """Make recipes that go together, given by their places in the list of all, where they are not complete."""
+    if is_helper() and not all(_is_shared(work, recipe) for recipe in recipes.values()):
         return
-    with _making(work, recipe) as folder:
-        if folder is None:
-            say(f"{title} is complete, and kept", detail=True)
-            if recipe.kind == "data":
-                raw_folder(work, recipe)  # the raw files may have gone since
-            return
+    with _making(work, list(recipes.values())) as folders:
+        for place, recipe in recipes.items():
+            _announce(work, recipe, place, is_missing=recipe in folders.values())
+        if folders:
+            _make_missing(work, folders)
+    for place, recipe in recipes.items():
+        if recipe.kind == "evaluations" and recipe in folders.values():
+            _say_headline(work, recipe, place)
+
+
+def _announce(work: Workspace, recipe: Recipe, place: str, *, is_missing: bool) -> None:
+    title = f"{place} {recipe.key}: {recipe.name}"
+    if is_missing:
         say(title, detail=recipe.kind in ("runs", "evaluations"))
-        PHASES[recipe.kind].make(work, recipe, folder)
-    if recipe.kind == "evaluations":
-        _say_headline(work, recipe, title.partition(" ")[0])
+        return
+    say(f"{title} is complete, and kept", detail=True)
+    if recipe.kind == "data":
+        raw_folder(work, recipe)  # the raw files may have gone since
+
+
+def _make_missing(work: Workspace, folders: Mapping[Path, Recipe]) -> None:
+    (folder, recipe), *others = folders.items()
+    phase = PHASES[recipe.kind]
+    if others:
+        assert phase.make_together is not None  # or nothing would have been put together
+        phase.make_together(work, folders)
+    else:
+        phase.make(work, recipe, folder)
 
 
 def _say_headline(work: Workspace, recipe: Recipe, place: str) -> None:
@@ -355,9 +399,13 @@ def _is_shared(work: Workspace, recipe: Recipe) -> bool:
     return recipe.kind == "runs" and not work.store.is_complete(recipe)
 
 
-def _making(work: Workspace, recipe: Recipe) -> AbstractContextManager[Path | None]:
-    """Make a recipe's content alone, or help the process that is making it."""
-    return nullcontext(work.store.folder(recipe)) if is_helper() else work.store.making(recipe)
+def _making(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[Mapping[Path, Recipe]]:
+    """Make the contents of recipes alone, or help the process that is making them; gives what is to be made, by
+    folder.
+    """
+    if is_helper():
+        return nullcontext({work.store.folder(recipe): recipe for recipe in recipes})
+    return work.store.making_together(recipes)
 
 
 def _verified(work: Workspace, recipe: Recipe) -> Path:

@@ -10,9 +10,10 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -271,39 +272,61 @@ class Store:
         process left in ``scratch``. On success all other files are hashed and the record is written. An exception
         leaves its trace in ``error.txt``.
         """
+        with self.making_together([recipe]) as folders:
+            yield next(iter(folders), None)
+
+    @contextmanager
+    def making_together(self, recipes: Collection[Recipe]) -> Iterator[dict[Path, Recipe]]:
+        """Make the contents of different recipes in one go: gives the folders of those that are not complete yet.
+
+        Each is locked, logged and recorded as by ``making``; an exception leaves all of them without a record. The
+        time of a record is the recipe's share of what all took.
+        """
+        with ExitStack() as stack:
+            for recipe in sorted(recipes, key=attrgetter("key")):  # in one order: nobody waits in a ring
+                self._hold(recipe, stack)
+            missing = {self.folder(recipe): recipe for recipe in recipes if not self.is_complete(recipe)}
+            if not missing:
+                yield {}
+                return
+            for folder in missing:
+                (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
+                (folder / ERROR).unlink(missing_ok=True)
+            started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+            sources = state_of_sources()  # now: by the end somebody may have edited them
+            attempts = [_one_more_line(folder / SCRATCH / ATTEMPTS, started) for folder in missing]
+            try:
+                with ExitStack() as logs:
+                    for folder in missing:
+                        logs.enter_context(logged(folder / LOG))
+                    yield missing
+                seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
+                made = {"seconds": seconds, **sources, **circumstances()}
+                if len(missing) > 1:
+                    made["shared_by"] = len(missing)
+                records = [
+                    self._new_record(recipe, folder, {"started": started, "attempts": count, **made})
+                    for (folder, recipe), count in zip(missing.items(), attempts, strict=True)
+                ]
+            except Exception:
+                for folder in missing:
+                    (folder / ERROR).write_text(traceback.format_exc())
+                raise
+            for recipe, record in zip(missing.values(), records, strict=True):
+                write_json(self.record_path(recipe), record)
+            self._keep_verified()
+            for folder in missing:
+                shutil.rmtree(folder / SCRATCH)
+
+    def _hold(self, recipe: Recipe, stack: ExitStack) -> None:
+        """Hold a recipe's lock until the stack is left; wait for whoever holds it."""
         lock = self._lock(recipe.kind, recipe.folder)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             say(f"{recipe.key}: another process is making it; waiting")
             lock.acquire()
-        try:
-            if self.is_complete(recipe):
-                yield None
-                return
-            folder = self.folder(recipe)
-            (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
-            (folder / ERROR).unlink(missing_ok=True)
-            started, clock = datetime.now(UTC), time.perf_counter()
-            sources = state_of_sources()  # now: by the end somebody may have edited them
-            attempts = _one_more_line(folder / SCRATCH / ATTEMPTS, started.isoformat(timespec="seconds"))
-            try:
-                with logged(folder / LOG):
-                    yield folder
-                made = {
-                    "started": started.isoformat(timespec="seconds"),
-                    "seconds": round(time.perf_counter() - clock, 2),  # of the last attempt
-                    "attempts": attempts,
-                }
-                record = self._new_record(recipe, folder, made | sources | circumstances())
-            except Exception:
-                (folder / ERROR).write_text(traceback.format_exc())
-                raise
-            write_json(self.record_path(recipe), record)
-            self._keep_verified()
-            shutil.rmtree(folder / SCRATCH)
-        finally:
-            lock.release()
+        stack.callback(lock.release)
 
     def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
         found = (path for path in sorted(folder.rglob("*")) if path.is_file())

@@ -327,6 +327,25 @@ def test_costs_of_an_evaluation_are_written(tmp_path: Path, clock: Clock, proc: 
     }
 
 
+def test_an_evaluation_of_a_shared_pass_has_the_seconds_that_it_would_take_alone(
+    tmp_path: Path, clock: Clock, proc: Path
+) -> None:
+    say(proc, highest=30, now=7)
+    costs = EvaluationCosts(20, torch.device("cpu"), 3)
+    with costs.scoring():
+        clock.now += 10  # for all of them
+        for place, seconds in enumerate((1.0, 2.0, 4.0)):
+            with costs.own(place):
+                clock.now += seconds
+        with costs.own(0, 2):
+            clock.now += 0.5
+    for place, seconds in enumerate((11.5, 12.0, 14.5)):
+        costs.write(tmp_path / "costs.json", place)
+        found = json.loads((tmp_path / "costs.json").read_text())
+        assert found["test_seconds"] == seconds
+        assert (found["pass_evaluations"], found["pass_seconds"]) == (3, 17.5)
+
+
 def test_memory_that_nobody_knows_is_null(tmp_path: Path, proc: Path) -> None:
     (proc / "clear_refs").unlink()
     EvaluationCosts(0, None).write(tmp_path / "costs.json")

@@ -119,6 +119,22 @@ class Track(ABC):
         """Score a run, or a method that is not trained, in the folder of the evaluation."""
         function(f"{self.evaluation}:evaluate")(document, needs, folder, hardware, title)
 
+    def together(self, evaluation: Recipe) -> str:
+        """Return what an evaluation has in common with those that one pass over the images carries out with it: of an
+        evaluation that goes alone its own digest.
+        """
+        return evaluation.digest
+
+    def evaluate_together(
+        self,
+        documents: Mapping[Path, Mapping[str, Any]],
+        needs: Mapping[str, Path],
+        hardware: "Hardware",
+        title: str,
+    ) -> None:
+        """Carry out evaluations that go together, each given by its folder, in one pass over the images."""
+        function(f"{self.evaluation}:evaluate_together")(documents, needs, hardware, title)
+
     @abstractmethod
     def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """All numbers that follow from an evaluation's scores, by their flat names."""

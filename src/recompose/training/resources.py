@@ -25,31 +25,58 @@ def trainable(module: "nn.Module") -> int:
 
 
 class EvaluationCosts:
-    """What an evaluation costs, from before its scoring to after it.
+    """What evaluations cost that are carried out in one pass, from before its scoring to after it; mostly it is one.
+
+    Seconds are those that each would take alone: of all that serves several, and of what is its own.
 
     Args:
         trainable_parameters: of the method that is evaluated.
         device: where it computes; None for a method that needs no torch.
+        evaluations: how many there are.
     """
 
-    def __init__(self, trainable_parameters: int, device: "torch.device | None") -> None:
+    def __init__(self, trainable_parameters: int, device: "torch.device | None", evaluations: int = 1) -> None:
         self._parameters, self._peak = trainable_parameters, Peak(device)
-        self._seconds = 0.0
+        self._waits_for = device if evaluations > 1 and device is not None and device.type == "cuda" else None
+        self._pass_seconds, self._not_of_all = 0.0, 0.0
+        self._own = [0.0] * evaluations
 
     @contextmanager
     def scoring(self) -> Iterator[None]:
         """Count what is done in this context as scoring."""
         began = time.perf_counter()
         yield
-        self._seconds = time.perf_counter() - began
+        self._pass_seconds = time.perf_counter() - began
 
-    def write(self, path: Path) -> None:
-        """Write parameters, seconds of scoring, and the peak of memory in bytes."""
-        costs = {
+    @contextmanager
+    def own(self, *places: int) -> Iterator[None]:
+        """Count what is done in this context, within scoring, for the evaluations at these places alone."""
+        began = self._now()
+        yield
+        seconds = self._now() - began
+        self._not_of_all += seconds
+        for place in places:
+            self._own[place] += seconds
+
+    def _now(self) -> float:
+        """The time once a GPU has done what it was given."""
+        if self._waits_for is not None:
+            import torch
+
+            torch.cuda.synchronize(self._waits_for)
+        return time.perf_counter()
+
+    def write(self, path: Path, place: int = 0) -> None:
+        """Write parameters, seconds of scoring, and the peak of memory in bytes; where several evaluations share the
+        pass, also how many, and its own seconds. The peak is the pass's.
+        """
+        costs: dict[str, float | None] = {
             "trainable_parameters": self._parameters,
-            "test_seconds": self._seconds,
+            "test_seconds": self._pass_seconds - self._not_of_all + self._own[place],
             "peak_memory_bytes": self._peak.bytes,
         }
+        if len(self._own) > 1:
+            costs |= {"pass_evaluations": len(self._own), "pass_seconds": self._pass_seconds}
         write_json(path, costs)
 
 

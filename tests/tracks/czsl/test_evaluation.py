@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from safetensors.numpy import load_file
 from recompose.backbones.clip import Backbone, build
 from recompose.fingerprint import fingerprint
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate
+from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate, evaluate_together
 from recompose.tracks.czsl.measures import read_measures
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.clip import CLIP
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import Scores, score_worlds, world_by_world
 from recompose.tracks.czsl.training import train
 from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, settings_of
@@ -151,6 +154,74 @@ def test_one_run_is_evaluated_with_other_settings_of_scores(needs: dict[str, Pat
     assert (tmp_path / "run" / "checkpoint.safetensors").read_bytes() == before
     untrained = evaluated(evaluation_document(CSO, own | {"scoring": SCORING}), needs, tmp_path / "untrained")
     assert not np.array_equal(plain["test/open/seen_score"], untrained["test/open/seen_score"])
+
+
+SCORINGS: dict[str, list[dict[str, Any]]] = {
+    "msci": [
+        {"fusion": "logits", "closed": [0.1, 0.81], "open": [0.3, 0.49]},
+        {"fusion": "probabilities", "closed": [0.1, 0.9], "open": [0.3, 0.7]},
+        {"fusion": "logits", "closed": [1.0, 0.0], "open": [1.0, 0.0]},
+    ],
+    "duplex": [
+        {"fusion": "probabilities", "closed": [1.0, 1.0, 1.0], "open": [1.0, 1.0, 1.0]},
+        {"fusion": "probabilities", "closed": [0.0, 1.0, 0.5], "open": [0.2, 0.0, 1.0]},
+        {"fusion": "logits", "closed": [0.0, 1.0, 0.0], "open": [1.0, 0.0, 0.0]},
+    ],
+}
+
+
+@pytest.mark.parametrize("pairs", [2, 4096])  # several blocks of pairs, and one
+@pytest.mark.parametrize(("kind", "name", "own"), [(MSCI, "msci", settings_of("msci")), (Duplex, "duplex", OF_DUPLEX)])
+def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_to_the_bit(
+    needs: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type,
+    name: str,
+    own: dict[str, Any],
+    pairs: int,
+) -> None:
+    monkeypatch.setattr(worlds, "PAIR_BLOCK", pairs)
+    monkeypatch.setattr(worlds, "IMAGE_BLOCK", 3)
+    documents = {
+        tmp_path / str(place): evaluation_document(kind, own | {"scoring": scoring}, feasibility=BY_TEXT)
+        for place, scoring in enumerate(SCORINGS[name])
+    }
+    first = tmp_path / "0"
+    documents[first]["keeps"] = ["embeddings"] if kind is Duplex else []
+    for folder, document in documents.items():
+        evaluated(document, needs, folder.with_name(f"{folder.name}-alone"))
+        folder.mkdir()
+    counts = Counter[str]()
+    for method in ("encode_images", "encode_world", "cross_attend"):
+        monkeypatch.setattr(kind, method, counted(getattr(kind, method), counts))
+    evaluate_together({tmp_path / "0": documents[first] | {"keeps": []}}, needs, CPU, "t")
+    alone, _ = dict(counts), counts.clear()
+    evaluate_together(documents, needs, CPU, "t")
+    blocks_shown = 2 if kind is Duplex else 0  # of test images, by embeddings
+    assert counts["encode_world"] == alone["encode_world"]
+    assert counts["encode_images"] - alone["encode_images"] <= blocks_shown
+    if pairs > 100:
+        assert counts["cross_attend"] == alone["cross_attend"]
+    for folder in documents:
+        other = folder.with_name(f"{folder.name}-alone")
+        assert {path.name for path in folder.iterdir()} == {path.name for path in other.iterdir()}
+        for file in {path.name for path in folder.iterdir()} - {COSTS}:
+            assert (folder / file).read_bytes() == (other / file).read_bytes(), file
+        costs = json.loads((folder / COSTS).read_text())
+        assert costs["pass_evaluations"] == 3
+        assert 0 < costs["test_seconds"] < costs["pass_seconds"]
+    assert len({(folder / FILE).read_bytes() for folder in documents}) == 3
+
+
+def counted(function: Any, counts: "Counter[str]") -> Any:
+    """The same function, each call of which is counted under its name."""
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        counts[function.__name__] += 1
+        return function(*args, **kwargs)
+
+    return counting
 
 
 def test_a_run_of_other_settings_is_refused(needs: dict[str, Path], tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from recompose.engine import ALL, Engine, Machine
-from recompose.papers.declaration import Variant
+from recompose.papers.declaration import Variant, declared_variants
 from recompose.params import Params, load_params
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.plan import Plan, Planner, Recipe, TrackPlan
 from recompose.tracks import FORMS
 from recompose.tracks.czsl import CZSL
 from recompose.workspace import Workspace
@@ -165,3 +165,33 @@ def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_ea
     features = next(job for job in jobs if job.phase == "features" and len(job.keys) == 3)
     assert len(engine.before(ALL, features.name)) == 4  # the worlds and their pixels, the scenes and the backbone
     assert features.says == "features: shapes-pairs by shapes-clip (3)"
+
+
+# names that mean the same
+
+
+@pytest.mark.parametrize(("profile", "dataset"), [("demo", SHAPES), ("paper", "mit-states"), ("paper", "ut-zappos")])
+def test_the_semantic_side_of_duplex_and_c_s_o_are_one_recipe(profile: str, dataset: str) -> None:
+    plan = planned(profile, variants=declared_variants("czsl"))
+    by_name, own = plan.evaluations["duplex-semantic", dataset], plan.evaluations["c-s-o", dataset]
+    assert [each.digest for each in by_name] == [each.digest for each in own]
+    assert [each.needs["run"].digest for each in by_name] == [each.needs["run"].digest for each in own]
+    recipes = Plan({"czsl": plan}).of("evaluations")
+    assert len([each for each in recipes if each.digest == own[0].digest]) == 1
+
+
+def test_evaluations_go_together_that_differ_in_scoring_and_what_they_keep_alone() -> None:
+    plan = planned("demo", variants=declared_variants("czsl"))
+
+    def together(*names: str) -> int:
+        return len({CZSL().together(plan.evaluations[name, SHAPES][0]) for name in names})
+
+    assert together("msci", "msci-printed-fusion", "msci-selected-fusion", "msci-text-path") == 1
+    tested = [name for name, dataset in plan.evaluations if name.startswith("duplex-tested") and dataset == SHAPES]
+    assert len(tested) == 7
+    assert together("duplex", "duplex-shown", "duplex-text-path", "duplex-prototype-path", *tested) == 1
+    assert together("msci", "msci-without-df", "duplex", "c-s-o", "csp") == 5
+    one, other = plan.evaluations["msci", SHAPES][:2]
+    assert CZSL().together(one) != CZSL().together(other)
+    chance = plan.evaluations["chance", SHAPES][0]
+    assert CZSL().together(chance) == chance.digest

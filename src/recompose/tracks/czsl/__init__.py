@@ -4,7 +4,7 @@ training.
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -110,6 +110,13 @@ class CZSL(Track):
         from recompose.tracks.czsl.data.pairs import PairData
 
         return [Picture(sample.path) for sample in PairData.read(index).samples]
+
+    def together(self, evaluation: Recipe) -> str:
+        """Return the digest of what is left of an evaluation without its settings of scores and what it keeps."""
+        settings = dict(evaluation.document["settings"])
+        if settings.pop("scoring", None) is None:
+            return evaluation.digest
+        return replace(evaluation, document={**evaluation.document, "settings": settings, "keeps": []}).digest
 
     def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.czsl.measures import read_measures

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recompose.tracks.czsl.building import COSTS, method_class, own_settings, prepared_method, read_index
-from recompose.tracks.czsl.metrics.worlds import FILE, Scores, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds, score_worlds_by, world_by_world
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
@@ -31,41 +31,51 @@ def evaluate(
         hardware: where torch computes.
         title: what progress is reported under.
     """
-    scores = (_scores_on_backbone if "backbone" in needs else _scores_alone)(document, needs, folder, hardware, title)
-    scores.write(folder / FILE)
+    if "backbone" in needs:
+        evaluate_together({folder: document}, needs, hardware, title)
+    else:
+        _evaluate_alone(document, needs, folder, title)
 
 
-def _scores_alone(
-    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, _: Hardware, title: str
-) -> Scores:
-    """The scores of a method that needs no backbone."""
+def _evaluate_alone(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, title: str) -> None:
+    """Score a method that needs no backbone."""
     method = method_class(document)(document["seed"], **own_settings(document["settings"]))
     costs = EvaluationCosts(0, None)
     with costs.scoring():
         scores = score_worlds(read_index(needs["data"]), world_by_world(method.scorer), title=title)
     costs.write(folder / COSTS)
-    return scores
+    scores.write(folder / FILE)
 
 
-def _scores_on_backbone(
-    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
-) -> Scores:
-    """The scores of a method on a backbone, brought to a run's checkpoint where there is one."""
+def evaluate_together(
+    documents: Mapping[Path, Mapping[str, Any]], needs: Mapping[str, Path], hardware: Hardware, title: str
+) -> None:
+    """Score a method on a backbone, brought to a run's checkpoint where there is one, by several settings of scores:
+    images and texts are encoded once, and what is left is that of each alone, to the bit.
+
+    Args:
+        documents: by the folder where results are left; they differ in ``scoring`` and ``keeps`` alone.
+        needs, hardware, title: as for a single one.
+    """
     import torch
 
-    from recompose.tracks.czsl.scoring import read_feasibility, restore_run, scorer_of, write_embeddings
+    from recompose.tracks.czsl.scoring import fusions, parts_of, read_feasibility, restore_run, write_embeddings
 
+    document = next(iter(documents.values()))
     torch.set_num_threads(document["threads"])
     device = hardware.device
     feasibility = read_feasibility(document["feasibility"], needs, device)
     method, data, inputs = prepared_method(document, needs)
-    method.scored_with(**document["settings"].get("scoring", {}))
+    scorings = [method.scoring_of(**each["settings"].get("scoring", {})) for each in documents.values()]
     if "run" in needs:
         restore_run(method, needs["run"])
-    costs = EvaluationCosts(trainable(method), device)
+    costs = EvaluationCosts(trainable(method), device, len(documents))
     with costs.scoring():
-        scores = score_worlds(data, scorer_of(method, data, inputs, device), feasibility, title)
-    costs.write(folder / COSTS)
-    if "embeddings" in document["keeps"]:
-        write_embeddings(method, data, inputs, device, folder / EMBEDDINGS)
-    return scores
+        scorer = parts_of(method, data, inputs, device, scorings, costs.own)
+        scores = score_worlds_by(data, scorer, fusions(method, scorings), feasibility, title, costs.own)
+    for place, folder in enumerate(documents):
+        costs.write(folder / COSTS, place)
+    for (folder, each), of_each in zip(documents.items(), scores, strict=True):
+        if "embeddings" in each["keeps"]:
+            write_embeddings(method, data, inputs, device, folder / EMBEDDINGS)
+        of_each.write(folder / FILE)

@@ -2,15 +2,15 @@
 feasible.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
 
 from recompose.backbones.arrays import Stack
 from recompose.backbones.clip import Backbone
@@ -20,7 +20,7 @@ from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.metrics.feasibility import feasibility
-from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Scorer
+from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
 
 
 def restore_run(method: PairMethod, run: Path) -> None:
@@ -49,28 +49,70 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
 
 
 def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | Stack, device: torch.device) -> Scorer:
-    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``: texts are encoded once for each world, and
-    images once for all.
+    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, by its own settings of scores: texts are
+    encoded once for each world, and images once for all.
     """
+    return _scorer(method, data, inputs, device, method.scores_of)
+
+
+def parts_of(
+    method: PairMethod,
+    data: PairData,
+    inputs: np.ndarray | Stack,
+    device: torch.device,
+    scorings: Sequence[Any],
+    own: Callable[..., AbstractContextManager[object]] = nullcontext,
+) -> Scorer:
+    """The same, of what scores are made of that ``fusions`` makes by each of some settings.
+
+    Args:
+        scorings: these settings.
+        own: a context for what is done for the settings at some places alone.
+    """
+    wanting = [place for place, scoring in enumerate(scorings) if method.needs_totals(scoring)]
+
+    def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
+        surveyed = method.survey(images, blocks)
+        if wanting:
+            with own(*wanting):
+                surveyed = method.with_totals(surveyed, blocks)
+        return (method.parts(surveyed, block) for block in blocks)
+
+    return _scorer(method, data, inputs, device, parts)
+
+
+def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
+    """What makes scores of parts, by each of some settings."""
+    return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
+
+
+def _scorer(
+    method: PairMethod,
+    data: PairData,
+    inputs: np.ndarray | Stack,
+    device: torch.device,
+    of_blocks: Callable[[Any, list[Any]], Iterator[Any]],
+) -> Scorer:
+    """A scorer by what is made of encoded images in the blocks of a world."""
     method.eval().to(device)
 
     @torch.no_grad()
-    def scorer(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterator[Tensor]]]:
+    def scorer(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterator[Any]]]:
         encoded = {
             world: method.encode_world([torch.from_numpy(data.indices(pairs)).to(device) for pairs in blocks], world)
             for world, blocks in worlds.items()
         }
 
         @torch.no_grad()
-        def scores(rows: np.ndarray) -> Mapping[str, Iterator[Tensor]]:
+        def scores(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
             images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
             return {world: in_world(images, blocks) for world, blocks in encoded.items()}
 
         return scores
 
     @torch.no_grad()
-    def in_world(images: Any, blocks: list[Any]) -> Iterator[Tensor]:
-        yield from method.scores_of(images, blocks)
+    def in_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
+        yield from of_blocks(images, blocks)
 
     return scorer
 

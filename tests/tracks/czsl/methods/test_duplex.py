@@ -113,7 +113,7 @@ def gradients(loss: Tensor, method: Duplex) -> dict[str, Tensor]:
     return dict(zip(parameters, found, strict=True))
 
 
-def dense(method: Duplex, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
+def dense(method: ThreePath, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
     """The scores of all blocks of a world, side by side."""
     with torch.no_grad():
         return torch.cat(list(method.scores(images, method.encode_world(blocks, world))), dim=1)
@@ -408,6 +408,20 @@ def test_its_text_side_over_seen_pairs_is_the_plain_three_paths(backbone: Backbo
         torch.testing.assert_close(
             gradient, wanted.get(name, torch.zeros(())).expand_as(gradient), atol=1e-5, rtol=1e-4
         )
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("fusion", ["probabilities", "logits"])
+def test_without_its_prototypes_it_scores_as_the_plain_three_paths_to_the_bit(
+    backbone: Backbone, images: Tensor, fusion: str
+) -> None:
+    """So the semantic rows of Tables 5, 7 and 11 are declared as C-S-O: one recipe under two names."""
+    method = made(backbone, fusion=fusion, closed=[0.5, 0.0, 0.25])
+    own = THREE_PATHS | {"disentangler_layers": 2, "fusion": fusion, "closed": [0.5, 0.25]}
+    plain = new_method(CSO, backbone, STATES, OBJECTS, own).eval()
+    plain.load_state_dict(method.state_dict(), strict=False)
+    blocks = list(torch.tensor(CLOSED).split(3))
+    assert torch.equal(dense(method, images, blocks, "closed"), dense(plain, images, blocks, "closed"))
 
 
 def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone: Backbone, images: Tensor) -> None:

@@ -374,7 +374,7 @@ def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbon
 def test_settings_of_scores_that_there_are_not_are_refused(backbone: Backbone) -> None:
     method = made(backbone)
     with pytest.raises(ValueError, match="fusion is sum, not one of probabilities, logits"):
-        method.scored_with(fusion="sum", closed=[1.0, 1.0])  # type: ignore[arg-type]
+        method.scored_with(fusion="sum", closed=[1.0, 1.0])
     with pytest.raises(ValueError, match="there are weights for opened"):
         method.scored_with(fusion="logits", opened=[1.0, 1.0])
     csp = CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0)

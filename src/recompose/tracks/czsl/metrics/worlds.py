@@ -4,7 +4,8 @@ Every measure follows from what is kept: each image's best pairs, and in the ope
 threshold of feasibility. Measures themselves are in ``recompose.tracks.czsl.measures``.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,9 +29,11 @@ RUNG_FIELDS = ("image", "pair", "score")
 
 Blocks = list[list[Pair]]
 # for the blocks of pairs of each world, "closed" and "open", once; then, for the images at these rows of the data set,
-# in each world their scores [images, pairs] in each block, on any device
+# in each world what their scores in each block are made of: mostly these themselves, [images, pairs], on any device
 Scorer = Callable[[Mapping[str, Blocks]], Callable[[np.ndarray], Mapping[str, Iterable[Any]]]]
-# the same of one world
+Fusion = Callable[[Any], Any]  # from what a scorer gives of a block to its scores
+Watch = Callable[[int], AbstractContextManager[object]]  # what is done in it is for the fusion at this place alone
+# a scorer of one world
 WorldScorer = Callable[[Blocks, str], Callable[[np.ndarray], Iterable[Any]]]
 
 
@@ -66,16 +69,18 @@ class SinkPair:
 
 @dataclass(frozen=True)
 class Feed:
-    """A world whose scores sinks are fed with, by split, and the order [pairs] of its pairs."""
+    """A world whose scores sinks are fed with, of each fusion by split, and the order [pairs] of its pairs."""
 
     world: World
-    sinks: Mapping[str, Sink]
+    sinks: Sequence[Mapping[str, Sink]]
     order: np.ndarray
 
 
-def feed(feeds: Iterable[Feed], scorer: Scorer, title: str = "") -> None:
+def feed(
+    feeds: Iterable[Feed], scorer: Scorer, fusions: Sequence[Fusion], title: str = "", own: Watch = nullcontext
+) -> None:
     """Feed sinks with the scores of all images and pairs, block by block; images are gone through once for all
-    worlds.
+    worlds and fusions.
     """
     feeds = list(feeds)
     blocks = [_blocks(each.order, PAIR_BLOCK) for each in feeds]
@@ -91,8 +96,10 @@ def feed(feeds: Iterable[Feed], scorer: Scorer, title: str = "") -> None:
     for split, images in bar(of_images, label, "blocks of images"):
         of_worlds = score(rows[split][images])
         for each, of_world in zip(feeds, blocks, strict=True):
-            for pairs, scores in zip(of_world, of_worlds[each.world.name], strict=True):
-                each.sinks[split].update(scores, images, pairs)
+            for pairs, parts in zip(of_world, of_worlds[each.world.name], strict=True):
+                for place, (fuse, sinks) in enumerate(zip(fusions, each.sinks, strict=True)):
+                    with own(place):
+                        sinks[split].update(fuse(parts), images, pairs)
 
 
 def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
@@ -163,30 +170,65 @@ def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None 
         >>> best.seen_score.tolist(), best.unseen_score.tolist(), best.unseen_right.tolist()
         ([0.0], [1.0], [True])
     """
+    (scores,) = score_worlds_by(data, scorer, [_as_it_is], feasibility, title)
+    return scores
+
+
+def _as_it_is(scores: Any) -> Any:
+    return scores
+
+
+def score_worlds_by(
+    data: PairData,
+    scorer: Scorer,
+    fusions: Sequence[Fusion],
+    feasibility: np.ndarray | None = None,
+    title: str = "",
+    own: Watch = nullcontext,
+) -> list[Scores]:
+    """Score the same in one pass by several fusions of what the scorer gives of each block.
+
+    Args:
+        fusions: what makes scores of it.
+        own: a context for what is done for the fusion at a place alone.
+    """
     closed, everything = World.closed(data), World.open(data)
-    bests: dict[tuple[str, str], Best] = {}
-    evaluators = {split: _evaluator(closed, split) for split in EVALUATED_SPLITS}
-    top = Top(len(closed.rows["test"]), closed.candidates["test"], TOP)
+    gathered = [_Gathered(closed, everything, feasibility) for _ in fusions]
     # seen pairs first: columns of one kind then stand side by side, and need not be copied
-    in_closed = Feed(
-        closed,
-        evaluators | {"test": SinkPair(evaluators["test"], top)},
-        np.argsort(~closed.seen, kind="stable"),
-    )
+    in_closed = Feed(closed, [each.closed for each in gathered], np.argsort(~closed.seen, kind="stable"))
     if feasibility is None:
-        in_open = {split: _evaluator(everything, split) for split in EVALUATED_SPLITS}
         order = np.argsort(~everything.seen, kind="stable")
     else:
-        in_open = {
-            split: LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel())
+        order = np.lexsort((-feasibility.ravel(), ~everything.seen))
+    feed([in_closed, Feed(everything, [each.open for each in gathered], order)], scorer, fusions, title, own)
+    return [each.scores() for each in gathered]
+
+
+class _Gathered:
+    """What gathers the scores of one fusion: ``closed`` and ``open``, each by split."""
+
+    def __init__(self, closed: World, everything: World, feasibility: np.ndarray | None) -> None:
+        self._evaluators = {split: _evaluator(closed, split) for split in EVALUATED_SPLITS}
+        self._top = Top(len(closed.rows["test"]), closed.candidates["test"], TOP)
+        self.closed: Mapping[str, Sink] = self._evaluators | {"test": SinkPair(self._evaluators["test"], self._top)}
+        self.open: dict[str, Evaluator | LadderBuilder] = {
+            split: _evaluator(everything, split)
+            if feasibility is None
+            else LadderBuilder(everything.targets[split], everything.seen, feasibility.ravel())
             for split in EVALUATED_SPLITS
         }
-        order = np.lexsort((-feasibility.ravel(), ~everything.seen))
-    feed([in_closed, Feed(everything, in_open, order)], scorer, title)
-    for world, builders in (("closed", evaluators), ("open", in_open)):
-        bests |= {(split, world): builder.best() for split, builder in builders.items()}
-    ladders = {split: builder.ladder() for split, builder in in_open.items() if isinstance(builder, LadderBuilder)}
-    return Scores(bests, ladders, top.pairs)
+
+    def scores(self) -> Scores:
+        """Return what is kept of them."""
+        bests = {
+            (split, world): builder.best()
+            for world, of_splits in (("closed", self._evaluators), ("open", self.open))
+            for split, builder in of_splits.items()
+        }
+        ladders = {
+            split: builder.ladder() for split, builder in self.open.items() if isinstance(builder, LadderBuilder)
+        }
+        return Scores(bests, ladders, self._top.pairs)
 
 
 def _evaluator(world: World, split: str) -> Evaluator:

@@ -34,6 +34,7 @@ class PairMethod(nn.Module, ABC):
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()
         self.backbone = backbone.requires_grad_(False)
+        self._scoring: Any = None
 
     def train(self, mode: bool = True) -> "PairMethod":
         """Switch to training; the frozen towers stay as they are."""
@@ -45,14 +46,27 @@ class PairMethod(nn.Module, ABC):
         """Take in what is known of the data set, once, before training."""
 
     def scored_with(self, *args: Any, **scoring: Any) -> Self:
-        """The same method, with these settings of its scores, which training does not depend on; here there are none.
+        """The same method, with these settings of its scores, which training does not depend on.
+
+        Raises:
+            TypeError: the method has no such setting.
+        """
+        self._scoring = self.scoring_of(*args, **scoring)
+        return self
+
+    @property
+    def scoring(self) -> Any:
+        """The settings of scores that it was given; a method without any has none."""
+        return self._scoring
+
+    def scoring_of(self, *args: Any, **scoring: Any) -> Any:
+        """Return settings of scores as ``fuse`` takes them; here there are none.
 
         Raises:
             TypeError: the method has no such setting.
         """
         if args or scoring:
             raise TypeError(f"{type(self).__name__} has no settings of scoring, such as {', '.join(scoring)}")
-        return self
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:
@@ -76,9 +90,26 @@ class PairMethod(nn.Module, ABC):
         """What is known of images with regard to the whole world, once before they are scored block by block."""
         return images
 
+    def needs_totals(self, scoring: Any) -> bool:
+        """Whether these settings of scores ask for ``with_totals``."""
+        return False
+
+    def with_totals(self, images: Any, world: list[Any]) -> Any:
+        """Return surveyed images with what only some settings of scores need to know of the whole world."""
+        return images
+
     @abstractmethod
     def score(self, images: Any, block: Any) -> Tensor:
         """Scores [images, pairs], in 32 bits, of surveyed images and a block of the world."""
+
+    def parts(self, images: Any, block: Any) -> Any:
+        """Return what scores are made of, whatever their settings; here these themselves."""
+        return self.score(images, block)
+
+    def fuse(self, parts: Any, scoring: Any) -> Tensor:
+        """Return scores [images, pairs] by these settings."""
+        scores: Tensor = parts
+        return scores
 
     @abstractmethod
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
@@ -93,6 +124,8 @@ class PairMethod(nn.Module, ABC):
     def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
         """The same of encoded images, which serve every world."""
         surveyed = self.survey(images, world)
+        if self.needs_totals(self.scoring):
+            surveyed = self.with_totals(surveyed, world)
         return (self.score(surveyed, block) for block in world)
 
 

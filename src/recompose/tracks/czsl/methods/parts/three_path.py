@@ -6,7 +6,7 @@ objects.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -46,6 +46,19 @@ class Scoring:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What scores of images and a block's pairs are made of, in a world: p(state) p(object) [images, P], of each way
+    to tell a pair as a whole its logits [images, P], and what its probabilities are divided by, as a logarithm
+    [images]; no such totals where no score needs them.
+    """
+
+    world: str
+    apart: Tensor
+    wholes: tuple[Tensor, ...]
+    totals: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
 class Block:
     """A block of a world: its pairs [P, 2] and texts [P, E], and the texts of all states [S, E] and objects [O, E]."""
 
@@ -60,9 +73,9 @@ class Block:
 class Views:
     """What the paths know of images: an embedding [images, E] for each, and what texts attend to.
 
-    A survey adds the probabilities of states [images, S] and objects [images, O], and for each way to tell a pair as a
-    whole the logarithm [images] of the sum over all pairs of a world; of a world in one block also the logits [images,
-    P], so that cross-attention is computed once.
+    A survey adds the probabilities of states [images, S] and objects [images, O]; of a world in one block also the
+    logits [images, P] of each way to tell a pair as a whole, so that cross-attention is computed once. Totals are the
+    logarithms [images] of the sums over all pairs of a world, of each of these ways.
     """
 
     pair: Tensor
@@ -144,7 +157,6 @@ class ThreePath(PairMethod):
         self._heads = disentangler_layers, disentangler_dropout, disentangler_end, disentangler_start
         self.of_state, self.of_object = self._disentangler(), self._disentangler()
         self.loss_weights = loss_weights
-        self._scoring: Scoring | None = None
 
     def _disentangler(self) -> Disentangler:
         layers, dropout, end, start = self._heads
@@ -157,16 +169,16 @@ class ThreePath(PairMethod):
         Raises:
             ValueError: nobody has set it.
         """
-        if self._scoring is None:
+        scoring: Scoring | None = self._scoring
+        if scoring is None:
             raise ValueError(f"{type(self).__name__} has no settings of scoring yet: give it some with scored_with")
-        return self._scoring
+        return scoring
 
-    def scored_with(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> Self:
-        """The same method with a fusion, and the weights of the parts of a score in the ``closed`` or the ``open``
-        world, or in both.
+    def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> Scoring:
+        """Return a fusion, and the weights of the parts of a score in the ``closed`` or the ``open`` world, or in
+        both.
         """
-        self._scoring = Scoring(fusion, weights)
-        return self
+        return Scoring(fusion, weights)
 
     def layers(self) -> list[list[int]]:
         """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
@@ -248,16 +260,18 @@ class ThreePath(PairMethod):
         return (self.logits("pair", images, block.pairs),)
 
     def survey(self, images: Views, world: list[Block]) -> Views:
-        """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12), and what those of pairs are divided by
-        (Eq. 10).
-        """
+        """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12)."""
         states = self.logits("state", images, world[0].states).softmax(dim=-1)
         objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
         images = replace(images, states=states, objects=objects)
-        if len(world) == 1:
-            images = replace(images, wholes=self.wholes(images, world[0]))
-        if self.scoring.fusion == "logits":
-            return images
+        return replace(images, wholes=self.wholes(images, world[0])) if len(world) == 1 else images
+
+    def needs_totals(self, scoring: Scoring) -> bool:
+        """Whether the pair's probability is asked for."""
+        return scoring.fusion == "probabilities"
+
+    def with_totals(self, images: Views, world: list[Block]) -> Views:
+        """Adds what the probabilities of pairs are divided by (MSCI, Eq. 10)."""
         of_blocks = ([logits.logsumexp(dim=-1) for logits in self._wholes(images, block)] for block in world)
         totals = (torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
         return replace(images, totals=tuple(totals))
@@ -265,16 +279,27 @@ class ThreePath(PairMethod):
     def _wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
         return images.wholes or self.wholes(images, block)
 
-    def score(self, images: Views, block: Block) -> Tensor:
-        """Scores [images, P] of surveyed images: the weighted sum of a pair's probability, or logit, and of p(state)
-        p(object).
+    def parts(self, images: Views, block: Block) -> Parts:
+        """Return what the paths make of surveyed images and a block's pairs."""
+        assert images.states is not None and images.objects is not None
+        apart = images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
+        return Parts(block.world, apart, self._wholes(images, block), images.totals)
+
+    def fuse(self, parts: Parts, scoring: Scoring) -> Tensor:
+        """Scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
 
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
         Troika at 1f3c546) takes logits.
         """
-        assert images.states is not None and images.objects is not None
-        *shares, apart = self.scoring.weights[block.world]
-        score = apart * images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
-        for place, (share, logits) in enumerate(zip(shares, self._wholes(images, block), strict=True)):
-            score = score + share * ((logits - images.totals[place][:, None]).exp() if images.totals else logits)
+        *shares, apart = scoring.weights[parts.world]
+        wholes = parts.wholes
+        if scoring.fusion == "probabilities":
+            wholes = tuple((of - total[:, None]).exp() for of, total in zip(wholes, parts.totals, strict=True))
+        score = apart * parts.apart
+        for share, whole in zip(shares, wholes, strict=True):
+            score = score + share * whole
         return score
+
+    def score(self, images: Views, block: Block) -> Tensor:
+        """Scores [images, P] of surveyed images by the method's own settings."""
+        return self.fuse(self.parts(images, block), self.scoring)
