@@ -18,5 +18,14 @@ def takes_onednn(multiplications: int) -> bool:
 
 
 def linear_kernel() -> str:
-    """Return the choice in words."""
-    return "torch" if onednn_from is None else f"onednn from {onednn_from:,} multiplications"
+    """Return the choice of this process in words."""
+    return in_words(onednn_from)
+
+
+def in_words(multiplications: int | None) -> str:
+    """Return a choice in words.
+
+    >>> in_words(None), in_words(2**23)
+    ('torch', 'onednn from 8,388,608 multiplications')
+    """
+    return "torch" if multiplications is None else f"onednn from {multiplications:,} multiplications"

@@ -17,6 +17,8 @@ from recompose.data.content import changed, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
+from recompose.kernels import choose_linear
+from recompose.machine import onednn_from
 from recompose.params import Backbone, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
@@ -29,6 +31,7 @@ from recompose.workspace import Workspace
 
 BACKBONE = "backbone.json"  # of a backbone: what it takes to load it
 DEVICES = ".locks"  # of the results: who has which GPU
+WITHOUT_MAPS = ("data", "pixels")  # kinds whose making computes no linear map
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,8 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """
     _leave_scheduler()
     recipes = list(recipes)
+    if any(recipe.kind not in WITHOUT_MAPS for recipe in recipes):
+        choose_linear(onednn_from(work.params.chosen.trainer.linear))
     with _own_devices(work, recipes):
         _make_all(work, recipes)
 

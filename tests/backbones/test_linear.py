@@ -128,7 +128,10 @@ def test_towers_give_the_same_where_all_their_maps_are_convolved() -> None:
     images, ids = torch.randn(16, 3, *backbone.image_size), backbone.tokens([f"a photo of {n} dogs" for n in range(16)])
     results = []
     for least in (0, None):
-        with patch.object(kernels, "onednn_from", least), patch.object(functional, "conv2d", wraps=functional.conv2d) as used:
+        with (
+            patch.object(kernels, "onednn_from", least),
+            patch.object(functional, "conv2d", wraps=functional.conv2d) as used,
+        ):
             embeddings = backbone.encode_image(images), backbone.encode_text(ids)
         gradients = torch.autograd.grad(
             sum(each.square().sum() for each in embeddings), [p for p in backbone.parameters() if p.numel() > 1]

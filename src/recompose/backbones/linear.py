@@ -1,8 +1,8 @@
 """Linear maps, which on a CPU go to oneDNN where this processor gains by it.
 
 Torch gives ``linear`` in 32 bits to MKL, which takes no more than AVX2 on processors that are not Intel's, and
-convolutions to oneDNN, which takes AVX-512 where there is. A linear map is a 1 x 1 convolution: rows of features are the
-pixels of images whose channels lie last. With AVX-512 that is up to twice as fast at the shapes of ``python -m
+convolutions to oneDNN, which takes AVX-512 where there is. A linear map is a 1 x 1 convolution: rows of features are
+the pixels of images whose channels lie last. With AVX-512 that is up to twice as fast at the shapes of ``python -m
 benchmarks.linear_maps``, with AVX2 up to twice as slow: ``recompose.kernels`` holds what was chosen for this process.
 """
 
