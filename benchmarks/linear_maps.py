@@ -22,10 +22,10 @@ MOST = 1.03  # of torch's time
 
 
 def milliseconds(step: Callable[[], object]) -> float:
-    """What one call takes."""
-    start = time.perf_counter()
+    """Return what one call takes of the processor's time: others may be using the machine."""
+    start = time.process_time()
     step()
-    return 1000 * (time.perf_counter() - start)
+    return 1000 * (time.process_time() - start)
 
 
 def by(multiplications: int | None) -> Callable[..., Tensor]:
@@ -40,7 +40,7 @@ def by(multiplications: int | None) -> Callable[..., Tensor]:
 
 def measure(rows: int, into: int, out: int, chosen: int | None) -> dict[str, list[float]]:
     """Return milliseconds by torch, by what was chosen and by oneDNN, forward alone and with gradients: of the fastest
-    of calls in turn, as others may be using the machine.
+    of calls in turn.
     """
     torch.manual_seed(0)
     x, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((rows, into), (out, into), (out,)))

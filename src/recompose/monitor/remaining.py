@@ -182,9 +182,8 @@ def remaining(
     times = [_seconds(each, forecast, ratio, now) for each in wanted]
     left = (_left(engine, each.recipe, time) for each, time in zip(wanted, times, strict=True) if time is not None)
     runs = sum(span.recipe.kind == TRAINED[0] for span in session)
-    return Remaining(
-        tuple(left), times.count(None), os.cpu_count() or 1, runs, max((now - forecast.began).total_seconds(), 0.0)
-    )
+    lasted = (now - forecast.began).total_seconds() if session or at_work else 0.0
+    return Remaining(tuple(left), times.count(None), os.cpu_count() or 1, runs, lasted)
 
 
 def _seconds(unfinished: Unfinished, forecast: Forecast, ratio: float, now: datetime) -> float | None:

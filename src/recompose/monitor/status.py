@@ -11,7 +11,6 @@ from recompose.costs import Costs
 from recompose.engine import Engine
 from recompose.errors import DamagedError
 from recompose.monitor.remaining import (
-    MOMENT,
     Forecast,
     Span,
     Unfinished,
@@ -128,7 +127,7 @@ class Observer:
         self._work, self._papers = work, papers
         self._needed = {paper.name: needed_by(work.plan, paper) for paper in papers}
         self._whole: dict[str, Span] = {}  # by key
-        self._kept: tuple[int, Forecast] | None = None  # from how many records
+        self._kept: tuple[datetime | None, int, Forecast] | None = None  # of which session, from how many records
         self._engine = Engine(work)
 
     def look(self, now: datetime | None = None) -> Status:
@@ -207,14 +206,15 @@ class Observer:
     def _forecast(self, running: list[datetime], unfinished: list[Unfinished], now: datetime) -> Forecast:
         """What things will take; told anew where another session has begun, or what was unknown may be known now."""
         began = session_began(self._spans, running, now)
-        kept = self._kept
-        if kept and abs(kept[1].began - began) <= MOMENT:
-            counted, forecast = kept
+        session = began if began < now else None
+        if self._kept:
+            same, counted, forecast = self._kept
             unknown = any(forecast.seconds(each.recipe, 1) is None for each in unfinished)
-            if counted == len(self._whole) or not unknown:
+            if same == session and (counted == len(self._whole) or not unknown):
                 return forecast
-        self._kept = len(self._whole), Forecast(Costs.of(self._work, self._work.plan), began)
-        return self._kept[1]
+        forecast = Forecast(Costs.of(self._work, self._work.plan), began)
+        self._kept = session, len(self._whole), forecast
+        return forecast
 
 
 def _unfinished(recipe: Recipe, item: Item) -> Unfinished:
