@@ -58,8 +58,8 @@ def _facts() -> dict[str, str]:
         first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
     except OSError:
         return {}
-    pairs = (line.partition(":") for line in first.splitlines())
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    lines = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def _instruction_set(flags: set[str]) -> str:

@@ -15,13 +15,8 @@ from torch.nn import functional
 from recompose.backbones.linear import linear
 from recompose.kernels import choose_linear
 
-SHAPES = {
-    "texts of pairs that look at images": (64 * 83, 64, 256),
-    "tokens of captions, widened": (256 * 17, 128, 512),
-    "tokens of captions, narrowed": (256 * 17, 512, 128),
-    "tokens of captions, to queries, keys and values": (256 * 17, 128, 384),
-    "tokens of pairs": (3 * 83, 128, 512),
-}  # rows, features of each, features they are mapped to
+# rows, features of each, features they are mapped to: as the demo has them; benchmarks/linear_maps.py says where
+SHAPES = ((64 * 83, 64, 256), (256 * 17, 128, 512), (256 * 17, 512, 128), (256 * 17, 128, 384), (3 * 83, 128, 512))
 STEP, MAP = 1.0, 0.2  # seconds of measuring a step, and each map
 FEWEST = 3  # times that each is measured, however long it takes
 
@@ -71,7 +66,7 @@ def map_step(function: Callable[..., Tensor], rows: int, into: int, out: int) ->
 def maps(*, with_onednn: bool) -> Iterator[dict[str, float | int]]:
     """Measure each map by torch's own function, and by oneDNN where that is wanted."""
     choose_linear(0)  # our function takes oneDNN for everything
-    for rows, into, out in SHAPES.values():
+    for rows, into, out in SHAPES:
         functions = {"torch_seconds": functional.linear} | ({"onednn_seconds": linear} if with_onednn else {})
         steps = {name: map_step(function, rows, into, out) for name, function in functions.items()}
         yield {"rows": rows, "into": into, "out": out, **seconds(steps, MAP)}

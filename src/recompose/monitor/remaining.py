@@ -154,8 +154,8 @@ class Forecast:
 
     def ratio(self, spans: Iterable[Span]) -> float:
         """Return how many times as long as expected the jobs of the session took, or 1 while too few are finished."""
-        pairs = [(span.seconds, self.expected(span.recipe)) for span in spans if span.attempts == 1]
-        known = [(seconds, expected) for seconds, expected in pairs if expected]
+        times = [(span.seconds, self.expected(span.recipe)) for span in spans if span.attempts == 1]
+        known = [(seconds, expected) for seconds, expected in times if expected]
         took = sum(seconds for seconds, _ in known)
         return took / sum(expected for _, expected in known) if took >= ENOUGH else 1.0
 
