@@ -1,10 +1,12 @@
 """What tests of several folders share."""
 
+import atexit
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +14,13 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from recompose.files import write_json
+from recompose.machine import probe_path
+
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
+# a folder of one's own: no test depends on what was measured here, and none measures it but those that are about that
+os.environ["RECOMPOSE_CACHE"] = tempfile.mkdtemp(prefix="recompose-tests-")
 
 # HYPOTHESIS_PROFILE=fast is for test-fast, and repeatable for what a change has to pass: the same examples each time,
 # where tests by hand draw new ones; no deadlines, as tests share the machine with each other
@@ -21,6 +28,9 @@ settings.register_profile("thorough", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough"))
+
+write_json(probe_path(), {"probe": {"step_seconds": 0.1}})
+atexit.register(shutil.rmtree, os.environ["RECOMPOSE_CACHE"], ignore_errors=True)
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent

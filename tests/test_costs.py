@@ -1,5 +1,6 @@
 """Estimates from what was measured: the nearest, in proportion."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,14 @@ import pytest
 
 from recompose.costs import Costs, Estimate, Job, Measured, estimate, job_of
 from recompose.files import write_json
+from recompose.machine import Probe
 from recompose.plan import Recipe
 from recompose.report.lineage import write_lineage
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
 SIZES = {"a" * 64: {"train": 3000, "val": 1000, "test": 1000}, "b" * 64: {"train": 400, "val": 150, "test": 150}}
-MADE = {
+MADE: dict[str, Any] = {
     "started": "2026-01-01T12:00:00+00:00",
     "attempts": 1,
     "host": "h",
@@ -37,6 +39,7 @@ def measured(seconds: float, **given: Any) -> Measured:
     [
         (job(), [], None),
         (job(), [measured(10), measured(20)], Estimate(15, ("here",), ())),
+        (job(), [measured(10), measured(20), measured(90)], Estimate(20, ("here",), ())),
         (job(), [measured(10), measured(50, lr=0.2)], Estimate(10, ("here",), ())),
         (job(epochs=8), [measured(10)], Estimate(20, ("here",), ("epochs 4 to 8",))),
         (job(epochs=8, items=1500), [measured(10)], Estimate(10, ("here",), ("epochs 4 to 8", "items 3000 to 1500"))),
@@ -149,3 +152,31 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     assert both.estimate(runs_of(longer, "csp")[0]) == Estimate(
         12.0, ("h, d",), ("epochs 8 to 16", "items 2500 to 1500")
     )
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "expected"),
+    [(0.05, 0.1, Estimate(20, ("h, d, times 2.00",), ())), (0.1, 0.1, 10), (None, 0.1, 10), (0.05, None, 10)],
+)
+def test_a_time_is_scaled_by_the_speeds_of_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: float | None, here: float | None, expected: Any
+) -> None:
+    known = Probe(step_seconds=here) if here else None
+    monkeypatch.setattr("recompose.costs.cached_probe", lambda: known)
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    work = Workspace(tmp_path)
+    first, second = work.plan.evaluations("czsl", "csp", "shapes-pairs")[:2]
+    changed = {} if there is None else {"step_seconds": there}
+    write_json(work.store.record_path(first), record(first, 10, **changed))
+    wanted = expected if isinstance(expected, Estimate) else Estimate(expected, ("h, d",), ())
+    assert Costs.of(work, work.plan).estimate(second) == wanted
+
+
+def test_what_is_known_at_a_moment_is_what_had_begun(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    work = Workspace(tmp_path)
+    first, second = work.plan.evaluations("czsl", "csp", "shapes-pairs")[:2]
+    write_json(work.store.record_path(first), record(first, 10))
+    costs, noon = Costs.of(work, work.plan), datetime.fromisoformat(MADE["started"])
+    assert costs.until(noon).estimate(second) is None
+    assert costs.until(noon + timedelta(seconds=1)).estimate(second) == costs.estimate(second)

@@ -1,13 +1,14 @@
 """By what, where and from which sources something is made: host, device, packages, git."""
 
-import os
 import platform
 import socket
 import subprocess
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
+
+from recompose.kernels import linear_kernel
+from recompose.machine import Processor, cached_probe
 
 PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
 LOCK = "requirements.lock"
@@ -15,10 +16,11 @@ SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can move a
 
 
 def circumstances() -> dict[str, Any]:
-    """By what and where content is made: host, device, python, packages."""
+    """By what and where content is made: host, device, kernels, python, packages."""
     return {
         "host": socket.gethostname(),
         "device": _device(),
+        **_speed(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
@@ -32,16 +34,27 @@ def state_of_sources() -> dict[str, Any]:
 
 
 def _device() -> str:
-    """The GPUs where this process used any, the processor otherwise; torch is asked only where it is loaded already."""
+    """The GPUs where this process used any, the processor otherwise."""
+    if cuda := _cuda_in_use():
+        return f"{cuda.device_count()} x {cuda.get_device_name()}"
+    processor = Processor.here()
+    return f"{processor.cores} x {processor.model}"
+
+
+def _speed() -> dict[str, Any]:
+    """Return what the processor computed by, and how fast it is where that was measured; a GPU's speed is not its."""
+    known = None if _cuda_in_use() else cached_probe()
+    return {
+        "instruction_set": Processor.here().instruction_set,
+        "linear": linear_kernel(),
+        **({"step_seconds": known.step_seconds} if known else {}),
+    }
+
+
+def _cuda_in_use() -> Any:
+    """Return torch's module of GPUs where this process used any; torch is asked only where it is loaded already."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        return f"{torch.cuda.device_count()} x {torch.cuda.get_device_name()}"
-    try:
-        models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    except OSError:
-        models = []
-    model = models[0].partition(":")[2].strip() if models else platform.machine()
-    return f"{os.cpu_count()} x {model}"
+    return torch.cuda if torch is not None and torch.cuda.is_initialized() else None
 
 
 def _git(*arguments: str) -> str | None:

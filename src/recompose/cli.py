@@ -208,9 +208,11 @@ def summary(
 def plan(every: All = False, as_json: JSON = False) -> None:
     """Say what the parameters ask for, for which papers, what of it is there, and what the rest will take."""
     from recompose.engine import Engine
+    from recompose.machine import probe
     from recompose.monitor.outlook import outlook
     from recompose.terminal.plan import show_plan
 
+    probe()
     engine = Engine(_workspace())
     planned = outlook(engine)
     if as_json:
@@ -266,9 +268,11 @@ def status(
     as_json: JSON = False,
 ) -> None:
     """Say how the runs stand and how far they are; ends with an error where one failed or is damaged."""
+    from recompose.machine import probe
     from recompose.monitor.status import Observer
     from recompose.terminal import status as terminal
 
+    probe()
     if watch and as_json:
         raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
     work = _workspace()
@@ -293,9 +297,11 @@ def cost(
     as_json: JSON = False,
 ) -> None:
     """Say what is left to make, or would be after edits of params.yaml, and what it takes; makes and edits nothing."""
+    from recompose.machine import probe
     from recompose.monitor.changed import consequences
     from recompose.terminal.cost import show_cost
 
+    probe()
     costs = consequences(Path.cwd(), tuple(edits or ()))
     if as_json:
         print(json.dumps(costs.document(), indent=2))

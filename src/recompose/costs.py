@@ -1,16 +1,18 @@
-"""What things took where they were made, and what others like them will take."""
+"""What things took where they were made, and what others like them will take on this machine."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from math import log2, prod
-from statistics import mean
+from statistics import median
 from typing import Any
 
 from recompose.calibration import Calibration
 from recompose.digest import digest, short
 from recompose.files import read_json
+from recompose.machine import cached_probe
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import Plan, Recipe, recipe_of
@@ -44,7 +46,7 @@ class Measured:
     """What a job took."""
 
     job: Job
-    seconds: float
+    seconds: float  # on this machine, as far as its speed and the other's were measured
     where: str
     memory: int | None = None  # bytes at the peak, of the GPU where it took one
 
@@ -106,7 +108,7 @@ def _amounts(described: Described, sizes: Sizes, *, trains: bool) -> dict[str, i
 
 
 def estimate(job: Job, measured: Iterable[Measured]) -> Estimate | None:
-    """What a job will take: the mean of the nearest jobs of its kind, in proportion to its amounts.
+    """What a job will take: the median of the nearest jobs of its kind, in proportion to its amounts.
 
     Of two jobs the one is nearer that differs in fewer settings; twice or half an amount counts as much as one of them.
     None where nothing of the kind was measured, or not how much more or less there is to do.
@@ -122,7 +124,7 @@ def estimate(job: Job, measured: Iterable[Measured]) -> Estimate | None:
         for name, ratio in ratios.items()
         if ratio != 1
     }
-    seconds = mean(each.seconds * prod(ratios.values()) for each, ratios in nearest)
+    seconds = median(each.seconds * prod(ratios.values()) for each, ratios in nearest)
     memory = max((each.memory for each, _ in nearest if each.memory is not None), default=None)
     return Estimate(seconds, tuple(sorted({each.where for each, _ in nearest})), tuple(sorted(scaled)), memory)
 
@@ -151,37 +153,52 @@ def _distance(job: Job, other: Job, ratios: dict[str, float]) -> float:
 class Costs:
     """What was measured here or, of what is not here, where the reports were made; and what was calibrated here."""
 
-    records: dict[str, dict[str, Any]]  # key -> description, with how it was made
+    published: Mapping[str, dict[str, Any]]  # key -> description, with how it was made
+    stored: Mapping[str, dict[str, Any]]  # the same; what is stored here counts in place of what was published
     sizes: Sizes
     memory: Mapping[str, int]  # key -> bytes at the peak, of runs and evaluations in the store
     calibration: Calibration
+    step_seconds: float | None = None  # of the probe of this machine; None: it is not measured
 
     @classmethod
     def of(cls, work: Workspace, *plans: Plan) -> "Costs":
         """What the stores and the reports hold, to be compared with what these plans need."""
         published = Published.of(work.reports, all_papers())
-        records = {
+        elsewhere = {
             key: {**record, "made": published.made[key]}
             for key, record in published.records.items()
             if key in published.made
         }
         stored = dict(_stored(work))
-        records |= stored
-        memory = dict(_memory(work, stored))
-        return cls(records, _sizes(work, plans, records), memory, Calibration.read(work.results))
+        sizes, memory = _sizes(work, plans, elsewhere | stored), dict(_memory(work, stored))
+        here = cached_probe()
+        return cls(
+            elsewhere, stored, sizes, memory, Calibration.read(work.results), here.step_seconds if here else None
+        )
+
+    def until(self, moment: datetime) -> "Costs":
+        """Return what was known at a moment."""
+        begun = {key: datetime.fromisoformat(record["made"]["started"]) for key, record in self.stored.items()}
+        return replace(self, stored={key: record for key, record in self.stored.items() if begun[key] < moment})
 
     @cached_property
     def _measured(self) -> dict[tuple[str, ...], list[Measured]]:
         """By kind. Of what took several attempts only the last one's time is known: it is left out."""
         by_kind: dict[tuple[str, ...], list[Measured]] = {}
-        for key, record in self.records.items():
+        for key, record in {**self.published, **self.stored}.items():
             made = record["made"]
             if made["attempts"] == 1:
-                job = job_of(record, self.sizes)
+                job, factor = job_of(record, self.sizes), self._slower(made)
+                where = f"{made['host']}, {made['device']}" + (f", times {factor:.2f}" if factor != 1 else "")
                 by_kind.setdefault(job.kind, []).append(
-                    Measured(job, made["seconds"], f"{made['host']}, {made['device']}", self.memory.get(key))
+                    Measured(job, factor * made["seconds"], where, self.memory.get(key))
                 )
         return by_kind
+
+    def _slower(self, made: Mapping[str, Any]) -> float:
+        """Return how many times as long as there something takes here; 1 where either machine was not measured."""
+        there = made.get("step_seconds")
+        return self.step_seconds / there if self.step_seconds and there else 1.0
 
     def estimate(self, recipe: Recipe) -> Estimate | None:
         """What making a recipe will take; None where nothing of the kind was measured or calibrated."""

@@ -236,6 +236,10 @@ class Engine:
         trainer = recipe.document.get("trainer", {}) if recipe and phase == "backbones" else {}
         return int(trainer.get("threads", 1 if phase == "backbones" else self.work.params.chosen.trainer.threads))
 
+    def threads(self, recipe: Recipe) -> int:
+        """The threads of a process that makes a recipe."""
+        return self._threads(recipe.kind, recipe)
+
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
         estimates = (self.estimate(recipe) for recipe in recipes)
         return sum(estimate.seconds if estimate else self.machine.unknown for estimate in estimates)

@@ -18,6 +18,8 @@ from recompose.data.content import changed, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
+from recompose.kernels import choose_linear
+from recompose.machine import onednn_from
 from recompose.params import Backbone, Bundled, Classifier, Pretrained, Released
 from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
@@ -30,6 +32,7 @@ from recompose.workspace import Workspace
 
 BACKBONE = "backbone.json"  # of a backbone: what it takes to load it
 DEVICES = ".locks"  # of the results: who has which GPU
+WITHOUT_MAPS = ("data", "pixels")  # kinds whose making computes no linear map
 
 
 @dataclass(frozen=True)
@@ -275,6 +278,8 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """
     _leave_scheduler()
     recipes = list({recipe.digest: recipe for recipe in recipes}.values())
+    if any(recipe.kind not in WITHOUT_MAPS for recipe in recipes):
+        choose_linear(onednn_from(work.params.chosen.trainer.linear))
     with _own_devices(work, recipes):
         _make_all(work, recipes)
 

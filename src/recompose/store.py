@@ -19,7 +19,7 @@ from stat import S_ISREG
 from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recompose.circumstances import circumstances, state_of_sources
 from recompose.digest import digest, sha256_file, sha256_files
@@ -63,6 +63,7 @@ class Made(Form):
     dirty: bool | None
     device: str
     packages: dict[str, str]
+    step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, where one was kept
 
 
 class Need(Form):

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional
 
-from recompose.backbones import linear as module
+from recompose import kernels
 from recompose.backbones.clip import build
-from recompose.backbones.linear import FEWEST, LEAST, MOST, Linear, linear
+from recompose.backbones.linear import FEWEST, MOST, Linear, linear
+from recompose.machine import LARGE
 
-PAYS = (8 * FEWEST, 17, 128), (512, 128)  # of x and of a weight: more than LEAST multiplications
+PAYS = (8 * FEWEST, 17, 128), (512, 128)  # of x and of a weight: more than LARGE multiplications
 
 
 def summed(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -35,8 +36,9 @@ def sums_of(x: Tensor, weight: Tensor, bias: Tensor, passed_back: Tensor) -> tup
 
 
 def is_convolved(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
-    """Whether a map of x is computed as a convolution."""
-    with patch.object(functional, "conv2d", wraps=functional.conv2d) as convolved:
+    """Return whether a map of x is computed as a convolution where oneDNN takes all large ones."""
+    chosen = patch.object(kernels, "onednn_from", LARGE)
+    with chosen, patch.object(functional, "conv2d", wraps=functional.conv2d) as convolved:
         linear(x, weight, bias)
     return convolved.called
 
@@ -59,7 +61,7 @@ def test_values_and_gradients_are_those_of_the_sums(
     weight, bias = torch.randn(out, into, generator=generator), torch.randn(out, generator=generator)
     wanted = [each.requires_grad_() for each in (x, weight, *([bias] if has_bias else []))]
     passed_back = torch.randn(*x.shape[:-1], out, generator=generator)
-    with patch.object(module, "LEAST", 0):
+    with patch.object(kernels, "onednn_from", 0):
         mapped = linear(x, weight, bias if has_bias else None)
     found = [mapped, *torch.autograd.grad(mapped, wanted, passed_back)]
     tensors = [each.detach().double() for each in (x, weight, bias if has_bias else torch.zeros(out), passed_back)]
@@ -70,7 +72,7 @@ def test_values_and_gradients_are_those_of_the_sums(
 
 @pytest.mark.parametrize("rows", [FEWEST, 3 * FEWEST, 7 * 17, MOST])
 def test_rows_that_can_be_dealt_evenly_are_convolved(rows: int) -> None:
-    into = LEAST // rows // 64 + 1
+    into = LARGE // rows // 64 + 1
     assert is_convolved(torch.ones(rows, into), torch.ones(64, into))
 
 
@@ -82,6 +84,9 @@ def test_others_are_not() -> None:
     assert not is_convolved(x.double(), weight.double()), "in 64 bits"
     assert not is_convolved(x.to(torch.bfloat16), weight.to(torch.bfloat16)), "in 16 bits"
     assert not is_convolved(x.to("meta"), weight.to("meta")), "on another device"
+    with patch.object(functional, "conv2d", wraps=functional.conv2d) as convolved:
+        linear(x, weight, None)
+    assert not convolved.called, "nothing was chosen: torch's own"
     with torch.autocast("cpu", torch.bfloat16):
         assert not is_convolved(x, weight), "autocast chooses the precision"
         assert linear(x, weight, None).dtype == torch.bfloat16
@@ -92,7 +97,7 @@ def test_second_derivatives_are_those_of_the_sums() -> None:
     tensors = [torch.randn(*shape, requires_grad=True) for shape in ((32, 3), (2, 3), (2,))]
     results = []
     for function in (linear, summed):
-        with patch.object(module, "LEAST", 0):
+        with patch.object(kernels, "onednn_from", 0):
             first = torch.autograd.grad(function(*tensors).sin().sum(), tensors, create_graph=True)
             results.append(torch.autograd.grad(sum(each.square().sum() for each in first), tensors))
     for found, expected in zip(*results, strict=True):
@@ -100,7 +105,8 @@ def test_second_derivatives_are_those_of_the_sums() -> None:
 
 
 def test_results_lie_in_memory_as_torch_s_do() -> None:
-    found, expected = (each(torch.ones(PAYS[0]), torch.ones(PAYS[1]), None) for each in (linear, functional.linear))
+    with patch.object(kernels, "onednn_from", 0):
+        found, expected = (each(torch.ones(PAYS[0]), torch.ones(PAYS[1]), None) for each in (linear, functional.linear))
     assert found.stride() == expected.stride()
 
 
@@ -112,7 +118,8 @@ def test_a_layer_shares_the_parameters_of_the_one_that_it_replaces(has_bias: boo
     assert {name: id(each) for name, each in layer.named_parameters()} == {
         name: id(each) for name, each in replaced.named_parameters()
     }
-    torch.testing.assert_close(layer(x), replaced(x), rtol=1e-4, atol=1e-5)
+    with patch.object(kernels, "onednn_from", 0):
+        torch.testing.assert_close(layer(x), replaced(x), rtol=1e-4, atol=1e-5)
 
 
 def test_towers_give_the_same_where_all_their_maps_are_convolved() -> None:
@@ -120,8 +127,11 @@ def test_towers_give_the_same_where_all_their_maps_are_convolved() -> None:
     backbone = build("shapes-clip", "gelu").eval()
     images, ids = torch.randn(16, 3, *backbone.image_size), backbone.tokens([f"a photo of {n} dogs" for n in range(16)])
     results = []
-    for least in (0, 2**62):
-        with patch.object(module, "LEAST", least), patch.object(functional, "conv2d", wraps=functional.conv2d) as used:
+    for least in (0, None):
+        with (
+            patch.object(kernels, "onednn_from", least),
+            patch.object(functional, "conv2d", wraps=functional.conv2d) as used,
+        ):
             embeddings = backbone.encode_image(images), backbone.encode_text(ids)
         gradients = torch.autograd.grad(
             sum(each.square().sum() for each in embeddings), [p for p in backbone.parameters() if p.numel() > 1]

@@ -11,7 +11,6 @@ import pytest
 
 from recompose.files import write_json
 from recompose.monitor.changed import Consequences, Differing, changed_cells, consequences
-from recompose.monitor.outlook import Process, wall
 from recompose.params import ParamsError
 from recompose.plan import Recipe
 from recompose.terminal.cost import sentences
@@ -193,26 +192,6 @@ def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
     assert isinstance(section, Czsl)
     assert section.settings("clip", "shapes-pairs") == {"prompt": "a = {state} {object}"}
     assert section.settings("csp", "shapes-pairs")["training"]["lr"] == 0.0001
-
-
-def process(seconds: float, threads: int = 1, gpus: int = 0) -> Process:
-    return Process("runs", "x", 1, threads, gpus, seconds, 0)
-
-
-@pytest.mark.parametrize(
-    ("processes", "seconds"),
-    [
-        ([process(10)], 10),
-        ([process(10), process(10)], 10),
-        ([process(10), process(2), process(3)], 10),
-        ([process(10)] * 4, 20),
-        ([process(10, threads=2), process(10, threads=2)], 20),
-        ([process(10, threads=8)], 10),  # it gets the cores that there are
-        ([process(10, gpus=1), process(10, gpus=1)], 20),
-    ],
-)
-def test_processes_go_side_by_side_as_far_as_cores_and_the_gpu_allow(processes: list[Process], seconds: float) -> None:
-    assert wall(processes, cores=2) == pytest.approx(seconds)
 
 
 def cell(benchmark: str, *names: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.costs import Estimate
 from recompose.monitor.outlook import Needed, Outlook, Process, Takes
+from recompose.monitor.remaining import Left, Remaining
 from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -28,7 +29,8 @@ def needed(
 
 
 def outlook(*members: Needed, processes: tuple[Process, ...] = ()) -> Outlook:
-    return Outlook("p", list(members), list(processes), cores=2)
+    left = tuple(Left(each.phase, each.name, each.seconds, each.threads, each.gpus) for each in processes)
+    return Outlook("p", list(members), list(processes), Remaining(left, 0, cores=2))
 
 
 def test_what_papers_share_stands_once() -> None:
@@ -70,7 +72,7 @@ def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
         processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
     )
     assert list(total(planned)) == [
-        "At least 3.0 h from start to end on 2 cores and one GPU (2.0 GPU-hours), 3.0 GiB of its memory at most. "
+        "At least 3:00 (h:mm) left on 2 cores and one GPU (2.0 GPU-hours), 3.0 GiB of its memory at most. "
         "Artifacts come on top.",
         "As measured on h.",
         "Of 1 of 2 jobs no time is known (1 run): nothing like them was measured. `recompose calibrate` finds out what "

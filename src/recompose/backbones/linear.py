@@ -1,18 +1,19 @@
-"""Linear maps, which on a CPU go to oneDNN where there is much to multiply.
+"""Linear maps, which on a CPU go to oneDNN where this processor gains by it.
 
 Torch gives ``linear`` in 32 bits to MKL, which takes no more than AVX2 on processors that are not Intel's, and
-convolutions to oneDNN, which takes AVX-512 where there is: up to twice as fast on an AMD EPYC at the
-shapes of ``python -m benchmarks.linear_maps``; other processors were not measured. A linear map is a 1 x 1
-convolution: rows of features are the pixels of images whose channels lie last.
+convolutions to oneDNN, which takes AVX-512 where there is. A linear map is a 1 x 1 convolution: rows of features are
+the pixels of images whose channels lie last. With AVX-512 that is up to twice as fast at the shapes of ``python -m
+benchmarks.linear_maps``, with AVX2 up to twice as slow: ``recompose.kernels`` holds what was chosen for this process.
 """
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from recompose.kernels import takes_onednn
+
 # images that rows are dealt to: on one thread torch gives fewer to MKL; of too many each has too few pixels to be fast
 FEWEST, MOST = 16, 128
-LEAST = 2**23  # multiplications from which it pays
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -29,12 +30,12 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def _images(x: Tensor, weight: Tensor) -> int | None:
     """The number of images that the rows of x can be dealt to evenly; none where there is no such number, or where
-    ``linear`` is as good.
+    torch's own is chosen.
     """
-    if x.device.type != "cpu" or not torch.backends.mkldnn.is_available() or torch.is_autocast_enabled("cpu"):
-        return None
     rows = x.shape[:-1].numel()
-    if not x.dtype == weight.dtype == torch.float32 or rows * weight.numel() < LEAST:
+    if not takes_onednn(rows * weight.numel()) or x.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+        return None
+    if not x.dtype == weight.dtype == torch.float32 or not torch.backends.mkldnn.is_available():
         return None
     return next((images for images in range(FEWEST, MOST + 1) if rows % images == 0), None)
 

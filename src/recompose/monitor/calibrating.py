@@ -18,6 +18,8 @@ import numpy as np
 from recompose.calibration import Calibrated, Calibration, kind_of
 from recompose.circumstances import circumstances
 from recompose.files import read_json, write_json
+from recompose.kernels import choose_linear
+from recompose.machine import onednn_from
 from recompose.monitor.arrays import layout
 from recompose.phases import BACKBONE, track_of
 from recompose.plan import Recipe
@@ -61,6 +63,7 @@ def representatives(work: Workspace, methods: Iterable[str] = ()) -> list[Recipe
 def calibrate(work: Workspace, runs: Iterable[Recipe]) -> Iterator[Outcome]:
     """Calibrate runs one after another, and write down what each takes as soon as it is known."""
     work.results.mkdir(parents=True, exist_ok=True)
+    choose_linear(onednn_from(work.params.chosen.trainer.linear))
     with TemporaryDirectory(dir=work.results, prefix=".calibrating-") as folder:
         for number, run in enumerate(runs):
             outcome = _outcome(work, run, Path(folder) / str(number), Path(folder) / "backbones")

@@ -1,6 +1,5 @@
 """What an edit of params.yaml would have made anew, and what it would cost. Nothing is made, and nothing edited."""
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from recompose.engine import Engine
 from recompose.monitor.outlook import Outlook, needed_of, processes
+from recompose.monitor.remaining import remaining_now
 from recompose.papers.declaration import CLAIMS, Paper, all_papers
 from recompose.plan import Plan, Recipe
 from recompose.report.kinds import kind_of
@@ -65,7 +65,7 @@ def consequences(root: Path, edits: tuple[str, ...] = ()) -> Consequences:
         after.params.profile,
         needed,
         processes(engine, needed),
-        os.cpu_count() or 1,
+        remaining_now(engine),
         edits,
         list(_overridden(after)),
         sum(run.digest not in asked for run in before.plan.of("runs")),

@@ -1,6 +1,5 @@
 """What is needed, what of it is left to make, who needs it, and what it takes."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
@@ -8,6 +7,7 @@ from typing import Any
 
 from recompose.costs import BASES, UNKNOWN, Estimate
 from recompose.engine import ALL, TRAINED, Engine, Job
+from recompose.monitor.remaining import Remaining, remaining_now
 from recompose.monitor.status import needed_by
 from recompose.plan import Recipe
 
@@ -126,7 +126,7 @@ class Outlook:
     profile: str
     needed: list[Needed]
     processes: list[Process]
-    cores: int
+    remaining: Remaining
 
     @property
     def runs(self) -> list[Needed]:
@@ -164,12 +164,14 @@ class Outlook:
         return sum(process.seconds * process.gpus for process in self.processes)
 
     @property
+    def cores(self) -> int:
+        """Those of this machine."""
+        return self.remaining.cores
+
+    @property
     def wall_seconds(self) -> float:
-        """From start to end: one phase after the other, in each as many processes side by side as cores and GPU
-        allow.
-        """
-        phases = dict.fromkeys(process.phase for process in self.processes)
-        return sum(wall([each for each in self.processes if each.phase == phase], self.cores) for phase in phases)
+        """From now to the end."""
+        return self.remaining.seconds
 
     @property
     def by_papers(self) -> list[Group]:
@@ -204,20 +206,11 @@ class Outlook:
         }
 
 
-def wall(processes: list[Process], cores: int) -> float:
-    """The time of processes that wait for no other of them: no less than the longest takes, or cores and the one GPU
-    have to do.
-    """
-    threads = sum(each.seconds * min(each.threads, cores) for each in processes) / cores
-    on_gpu = sum(each.seconds for each in processes if each.gpus)
-    return max([threads, on_gpu, *(each.seconds for each in processes)])
-
-
 def outlook(engine: Engine) -> Outlook:
     """What a workspace asks for, and what is left to make."""
     planned = {recipe.digest for recipe in engine.work.plan.recipes}
     needed = needed_of(engine, planned)
-    return Outlook(engine.work.params.profile, needed, processes(engine, needed), os.cpu_count() or 1)
+    return Outlook(engine.work.params.profile, needed, processes(engine, needed), remaining_now(engine))
 
 
 def needed_of(engine: Engine, planned: set[str]) -> list[Needed]:

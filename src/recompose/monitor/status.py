@@ -3,23 +3,30 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from recompose.costs import Costs
 from recompose.engine import Engine
 from recompose.errors import DamagedError
-from recompose.files import SCRATCH
+from recompose.monitor.remaining import (
+    Forecast,
+    Span,
+    Unfinished,
+    attempt_started,
+    remaining,
+    session_began,
+)
 from recompose.monitor.running import Progress, read_progress
 from recompose.papers.declaration import Paper
 from recompose.plan import Plan, Recipe, closure
-from recompose.store import ATTEMPTS, ERROR
+from recompose.store import ERROR
 from recompose.workspace import Workspace
 
 STATES = ("done", "running", "waiting", "failed", "interrupted", "tampered")
 TRAINED = ("runs", "evaluations")
-PAUSE = timedelta(minutes=5)  # without work for longer: what comes after it is another session
+UNFINISHED = ("running", "waiting", "failed", "interrupted")
 ERROR_LINES = 5
 
 
@@ -36,6 +43,11 @@ class Item:
     started: datetime | None = None  # the attempt that runs
     error: tuple[str, ...] = ()  # the last lines of what failed
 
+    @property
+    def key(self) -> str:
+        """Its place below results/."""
+        return f"{self.kind}/{self.folder}"
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -44,7 +56,7 @@ class Pace:
     finished: int = 0  # in this session of work
     seconds: float = 0.0  # that it has lasted
     processes: int = 0  # at work now
-    seconds_left: float | None = None  # None: nothing is at work, or nothing like what is left was measured
+    seconds_left: float | None = None  # None: nothing is left, or nothing like it was measured
     unmeasured: int = 0  # jobs left that are not in it, because nothing like them was measured
 
 
@@ -105,23 +117,6 @@ def needed_by(plan: Plan, paper: Paper) -> set[str]:
     return {recipe.digest for recipe in recipes if recipe.kind in TRAINED}
 
 
-def session(done: Iterable[tuple[datetime, datetime]], running: Iterable[datetime], now: datetime) -> tuple[int, float]:
-    """How many jobs came to their end in the work that goes on now, and for how many seconds it has.
-
-    Args:
-        done: when jobs began and ended.
-        running: when those at work began.
-        now: the time.
-    """
-    spans = [(*span, 1) for span in done] + [(start, now, 0) for start in running]
-    count, began = 0, now
-    for start, end, finished in sorted(spans, key=lambda span: span[1], reverse=True):
-        if began - end > PAUSE:
-            break
-        count, began = count + finished, min(began, start)
-    return count, (now - began).total_seconds()
-
-
 class Observer:
     """Looks at a workspace again and again.
 
@@ -131,8 +126,8 @@ class Observer:
     def __init__(self, work: Workspace, papers: list[Paper]) -> None:
         self._work, self._papers = work, papers
         self._needed = {paper.name: needed_by(work.plan, paper) for paper in papers}
-        self._whole: dict[str, tuple[datetime, datetime]] = {}  # key -> begin and end
-        self._estimated: tuple[int, dict[str, float]] | None = None  # from how many records
+        self._whole: dict[str, Span] = {}  # by key
+        self._kept: tuple[datetime | None, int, Forecast] | None = None  # of which session, from how many records
         self._engine = Engine(work)
 
     def look(self, now: datetime | None = None) -> Status:
@@ -159,7 +154,7 @@ class Observer:
             state,
             damage,
             read_progress(folder) if state in ("running", "interrupted") else None,
-            _started(folder / SCRATCH / ATTEMPTS) if state == "running" else None,
+            attempt_started(folder) if state == "running" else None,
             _last_lines(folder / ERROR) if state == "failed" else (),
         )
 
@@ -187,9 +182,7 @@ class Observer:
         Raises:
             DamagedError: a file is missing or was changed.
         """
-        made = self._work.store.verify(recipe)["made"]
-        started = datetime.fromisoformat(made["started"])
-        self._whole[recipe.key] = started, started + timedelta(seconds=made["seconds"])
+        self._whole[recipe.key] = Span.of(recipe, self._work.store.verify(recipe)["made"])
 
     def _artifacts(self, paper: Paper) -> str:
         """Done where nothing of them is due."""
@@ -198,51 +191,39 @@ class Observer:
         return "waiting" if due else "done"
 
     def _pace(self, items: list[Item], now: datetime) -> Pace:
-        at_work = [item for item in items if item.state == "running"]
-        spans = [span for key, span in self._whole.items() if key.startswith("runs/")]
-        finished, seconds = session(spans, [item.started for item in at_work if item.started], now)
-        if not at_work:
-            return Pace(finished, seconds)
-        processes = len(at_work)
-        left = [self._left(item, now) for item in items if item.state in ("running", "waiting", "interrupted")]
-        seconds_left = [each for each in left if each is not None]
-        longest = max((each for item in at_work if (each := self._left(item, now)) is not None), default=0.0)
-        total = max(sum(seconds_left) / processes, longest) if seconds_left else None
-        return Pace(finished, seconds, processes, total, len(left) - len(seconds_left))
-
-    def _left(self, item: Item, now: datetime) -> float | None:
-        """The seconds that a job has left: as it says itself, or as others like it took."""
-        progress, known = item.progress, self._estimates.get(f"{item.kind}/{item.folder}")
-        if item.state == "running" and progress and progress.seconds_left is not None:
-            return progress.seconds_left
-        if known is None:
-            return None
-        if item.started:
-            return max(known - (now - item.started).total_seconds(), 0.0)
-        return known * (1 - progress.done / progress.total) if progress else known
+        recipes = self._work.plan.by_key
+        unfinished = [_unfinished(recipes[item.key], item) for item in items if item.state in UNFINISHED]
+        running = [each.started for each in unfinished if each.started]
+        left = remaining(self._engine, self._forecast(running, unfinished, now), self._spans, unfinished, now)
+        processes = sum(each.running for each in unfinished)
+        seconds = left.seconds if left.left else None
+        return Pace(left.finished, left.session_seconds, processes, seconds, left.unknown)
 
     @property
-    def _estimates(self) -> dict[str, float]:
-        """What each job will take, by key; made anew where more was measured."""
-        if self._estimated is None or self._estimated[0] != len(self._whole):
-            plan = self._work.plan
-            costs = Costs.of(self._work, plan)
-            known = {recipe.key: costs.estimate(recipe) for recipe in plan.recipes}
-            self._estimated = len(self._whole), {key: each.seconds for key, each in known.items() if each}
-        return self._estimated[1]
+    def _spans(self) -> list[Span]:
+        return list(self._whole.values())
+
+    def _forecast(self, running: list[datetime], unfinished: list[Unfinished], now: datetime) -> Forecast:
+        """What things will take; told anew where another session has begun, or what was unknown may be known now."""
+        began = session_began(self._spans, running, now)
+        session = began if began < now else None
+        if self._kept:
+            same, counted, forecast = self._kept
+            unknown = any(forecast.seconds(each.recipe, 1) is None for each in unfinished)
+            if same == session and (counted == len(self._whole) or not unknown):
+                return forecast
+        forecast = Forecast(Costs.of(self._work, self._work.plan), began)
+        self._kept = session, len(self._whole), forecast
+        return forecast
+
+
+def _unfinished(recipe: Recipe, item: Item) -> Unfinished:
+    return Unfinished(recipe, item.state == "running", item.state == "failed", item.started, item.progress)
 
 
 def _counts(states: Iterable[str]) -> dict[str, int]:
     counts = Counter(states)
     return {state: counts[state] for state in STATES}
-
-
-def _started(path: Path) -> datetime | None:
-    """When the last attempt began."""
-    try:
-        return datetime.fromisoformat(path.read_text(encoding="utf-8").splitlines()[-1])
-    except (OSError, ValueError, IndexError):
-        return None
 
 
 def _last_lines(path: Path) -> tuple[str, ...]:

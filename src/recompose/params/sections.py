@@ -67,6 +67,12 @@ class Trainer(Section):
     devices: Literal["auto"] | Count = Field(
         description="GPUs or processes of one run; a batch size is shared between them."
     )
+    linear: Literal["auto", "torch", "onednn"] = Field(
+        default="auto",
+        description="What computes linear maps on CPU: `torch` its own kernel, `onednn` a 1 x 1 convolution for all "
+        "large ones, `auto` oneDNN for those that gain clearly by it on this processor, as a probe measured once. "
+        "Results differ by rounding; what was taken is recorded and no part of any identity.",
+    )
 
 
 class Archive(Section):

@@ -10,7 +10,7 @@ from recompose.costs import UNKNOWN, Estimate
 from recompose.engine import TRAINED
 from recompose.monitor.outlook import Group, Needed, Outlook, Takes
 from recompose.phases import PHASES
-from recompose.terminal.text import counted, gibibytes, plain, rough
+from recompose.terminal.text import clock, counted, gibibytes, plain, rough
 
 MOST = 6  # machines and proportions that are named
 AT_LEAST = ">"  # before a time that is not known of all that it is of
@@ -99,7 +99,7 @@ def total(outlook: Outlook) -> Iterator[str]:
     takes, unknown = outlook.takes, outlook.unmeasured
     if unknown < len(outlook.to_make):
         on = counted(outlook.cores, "core")
-        text = f"{'At least' if unknown else 'About'} {rough(outlook.wall_seconds)} from start to end on {on}"
+        text = f"{'At least' if unknown else 'About'} {clock(outlook.wall_seconds)} (h:mm) left on {on}"
         if outlook.gpu_seconds:
             hours = outlook.gpu_seconds / 3600
             text += f" and one GPU ({hours:,.{0 if hours >= 100 else 1}f} GPU-hours)"

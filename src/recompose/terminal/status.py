@@ -14,7 +14,7 @@ from rich.text import Text
 
 from recompose.monitor.status import STATES, Item, Observer, Pace, Status
 from recompose.store import ERROR, LOG
-from recompose.terminal.text import counted, plain, spoken
+from recompose.terminal.text import clock, counted, plain, spoken
 
 EVERY = 2.0  # seconds
 MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # lines, or blocks, of each; how many more is said
@@ -83,9 +83,9 @@ def _paces(pace: Pace) -> Iterator[str]:
     if pace.processes:
         yield f"{counted(pace.processes, 'process', 'processes')} at work"
     if pace.finished and pace.seconds:
-        yield f"{counted(pace.finished, 'run')} in {spoken(pace.seconds)}, {3600 * pace.finished / pace.seconds:.3g}/h"
+        yield f"{counted(pace.finished, 'run')} in {clock(pace.seconds)}"
     if pace.seconds_left is not None:
-        yield f"about {spoken(pace.seconds_left)} left"
+        yield f"about {clock(pace.seconds_left)} left"
     if pace.unmeasured:
         yield f"what {counted(pace.unmeasured, 'job')} will take is unknown" + (
             ", and not in it" if pace.seconds_left else ""

@@ -22,6 +22,16 @@ def spoken(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def clock(seconds: float) -> str:
+    """A span of time as hours and minutes.
+
+    >>> clock(40), clock(3 * 3600 + 100)
+    ('0:01', '3:02')
+    """
+    minutes = round(seconds / 60) or int(seconds > 0)
+    return f"{minutes // 60}:{minutes % 60:02}"
+
+
 def rough(seconds: float) -> str:
     """A span of time that is only about known, in the one unit that suits it.
 

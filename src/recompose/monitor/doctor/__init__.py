@@ -1,6 +1,7 @@
 """A look at the machine and at what a profile asks of it, before any work."""
 
 from recompose.engine import Engine
+from recompose.machine import Processor, probe
 from recompose.monitor.doctor import inputs, machine, room
 from recompose.monitor.doctor.check import FINE, STATES, STOPS, WARNING, Check
 from recompose.monitor.doctor.machine import Machine
@@ -15,6 +16,7 @@ __all__ = ["FINE", "STATES", "STOPS", "WARNING", "Check", "Machine", "examine"]
 def examine(work: Workspace, here: Machine) -> list[Check]:
     """All checks, in the order in which their subjects are needed."""
     trainer, plan = work.params.chosen.trainer, work.plan
+    measured = probe()
     engine = Engine(work)
     needed = needed_of(engine, set())
     sources = inputs.sources(work)
@@ -22,6 +24,7 @@ def examine(work: Workspace, here: Machine) -> list[Check]:
     checks = [
         machine.python(here),
         machine.packages(here, machine.locked(work.root)),
+        machine.processor(Processor.here(), measured, trainer),
         machine.gpus(here, trainer, work.missing(plan.of("runs"))),
         machine.gpu_memory(here, trainer, needed),
         *room.disk(work, sources, room.caches(work, images)),

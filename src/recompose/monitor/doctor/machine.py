@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from recompose.circumstances import LOCK, PACKAGES
+from recompose.kernels import in_words
+from recompose.machine import Probe, Processor, onednn_from
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.outlook import Needed
 from recompose.params import Trainer
@@ -142,6 +144,19 @@ def packages(machine: Machine, pins: Mapping[str, list[str]]) -> Check:
         remedy = f"`make environment` installs {', '.join(differing)}, as {LOCK} has it; or mind it in comparisons"
         return Check("packages", WARNING, found, remedy)
     return Check("packages", FINE, found)
+
+
+def processor(here: Processor, probe: Probe | None, trainer: Trainer) -> Check:
+    """Describe the processor: its instruction set, how fast it computes, and by what it computes linear maps."""
+    found = f"{here.cores} x {here.model}, {here.instruction_set}"
+    if probe is None:
+        return Check("processor", WARNING, f"{found}, not measured", "times are told as if all machines were alike")
+    maps = in_words(onednn_from(trainer.linear))
+    found += f"; a training step takes {1000 * probe.step_seconds:.0f} ms; linear maps by {maps}"
+    if probe.crash:
+        remedy = f"oneDNN crashes here ({probe.crash}), and is taken for no linear map; results hold"
+        return Check("processor", WARNING, found, remedy)
+    return Check("processor", FINE, found)
 
 
 def gpus(machine: Machine, trainer: Trainer, runs: Iterable[Recipe]) -> Check:

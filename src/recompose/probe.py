@@ -1,0 +1,83 @@
+"""The probe of a machine, in a process of its own: prints as JSON what a training step and linear maps take.
+
+A kernel that a processor cannot carry out ends its process, so nothing else imports this.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from recompose.backbones.linear import linear
+from recompose.kernels import choose_linear
+
+# rows, features of each, features they are mapped to: as the demo has them; benchmarks/linear_maps.py says where
+SHAPES = ((64 * 83, 64, 256), (256 * 17, 128, 512), (256 * 17, 512, 128), (256 * 17, 128, 384), (3 * 83, 128, 512))
+STEP, MAP = 1.0, 0.2  # seconds of measuring a step, and each map
+FEWEST = 3  # times that each is measured, however long it takes
+
+
+def seconds(steps: dict[str, Callable[[], object]], budget: float) -> dict[str, float]:
+    """Return what each of some steps takes at its fastest, measured in turn.
+
+    It is the processor's time that counts: on a machine that others use, a clock on the wall tells of them.
+    """
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for step in steps.values():
+        step()
+    end, rounds = time.perf_counter() + budget, 0
+    while rounds < FEWEST or time.perf_counter() < end:
+        for name, step in steps.items():
+            start = time.process_time()
+            step()
+            times[name].append(time.process_time() - start)
+        rounds += 1
+    return {name: min(taken) for name, taken in times.items()}
+
+
+def training_step() -> Callable[[], object]:
+    """Return a step of a transformer of two blocks on 64 sequences of 17 tokens, 128 wide."""
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(128, 4, 512, 0.0, "gelu", batch_first=True, norm_first=True)
+    blocks = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    optimizer = torch.optim.AdamW(blocks.parameters(), lr=1e-4)
+    tokens = torch.randn(64, 17, 128)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        blocks(tokens).square().mean().backward()
+        optimizer.step()
+
+    return step
+
+
+def map_step(function: Callable[..., Tensor], rows: int, into: int, out: int) -> Callable[[], object]:
+    """Return a linear map with its gradients, by one of two functions."""
+    torch.manual_seed(0)
+    x, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((rows, into), (out, into), (out,)))
+    gradient = torch.randn(rows, out)
+    return lambda: torch.autograd.grad(function(x, weight, bias), (x, weight, bias), gradient)
+
+
+def maps(*, with_onednn: bool) -> Iterator[dict[str, float | int]]:
+    """Measure each map by torch's own function, and by oneDNN where that is wanted."""
+    choose_linear(0)  # our function takes oneDNN for everything
+    for rows, into, out in SHAPES:
+        functions = {"torch_seconds": functional.linear} | ({"onednn_seconds": linear} if with_onednn else {})
+        steps = {name: map_step(function, rows, into, out) for name, function in functions.items()}
+        yield {"rows": rows, "into": into, "out": out, **seconds(steps, MAP)}
+
+
+def main() -> None:
+    """Measure, and print what came of it."""
+    torch.set_num_threads(1)
+    step = seconds({"step": training_step()}, STEP)["step"]
+    print(json.dumps({"step_seconds": step, "maps": [*maps(with_onednn="--without-onednn" not in sys.argv)]}))
+
+
+if __name__ == "__main__":
+    main()
