@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from recompose.errors import ChangedError, DamagedError, RecomposeError
+from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import closure
@@ -62,6 +63,7 @@ def make(
     from recompose import phases
     from recompose.engine import Engine
 
+    end_at_once()
     work = _workspace()
     if job:
         engine = Engine(work)
@@ -91,6 +93,7 @@ def artifacts(
     from recompose.report.kinds import artifact_files
     from recompose.report.results import Results
 
+    end_at_once()
     work = _workspace()
     paper, _, artifact = name.removeprefix("reports/").partition("/")
     declared = _one_of("paper", paper, {each.name: each for each in work.papers})
@@ -116,6 +119,7 @@ def report(receipt: Receipt = None) -> None:
     from recompose.site.build import page
     from recompose.site.document import Site
 
+    end_at_once()
     work = _workspace()
     papers = work.papers
     published = Published.checked(work.reports, papers)
@@ -453,10 +457,14 @@ def _one_of(what: str, name: str, known: dict[str, T]) -> T:
 
 
 def main() -> None:
-    """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace."""
+    """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace. An
+    interrupt is none: what it ended says nothing.
+    """
     gc.freeze()  # what importing made stays to the end: looking for garbage among it takes a tenth of a short command
     try:
         app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except RecomposeError as error:
         print(f"recompose: {error}", file=sys.stderr)
         sys.exit(1)
