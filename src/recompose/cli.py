@@ -219,6 +219,26 @@ def plan(every: All = False, as_json: JSON = False) -> None:
 
 
 @app.command()
+def reproduce(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(help="What Snakemake is to make, such as msci or reports/msci/table-2.csv; everything."),
+    ] = None,
+) -> None:
+    """Make what is missing with Snakemake, and show how far each paper is, what trains, and numbers as they come."""
+    from recompose.engine import Engine
+    from recompose.monitor.outlook import outlook
+    from recompose.monitor.reproduction import Reproduction
+    from recompose.monitor.snakemake_call import LOG, SnakemakeCall
+    from recompose.terminal.live import follow, show_opening
+
+    engine, console = Engine(_workspace()), Console()
+    reproduction = Reproduction(engine, targets or (), outlook(engine).wall_share)
+    show_opening(console, reproduction, Path("results") / LOG)
+    raise typer.Exit(follow(console, reproduction, SnakemakeCall(Path.cwd(), Path("results"), targets or ())))
+
+
+@app.command()
 def calibrate(
     methods: Annotated[
         list[str] | None, typer.Argument(help="Methods, such as msci; all that are not calibrated on this machine yet.")

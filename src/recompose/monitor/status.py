@@ -36,6 +36,11 @@ class Item:
     started: datetime | None = None  # the attempt that runs
     error: tuple[str, ...] = ()  # the last lines of what failed
 
+    @property
+    def key(self) -> str:
+        """Its place below results/."""
+        return f"{self.kind}/{self.folder}"
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -137,8 +142,7 @@ class Observer:
 
     def look(self, now: datetime | None = None) -> Status:
         """How everything stands now."""
-        recipes = self._work.plan.recipes
-        items = [self._item(recipe) for recipe in recipes]
+        recipes, items = self._work.plan.recipes, self.items()
         states = {recipe.digest: item.state for recipe, item in zip(recipes, items, strict=True)}
         return Status(
             self._work.params.profile,
@@ -148,6 +152,10 @@ class Observer:
             [item for item in items if item.kind in TRAINED],
             self._pace(items, now or datetime.now(UTC)),
         )
+
+    def items(self) -> list[Item]:
+        """Return how everything that the plan needs stands now, in its order."""
+        return [self._item(recipe) for recipe in self._work.plan.recipes]
 
     def _item(self, recipe: Recipe) -> Item:
         folder = self._work.store.folder(recipe)
@@ -212,7 +220,7 @@ class Observer:
 
     def _left(self, item: Item, now: datetime) -> float | None:
         """The seconds that a job has left: as it says itself, or as others like it took."""
-        progress, known = item.progress, self._estimates.get(f"{item.kind}/{item.folder}")
+        progress, known = item.progress, self._estimates.get(item.key)
         if item.state == "running" and progress and progress.seconds_left is not None:
             return progress.seconds_left
         if known is None:
