@@ -51,6 +51,6 @@ class SnakemakeCall:
 
 def _failures(output: str) -> Iterator[str]:
     for failure in _FAILED.finditer(output):
-        about = dict(_ABOUT.findall(failure["about"]))
+        about = {name: value for name, value in _ABOUT.findall(failure["about"]) if value != "None"}
         log = f"; see {about['log']}" if "log" in about else ""
         yield f"{about.get('message', failure['rule'])}{log}"

@@ -11,7 +11,6 @@ from types import FrameType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -24,7 +23,7 @@ from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import Item
 from recompose.papers.declaration import Paper
 from recompose.report.results import Results
-from recompose.terminal.status import BLOCKS, MOST
+from recompose.terminal.status import MOST
 from recompose.terminal.summary import headline_number
 from recompose.terminal.text import counted, plain, rough, spoken
 from recompose.workspace import Workspace
@@ -33,7 +32,7 @@ EVERY = 2.0  # seconds between looks, at least
 SHARE = 0.03  # of a core, that looking may take
 SAY_EVERY = 60.0  # seconds, where lines are printed
 BAR = 20  # characters
-MOST_FAILED = 4  # lines
+MOST_FAILED = 5  # lines
 
 
 def follow(console: Console, reproduction: Reproduction, call: SnakemakeCall) -> int:
@@ -163,8 +162,7 @@ def rendered(snapshot: Snapshot, headlines: Headlines) -> RenderableType:
     if numbers:
         blocks.append(_numbers(numbers))
     if snapshot.running:
-        block = BLOCKS["running"](snapshot.running[: MOST["running"]])
-        blocks += [Text("now", "cyan"), Padding(block, (0, 0, 0, 2), expand=False)]
+        blocks.append(_running(snapshot.running[: MOST["running"]]))
     if snapshot.failed:
         blocks.append(Text(f"{counted(len(snapshot.failed), 'job')} failed; the rest goes on", "red"))
     return Group(*blocks)
@@ -198,6 +196,24 @@ def _numbers(numbers: dict[str, str]) -> Table:
     return table
 
 
+def _running(items: list[Item]) -> Table:
+    """Return a line for each thing that is being made, with how far it is."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column()  # the one that gives way
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    for item in items:
+        table.add_row(Text(plain(item.title), "cyan", no_wrap=True, overflow="ellipsis"), *_progress(item))
+    return table
+
+
+def _progress(item: Item) -> Iterator[RenderableType]:
+    if progress := item.progress:
+        yield ProgressBar(total=progress.total, completed=progress.done, width=10)
+        yield Text(plain(f"{progress.unit} {progress.done}/{progress.total}".lstrip()))
+        yield Text(f"{rough(progress.seconds_left)} left" if progress.seconds_left is not None else "")
+
+
 def _failure(item: Item) -> str:
     why = item.damage or (item.error[-1] if item.error else "")
     return f"{item.title}{f': {why}' if why else ''} (recompose make {item.key})"
@@ -205,9 +221,11 @@ def _failure(item: Item) -> str:
 
 def _show_failures(console: Console, snapshot: Snapshot, call: SnakemakeCall) -> None:
     """Say in some lines what failed and where more is said."""
-    failures = [*map(_failure, snapshot.failed[:MOST_FAILED]), *call.failures()[:MOST_FAILED]]
-    lines = ["The workflow failed.", *(f"  {line}" for line in failures)]
-    lines += [f"`recompose status` says more, and so does {call.log}; the same command goes on where it was."]
+    failures = [*map(_failure, snapshot.failed)] or call.failures()
+    lines = ["The workflow failed.", *(f"  {line}" for line in failures[:MOST_FAILED])]
+    if len(failures) > MOST_FAILED:
+        lines.append(f"  and {len(failures) - MOST_FAILED} more")
+    lines.append(f"`recompose status` says more, and so does {call.log}; the same command goes on where it was.")
     for line in lines:
         console.print(Text(plain(line)), soft_wrap=True)
 
@@ -217,9 +235,11 @@ def show_opening(console: Console, reproduction: Reproduction, log: Path) -> Non
     missing = reproduction.missing
     runs, scored = (sum(recipe.kind == kind for recipe in missing) for kind in TRAINED)
     steps = len(missing) - runs - scored
-    artifacts = counted(reproduction.due, "table or figure", "tables and figures")
-    work = f"{counted(runs, 'run')}, {counted(scored, 'evaluation')}, {counted(steps, 'step')} before them, {artifacts}"
-    console.print(Text(f"profile {reproduction.profile}: {work} to make"), soft_wrap=True)
+    counts = [(runs, "run", ""), (scored, "evaluation", ""), (steps, "step before them", "steps before them")]
+    counts.append((reproduction.due, "table or figure", "tables and figures"))
+    work = ", ".join(counted(*count) for count in counts if count[0])
+    to_make = f"{work} to make" if work else "everything is made"
+    console.print(Text(f"profile {reproduction.profile}: {to_make}"), soft_wrap=True)
     if missing:
         console.print(Text(_expected(reproduction)), soft_wrap=True)
     console.print(Text(f"What Snakemake says is in {log}."), soft_wrap=True)
