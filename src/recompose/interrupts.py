@@ -51,7 +51,8 @@ def end_children() -> None:
     """Interrupt the processes that this one started, and those that they started; kill the ones that go on."""
     import psutil  # it takes a while, and Snakemake has done it
 
-    deadline, started = time.monotonic() + PATIENCE, {}
+    deadline = time.monotonic() + PATIENCE
+    started: dict[psutil.Process, None] = {}
     while True:  # a thread may have been about to start one
         late = time.monotonic() > deadline
         found = psutil.Process().children(recursive=True)

@@ -30,7 +30,8 @@ NUMBER = "msci 31.2 % (test/closed/dense/auc on shapes-pairs, n = 3)"
 
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: smoke\n")
+    (tmp_path / "params.yaml").write_text(text)
     return Workspace(tmp_path)
 
 
@@ -185,7 +186,7 @@ def test_the_opening_says_what_is_to_be_made_and_how_long_that_takes(work: Works
     file = io.StringIO()
     show_opening(Console(file=file), Reproduction(Engine(work), wall_share=0.5), Path("results/logs/snakemake.log"))
     what, how_long, where = file.getvalue().splitlines()
-    assert re.fullmatch(r"profile demo: \d+ runs, \d+ evaluations, \d+ steps before them, \d+ tables and .*", what)
+    assert re.fullmatch(r"profile smoke: \d+ runs, \d+ evaluations, \d+ steps before them, \d+ tables and .*", what)
     assert how_long.startswith("About ") and where == "What Snakemake says is in results/logs/snakemake.log."
 
 
