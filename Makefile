@@ -12,10 +12,10 @@ export DVC_NO_ANALYTICS := 1
 # without compiled files every process that imports torch or Snakemake takes two to three times the CPU to start
 unexport PYTHONDONTWRITEBYTECODE
 
-# says what it will do and about how long that takes, does it, and says in five lines what came of it; logs are in results/logs
+# says what it will do and about how long that takes, shows how far it is, and says in five lines what came of it; interrupted,
+# it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
 reproduce: environment
-	@recompose plan
-	@began=$$(date +%s); snakemake --cores all --quiet rules && dvc add --quiet data && dvc commit --force --quiet && recompose summary --began $$began
+	@began=$$(date +%s); recompose reproduce && dvc add --quiet data && dvc commit --force --quiet && recompose summary --began $$began
 
 test: environment
 	pytest -n 2 --dist worksteal

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from recompose.errors import ChangedError, DamagedError, RecomposeError
+from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import closure
@@ -62,6 +63,7 @@ def make(
     from recompose import phases
     from recompose.engine import Engine
 
+    end_at_once()
     work = _workspace()
     if job:
         engine = Engine(work)
@@ -91,6 +93,7 @@ def artifacts(
     from recompose.report.kinds import artifact_files
     from recompose.report.results import Results
 
+    end_at_once()
     work = _workspace()
     paper, _, artifact = name.partition("/")
     declared = _one_of("paper", paper, {each.name: each for each in work.papers})
@@ -121,6 +124,7 @@ def report(
     from recompose.site.build import page
     from recompose.site.document import Site
 
+    end_at_once()
     work = _workspace()
     papers = work.papers
     published = Published.checked(work.reports, papers)
@@ -219,6 +223,26 @@ def plan(every: All = False, as_json: JSON = False) -> None:
         print(json.dumps(planned.document(), indent=2))
     else:
         show_plan(Console(), engine, planned, every=every)
+
+
+@app.command()
+def reproduce(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(help="What Snakemake is to make, such as msci or reports/msci/table-2.csv; everything."),
+    ] = None,
+) -> None:
+    """Make what is missing with Snakemake, and show how far each paper is, what trains, and numbers as they come."""
+    from recompose.engine import Engine
+    from recompose.monitor.outlook import outlook
+    from recompose.monitor.reproduction import Reproduction
+    from recompose.monitor.snakemake_call import LOG, SnakemakeCall
+    from recompose.terminal.live import follow, show_opening
+
+    engine, console = Engine(_workspace()), Console()
+    reproduction = Reproduction(engine, targets or (), outlook(engine).wall_share)
+    show_opening(console, reproduction, Path("results") / LOG)
+    raise typer.Exit(follow(console, reproduction, SnakemakeCall(Path.cwd(), Path("results"), targets or ())))
 
 
 @app.command()
@@ -436,7 +460,9 @@ def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only sa
 
 @store_app.command()
 def release(
-    name: Annotated[str, typer.Argument(help="A backbone that the profile pretrains, such as shapes-clip-from-scratch.")],
+    name: Annotated[
+        str, typer.Argument(help="A backbone that the profile pretrains, such as shapes-clip-from-scratch.")
+    ],
     file: Annotated[Path, typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors.")],
 ) -> None:
     """Write a backbone that was pretrained here as a small file, to be released with the project; prints its digest."""
@@ -478,10 +504,14 @@ def _one_of(what: str, name: str, known: dict[str, T]) -> T:
 
 
 def main() -> None:
-    """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace."""
+    """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace. An
+    interrupt is none: what it ended says nothing.
+    """
     gc.freeze()  # what importing made stays to the end: looking for garbage among it takes a tenth of a short command
     try:
         app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except RecomposeError as error:
         print(f"recompose: {error}", file=sys.stderr)
         sys.exit(1)

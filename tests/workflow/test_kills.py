@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Project
+from tests.workflow.processes import processes_of, stored
 
 pytestmark = pytest.mark.engines
 PATIENCE = 240  # seconds until a moment has to come
@@ -28,25 +28,6 @@ OF_COSTS = {
 }
 SHOW_THEM = {f"reports/{name}" for name in ("README.md", "index.html", "index.json")}
 ELSEWHERE = "import socket\n\nsocket.gethostname = lambda: 'elsewhere'\n"
-
-
-def stored(project: Project) -> dict[str, bytes]:
-    """The bytes of every number and weight that is stored."""
-    names = ("scores.safetensors", "checkpoint.safetensors", "weights.safetensors", "embeddings.npy")
-    paths = [path for path in project.root.glob("results/*/*/*") if path.name in names]
-    return {str(path.relative_to(project.root)): path.read_bytes() for path in paths}
-
-
-def processes_of(session: int) -> Iterator[tuple[int, str]]:
-    """The processes of a session with their command lines."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
-            command = (folder / "cmdline").read_text().replace("\0", " ")
-        except OSError:  # it has ended
-            continue
-        if int(after_name[3]) == session and after_name[0] != "Z":
-            yield int(folder.name), command
 
 
 def kill_all(process: "subprocess.Popen[str]") -> None:

@@ -52,5 +52,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 def _untrained(width: int) -> Tensor:
     """Return rows [49408, width] as before training: uniform, from integers, which are the same on every processor."""
-    steps = np.random.default_rng(FILL_SEED).integers(-(2**15), 2**15, (VOCABULARY, width), dtype=np.int16, endpoint=False)
+    steps = np.random.default_rng(FILL_SEED).integers(
+        -(2**15), 2**15, (VOCABULARY, width), dtype=np.int16, endpoint=False
+    )
     return torch.from_numpy(steps).float() * (SPREAD * 3**0.5 / 2**15)

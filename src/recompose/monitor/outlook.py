@@ -174,6 +174,12 @@ class Outlook:
         return self.remaining.seconds
 
     @property
+    def wall_share(self) -> float | None:
+        """The time from start to end for each second of work that is left; None where no time is known."""
+        seconds = sum(process.seconds for process in self.processes)
+        return self.wall_seconds / seconds if seconds else None
+
+    @property
     def by_papers(self) -> list[Group]:
         """Runs and evaluations by the papers that need them; what several share stands once."""
         return self._grouped(lambda each: each.papers)

@@ -132,8 +132,7 @@ class Observer:
 
     def look(self, now: datetime | None = None) -> Status:
         """How everything stands now."""
-        recipes = self._work.plan.recipes
-        items = [self._item(recipe) for recipe in recipes]
+        recipes, items = self._work.plan.recipes, self.items()
         states = {recipe.digest: item.state for recipe, item in zip(recipes, items, strict=True)}
         return Status(
             self._work.params.profile,
@@ -143,6 +142,10 @@ class Observer:
             [item for item in items if item.kind in TRAINED],
             self._pace(items, now or datetime.now(UTC)),
         )
+
+    def items(self) -> list[Item]:
+        """Return how everything that the plan needs stands now, in its order."""
+        return [self._item(recipe) for recipe in self._work.plan.recipes]
 
     def _item(self, recipe: Recipe) -> Item:
         folder = self._work.store.folder(recipe)

@@ -312,7 +312,11 @@ class _Graph:
 
     def add_report(self, papers: set[str]) -> None:
         """What is made of all reports together: every file of theirs that is not in a paper's folder."""
-        made = [self.files[name] for name in self._reports() if PurePosixPath(name).relative_to(self.reports).parts[0] not in papers]
+        made = [
+            self.files[name]
+            for name in self._reports()
+            if PurePosixPath(name).relative_to(self.reports).parts[0] not in papers
+        ]
         used = [
             self.collection(key) for key, record in self.published.records.items() if record["kind"] == "evaluations"
         ]

@@ -47,13 +47,17 @@ def _took(work: Workspace, began: float | None) -> str:
 
 def _numbers(work: Workspace, papers: list[Paper]) -> str:
     results = Results(work)
-    numbers = (_number(results, paper, paper.headline.method) for paper in papers if paper.headline)
+    numbers = (headline_number(results, paper) for paper in papers)
     return ", ".join(number for number in numbers if number) or "none yet"
 
 
-def _number(results: Results, paper: Paper, method: str) -> str:
-    """The mean of a method's first measure on the first benchmark; empty where there is none yet."""
-    track = TRACKS[paper.track]
+def headline_number(results: Results, paper: Paper) -> str:
+    """Return the mean of the paper's own method in the first measure on the first benchmark, or nothing before it is
+    measured.
+    """
+    if paper.headline is None:
+        return ""
+    method, track = paper.headline.method, TRACKS[paper.track]
     about = track.measure(track.headline)
     for benchmark in results.benchmarks(paper.track)[:1]:
         measured = (results.measures(each) for each in results.complete(paper.track, method, benchmark))

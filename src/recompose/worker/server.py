@@ -15,7 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
+from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.worker.client import ADDRESS, FAILED
 
 LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
@@ -83,7 +85,9 @@ def _exit_status(status: int) -> int:
 
 def serve(address: str) -> None:
     """Answer requests at a socket until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this decides
+    if is_interruptible():
+        signal.signal(signal.SIGINT, _end)
+    signal.signal(signal.SIGTERM, _end)
     ended, tell = socket.socketpair()
     tell.setblocking(False)
     listener = socket.socket(socket.AF_UNIX)
@@ -100,30 +104,44 @@ def serve(address: str) -> None:
             Path(address).parent.rmdir()
 
 
+def _end(*_: object) -> NoReturn:
+    sys.exit(INTERRUPTED)
+
+
 def _loop(listener: socket.socket, ended: socket.socket) -> None:
     children, selector = _Children(), selectors.DefaultSelector()
     for source in (sys.stdin, listener, ended):
         selector.register(source, selectors.EVENT_READ)
-    while True:
-        for key, _ in selector.select():
-            if key.fileobj is sys.stdin:
-                children.kill_all()
-                return
-            if key.fileobj is ended:
-                ended.recv(4096)
-                for client in children.reap():
-                    with suppress(KeyError):  # of one that has gone
-                        selector.unregister(client)
-                    client.close()
-            elif key.fileobj is listener:
-                client, _ = listener.accept()
-                if _start(client, children):
-                    selector.register(client, selectors.EVENT_READ)
-                else:
-                    client.close()
-            else:  # a client says no more than its request: it has gone
-                children.kill(key.fileobj)  # type: ignore[arg-type]
-                selector.unregister(key.fileobj)
+    try:
+        while _answer(selector, listener, ended, children):
+            pass
+    finally:
+        children.kill_all()
+
+
+def _answer(
+    selector: selectors.BaseSelector, listener: socket.socket, ended: socket.socket, children: _Children
+) -> bool:
+    """Deal with what has happened; returns False once standard input has ended."""
+    for key, _ in selector.select():
+        if key.fileobj is sys.stdin:
+            return False
+        if key.fileobj is ended:
+            ended.recv(4096)
+            for client in children.reap():
+                with suppress(KeyError):  # of one that has gone
+                    selector.unregister(client)
+                client.close()
+        elif key.fileobj is listener:
+            client, _ = listener.accept()
+            if _start(client, children):
+                selector.register(client, selectors.EVENT_READ)
+            else:
+                client.close()
+        else:  # a client says no more than its request: it has gone
+            children.kill(key.fileobj)  # type: ignore[arg-type]
+            selector.unregister(key.fileobj)
+    return True
 
 
 def _start(client: socket.socket, children: _Children) -> bool:
@@ -158,7 +176,9 @@ def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) is _end:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         for descriptor, own in zip(descriptors, (1, 2), strict=True):
             os.dup2(descriptor, own)
         os.chdir(str(request["folder"]))

@@ -1,0 +1,195 @@
+"""How far a workflow is with each paper, in seconds of work as they were expected before it began."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recompose.engine import Engine
+from recompose.monitor.status import Item, Observer
+from recompose.papers.declaration import Paper
+from recompose.phases import PHASES
+from recompose.plan import Recipe, closure
+from recompose.report.lineage import lineage_path
+from recompose.store import ERROR
+
+PRIOR = 0.1  # of the work: so much weighs what was expected against what this call takes in fact
+
+Artifacts = list[tuple[str, str]]  # each a paper and the artifact's name
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work in expected seconds, and how much of it is done."""
+
+    done: float
+    total: float
+
+    @property
+    def share(self) -> float:
+        """The part that is done; all of nothing."""
+        return self.done / self.total if self.total else 1.0
+
+
+@dataclass(frozen=True)
+class PaperProgress:
+    """How far a paper is."""
+
+    name: str
+    work: Work  # what papers share counts for each
+    made: tuple[str, ...]  # artifacts
+    artifacts: int  # that there are to be
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """How far all of it is."""
+
+    profile: str
+    papers: list[PaperProgress]
+    work: Work  # what papers share counts once
+    written: Artifacts  # since the look before
+    running: list[Item]
+    failed: list[Item]  # since it began
+    seconds: float  # since it began
+    seconds_left: float  # until everything is trained and scored
+
+
+class Reproduction:
+    """A workflow that makes some papers, or everything, from when it begins."""
+
+    def __init__(self, engine: Engine, targets: Iterable[str] = (), wall_share: float | None = None) -> None:
+        """Look at everything once, before the workflow begins.
+
+        Args:
+            engine: of the workspace.
+            targets: what Snakemake is called with.
+            wall_share: the expected time from start to end for each second of work; as if all cores were always at
+                work, where that is not known.
+        """
+        work = self.work = engine.work
+        self.papers = _chosen(work.papers, targets)
+        self._engine, self._observer = engine, Observer(work, self.papers)
+        self._needed = {paper.name: self._needed_by(paper) for paper in self.papers}
+        everything = closure(recipe for recipes in self._needed.values() for recipe in recipes)
+        self.recipes = list(everything) if list(targets) else list(work.plan.recipes)
+        self._expected = {recipe.key: self._seconds(recipe) for recipe in self.recipes}
+        self._made = {
+            (paper.name, name): not engine.is_due(paper.name, name, engine.artifacts[paper.name, name])
+            for paper in self.papers
+            for name in paper.artifacts
+        }
+        self._stamps = {artifact: self._stamp(*artifact) for artifact in self._made}
+        self._wall_share = wall_share or 1 / getattr(engine.machine, "cores", 1)
+        self._began, self._clock = time.time(), time.monotonic()
+        self._before = self._sum(self._done(self._observer.items()), self._expected)
+
+    def _needed_by(self, paper: Paper) -> list[Recipe]:
+        artifacts = (self._engine.artifacts[paper.name, name] for name in paper.artifacts)
+        return [recipe for recipe in closure(artifacts) if recipe.kind in PHASES]
+
+    def _seconds(self, recipe: Recipe) -> float:
+        estimate = self._engine.estimate(recipe)
+        return estimate.seconds if estimate else self._engine.machine.unknown
+
+    @property
+    def profile(self) -> str:
+        """The chosen profile."""
+        return self.work.params.profile
+
+    @property
+    def missing(self) -> list[Recipe]:
+        """What is to be trained, scored, or made before that."""
+        return self.work.missing(self.recipes)
+
+    @property
+    def seconds_left(self) -> float:
+        """As expected before it began, from start to end."""
+        return (self._before.total - self._before.done) * self._wall_share
+
+    @property
+    def unknown(self) -> int:
+        """How many of these no time is known of."""
+        return sum(self._engine.estimate(recipe) is None for recipe in self.missing)
+
+    @property
+    def unknown_seconds(self) -> float:
+        """What each of those counts for."""
+        return self._engine.machine.unknown
+
+    @property
+    def due(self) -> int:
+        """How many artifacts are to be made."""
+        return sum(not made for made in self._made.values())
+
+    def look(self) -> Snapshot:
+        """Return how far it is now."""
+        written, items = self._written(), self._observer.items()  # in this order: artifacts follow what they need
+        done, seconds = self._done(items), time.monotonic() - self._clock
+        work = self._sum(done, self._expected)
+        return Snapshot(
+            self.profile,
+            [self._progress(paper, done) for paper in self.papers],
+            work,
+            written,
+            [item for item in items if item.state == "running" and item.key in self._expected],
+            [item for item in items if item.state in ("failed", "tampered") and self._is_new(item)],
+            seconds,
+            self._seconds_left(work, seconds),
+        )
+
+    def _done(self, items: list[Item]) -> dict[str, float]:
+        """The part of each recipe that is done, by key."""
+        return {item.key: _part(item) for item in items if item.key in self._expected}
+
+    def _sum(self, done: dict[str, float], keys: Iterable[str]) -> Work:
+        keys = list(keys)
+        seconds = (self._expected[key] * done[key] for key in keys)
+        return Work(sum(seconds), sum(self._expected[key] for key in keys))
+
+    def _progress(self, paper: Paper, done: dict[str, float]) -> PaperProgress:
+        work = self._sum(done, (recipe.key for recipe in self._needed[paper.name]))
+        made = tuple(name for name in paper.artifacts if self._made[paper.name, name])
+        return PaperProgress(paper.name, work, made, len(paper.artifacts))
+
+    def _seconds_left(self, work: Work, seconds: float) -> float:
+        """As much as is left by what was expected, corrected more and more by what this call took for what it did."""
+        to_do = self._before.total - self._before.done
+        done, left = max(work.done - self._before.done, 0.0), work.total - work.done
+        weighed = PRIOR * to_do + done
+        return left * (PRIOR * to_do * self._wall_share + seconds) / weighed if weighed else 0.0
+
+    def _written(self) -> Artifacts:
+        """The artifacts whose lineage, the last file of each, was written since the look before."""
+        stamps = {artifact: self._stamp(*artifact) for artifact in self._stamps}
+        written = [artifact for artifact, stamp in stamps.items() if stamp and stamp != self._stamps[artifact]]
+        self._stamps = stamps
+        self._made |= dict.fromkeys(written, True)
+        return written
+
+    def _stamp(self, paper: str, name: str) -> int:
+        """The file that stands there: each writing puts another into its place, and Snakemake touches it later."""
+        try:
+            return lineage_path(self.work.reports / paper / name).stat().st_ino
+        except OSError:
+            return 0
+
+    def _is_new(self, item: Item) -> bool:
+        """Whether it failed since this began; what an earlier call left is tried again."""
+        if item.state == "tampered":
+            return True
+        try:
+            return (self.work.results / item.key / ERROR).stat().st_mtime >= self._began
+        except OSError:
+            return False
+
+
+def _chosen(papers: list[Paper], targets: Iterable[str]) -> list[Paper]:
+    """The papers that targets name, by themselves or in a path; all where they name none."""
+    parts = {part for target in targets for part in target.split("/")}
+    return [paper for paper in papers if paper.name in parts] or papers
+
+
+def _part(item: Item) -> float:
+    if item.state == "done":
+        return 1.0
+    return min(item.progress.done / item.progress.total, 1.0) if item.progress and item.progress.total else 0.0

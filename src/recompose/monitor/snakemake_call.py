@@ -1,0 +1,56 @@
+"""A call of Snakemake as a child process, which says everything to a log."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+LOG = "logs/snakemake.log"  # of the results
+SNAKEMAKE = (sys.executable, "-m", "snakemake")
+LAST_LINES = 5
+_FAILED = re.compile(r"^Error in rule (?P<rule>[^\s:]+):\n(?P<about>(?:^[ \t]+.*\n)*)", re.MULTILINE)
+_ABOUT = re.compile(r"^\s+(?P<name>message|log): (?P<value>.*?)(?: \(check log file.*)?$", re.MULTILINE)
+
+
+class SnakemakeCall:
+    """A call that makes targets, or everything; it stays in the process group, which a terminal interrupts as one."""
+
+    def __init__(self, root: Path, results: Path, targets: Iterable[str], command: Sequence[str] = SNAKEMAKE) -> None:
+        self.log = results / LOG
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._start = log.tell()
+            self._process = subprocess.Popen(
+                [*command, *targets, "--cores", "all"],
+                cwd=root,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """Wait until it ends, or for so many seconds; gives its exit code once it has one."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.returncode
+
+    def output(self) -> str:
+        """Return what it said, which the log has behind what earlier calls said."""
+        with self.log.open("rb") as log:
+            log.seek(self._start)
+            return log.read().decode("utf-8", errors="replace")
+
+    def failures(self) -> list[str]:
+        """Return the jobs that failed, each with its log, or the last lines of the output where none is named."""
+        output = self.output()
+        failures = list(dict.fromkeys(_failures(output)))  # one that is tried again fails again
+        return failures or [line.strip() for line in output.splitlines() if line.strip()][-LAST_LINES:]
+
+
+def _failures(output: str) -> Iterator[str]:
+    for failure in _FAILED.finditer(output):
+        about = {name: value for name, value in _ABOUT.findall(failure["about"]) if value != "None"}
+        log = f"; see {about['log']}" if "log" in about else ""
+        yield f"{about.get('message', failure['rule'])}{log}"

@@ -1,0 +1,292 @@
+"""How a workflow looks while it works, in a terminal and elsewhere, and what ends it."""
+
+import io
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from recompose.engine import Engine
+from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot, Work
+from recompose.monitor.running import Progress
+from recompose.monitor.snakemake_call import SnakemakeCall
+from recompose.monitor.status import Item
+from recompose.report.lineage import lineage_path
+from recompose.terminal import live
+from recompose.terminal.live import Headlines, Lines, follow, rendered, show_opening
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+EPOCHS = Progress("epoch", 2, 5, 0.1, 30.0, "")
+TRAINS = Item("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
+FAILED = Item("runs", "ba9876543210", "csp on shapes-pairs, seed 1", "failed", error=("KeyError: \x1b[31m'a'",))
+NUMBER = "msci 31.2 % (test/closed/dense/auc on shapes-pairs, n = 3)"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    text = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: smoke\n")
+    (tmp_path / "params.yaml").write_text(text)
+    return Workspace(tmp_path)
+
+
+@pytest.fixture
+def headlines(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> Headlines:
+    """Numbers that need no results."""
+    monkeypatch.setattr(live, "headline_number", lambda results, paper: NUMBER if paper.name == "msci" else "")
+    return Headlines(work, work.papers)
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterable[None]:
+    """What following a workflow changes for the whole process."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def snapshot(
+    made: Iterable[str] = (), written: Iterable[str] = (), done: float = 200.0, failed: Iterable[Item] = ()
+) -> Snapshot:
+    papers = [
+        PaperProgress("msci", Work(done, 400.0), tuple(made), 13),
+        PaperProgress("clip-cae", Work(0.0, 7200.0), (), 9),
+    ]
+    written = [("msci", name) for name in written]
+    return Snapshot("demo", papers, Work(done, 800.0), written, [TRAINS], list(failed), 751.0, 1440.0)
+
+
+def shown(of: Snapshot, headlines: Headlines) -> str:
+    headlines.read(of)
+    file = io.StringIO()
+    Console(file=file, width=80).print(rendered(of, headlines))
+    return file.getvalue()
+
+
+def complete(work: Workspace, kind: str, count: int) -> None:
+    for recipe in work.plan.of(kind)[:count]:
+        with work.store.making(recipe):
+            pass
+
+
+# in a terminal
+
+
+def test_each_paper_has_a_bar_in_expected_seconds_and_what_trains_its_epoch(headlines: Headlines) -> None:
+    lines = shown(snapshot(), headlines).splitlines()
+    assert lines[0] == "profile demo · 25% · 0:12:31 so far · about 24 min left"
+    assert re.search(r"^msci .* 50% +3 min of 7 min +0 of 13 artifacts", lines[1])
+    assert re.search(r"clip-cae .* 0% +0 s of 2\.0 h +0 of 9 artifacts", lines[2])
+    assert re.search(r"csp on shapes-pairs, seed 0 .*epoch 2/5 +30 s left", lines[-1])
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_headline_table_shows_its_number_once_it_is_made(headlines: Headlines) -> None:
+    assert NUMBER not in shown(snapshot(), headlines)
+    assert NUMBER not in shown(snapshot(made=["table-1"], written=["table-1"]), headlines)
+    text = shown(snapshot(made=["table-1", "table-2"], written=["table-2"]), headlines)
+    assert NUMBER in text and "2 of 13 artifacts" in text
+
+
+def test_failures_are_counted_while_the_rest_goes_on(headlines: Headlines) -> None:
+    assert "1 job failed; the rest goes on" in shown(snapshot(failed=[FAILED]), headlines)
+
+
+def test_behind_the_last_evaluation_no_time_is_said(headlines: Headlines) -> None:
+    assert "about" not in shown(snapshot(done=800.0), headlines)
+
+
+# elsewhere
+
+
+def test_lines_name_what_is_written_and_what_failed_once(headlines: Headlines) -> None:
+    file = io.StringIO()
+    lines = Lines(Console(file=file), headlines)
+    lines.show(snapshot())
+    lines.show(snapshot(["table-2", "figure-4"], ["table-2", "figure-4"], failed=[FAILED]))
+    lines.show(snapshot(["table-2", "figure-4"], failed=[FAILED]))
+    text = re.sub(r"^\d\d:\d\d:\d\d  ", "", file.getvalue(), flags=re.MULTILINE)
+    assert text.splitlines() == [
+        f"msci/table-2 is written: {NUMBER}",
+        "msci/figure-4 is written",
+        "failed: csp on shapes-pairs, seed 1: KeyError: \N{REPLACEMENT CHARACTER}[31m'a' "
+        "(recompose make runs/ba9876543210)",
+    ]
+
+
+def test_between_them_a_line_a_minute_says_how_far_it_is(headlines: Headlines, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    file = io.StringIO()
+    lines = Lines(Console(file=file), headlines)
+    for _ in range(100):
+        now[0] += 2.0
+        lines.show(snapshot())
+    assert file.getvalue().count("25% of the expected work is done, about 24 min left") == 3
+
+
+# what is observed
+
+
+def test_work_counts_for_each_paper_that_shares_it_and_time_left_follows_what_it_takes(work: Workspace) -> None:
+    before = Reproduction(Engine(work), wall_share=0.5)
+    first = before.look()
+    assert [paper.name for paper in first.papers] == [paper.name for paper in work.papers]
+    assert first.work.done == 0 and sum(paper.work.total for paper in first.papers) > first.work.total
+    assert first.seconds_left == pytest.approx(first.work.total / 2, rel=0.01)
+    complete(work, "data", 3)
+    later = before.look()
+    assert 0 < later.work.done < later.work.total and later.work.total == first.work.total
+    assert later.seconds_left < first.seconds_left  # hardly any time went by for it
+
+
+def test_what_was_there_before_is_no_part_of_the_pace(work: Workspace) -> None:
+    complete(work, "data", 3)
+    at_start = Reproduction(Engine(work), wall_share=0.5)
+    left = at_start.look()
+    assert left.work.done > 0
+    assert left.seconds_left == pytest.approx((left.work.total - left.work.done) / 2, rel=0.01)
+    assert left.seconds_left == pytest.approx(at_start.seconds_left, rel=0.01)
+
+
+def test_an_artifact_is_written_each_time_that_its_lineage_is_but_not_when_it_is_touched(work: Workspace) -> None:
+    reproduction = Reproduction(Engine(work), ["msci"])
+    assert [paper.name for paper in reproduction.look().papers] == ["msci"]
+    lineage = lineage_path(work.reports / "msci" / "table-2")
+    lineage.parent.mkdir(parents=True)
+    lineage.write_text("{}")
+    first = reproduction.look()
+    assert first.written == [("msci", "table-2")] and first.papers[0].made == ("table-2",)
+    os.utime(lineage)
+    assert reproduction.look().written == []
+    lineage.with_suffix(".new").write_text("{}")
+    lineage.with_suffix(".new").replace(lineage)
+    assert reproduction.look().written == [("msci", "table-2")]
+
+
+def test_what_failed_in_an_earlier_call_is_no_failure_of_this_one(work: Workspace) -> None:
+    first, second = work.plan.of("data")[:2]
+    with pytest.raises(RuntimeError), work.store.making(first) as folder:
+        raise RuntimeError("then")
+    assert folder
+    os.utime(folder / "error.txt", (0, 0))
+    reproduction = Reproduction(Engine(work))
+    with pytest.raises(RuntimeError), work.store.making(second):
+        raise RuntimeError("now")
+    assert [item.key for item in reproduction.look().failed] == [second.key]
+
+
+def test_the_opening_says_what_is_to_be_made_and_how_long_that_takes(work: Workspace) -> None:
+    file = io.StringIO()
+    show_opening(Console(file=file), Reproduction(Engine(work), wall_share=0.5), Path("results/logs/snakemake.log"))
+    what, how_long, where = file.getvalue().splitlines()
+    assert re.fullmatch(r"profile smoke: \d+ runs, \d+ evaluations, \d+ steps before them, \d+ tables and .*", what)
+    assert how_long.startswith("About ") and where == "What Snakemake says is in results/logs/snakemake.log."
+
+
+# a call
+
+
+def followed(work: Workspace, script: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """Follow a command that does what a script says; gives its exit code, and what is printed."""
+    monkeypatch.setattr(live, "EVERY", 0.05)
+    file = io.StringIO()
+    reproduction = Reproduction(Engine(work), ["msci"])
+    call = SnakemakeCall(work.root, work.results, ["msci"], (sys.executable, "-c", script))
+    return follow(Console(file=file, width=200), reproduction, call), file.getvalue()
+
+
+def test_what_the_command_says_is_in_the_log_behind_what_was_there(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = work.results / "logs/snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("Error in rule earlier:\n")
+    script = "import sys; print(sys.argv[1:]); print('16 of 25 steps (64 %) done', file=sys.stderr)"
+    code, said = followed(work, script, monkeypatch)
+    assert code == 0 and said == ""
+    text = log.read_text()
+    assert text.startswith("Error in rule earlier:\n")
+    assert "['msci', '--cores', 'all']" in text and "16 of 25 steps" in text
+
+
+def test_an_artifact_that_the_command_writes_is_a_line_without_control_characters(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (
+        "from pathlib import Path; path = Path('FOLDER');"
+        "path.mkdir(parents=True); (path / 'table-2.lineage.json').write_text('{}')"
+    ).replace("FOLDER", str(work.reports / "msci"))
+    code, said = followed(work, script, monkeypatch)
+    assert code == 0
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  msci/table-2 is written\n", said)
+
+
+ERROR = """\
+Error in rule artifacts_of_msci:
+    message: all tables and figures of msci
+    jobid: 3
+    log: results/logs/artifacts/msci.log (check log file(s) for error details)
+    shell:
+        python -m recompose artifacts msci
+Error in rule make_runs:
+    message: None
+    jobid: 4
+    log: results/logs/runs/all-csp.log (check log file(s) for error details)
+
+"""
+
+
+def test_where_it_fails_the_jobs_and_the_log_are_named(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, said = followed(work, f"print({ERROR!r}); raise SystemExit(1)", monkeypatch)
+    assert code == 1
+    assert said.splitlines() == [
+        "The workflow failed.",
+        "  all tables and figures of msci; see results/logs/artifacts/msci.log",
+        "  make_runs; see results/logs/runs/all-csp.log",
+        f"`recompose status` says more, and so does {work.results / 'logs/snakemake.log'}; "
+        "the same command goes on where it was.",
+    ]
+
+
+def test_where_no_job_is_named_the_last_lines_are_said(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, said = followed(work, "raise SystemExit('WorkflowError:\\nno such thing')", monkeypatch)
+    assert code == 1
+    assert said.splitlines()[:3] == ["The workflow failed.", "  WorkflowError:", "  no such thing"]
+
+
+def test_a_command_that_a_signal_ended_is_a_failure(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert followed(work, "import os; os.kill(os.getpid(), 9)", monkeypatch)[0] == 1
+
+
+def test_where_the_command_was_interrupted_that_is_said_in_one_sentence(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = followed(work, "raise SystemExit(130)", monkeypatch)
+    assert code == 130 and said == ""
+    assert capsys.readouterr().err.strip().count("\n") == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_command_and_what_it_started(
+    number: signal.Signals, work: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = (
+        "import os, signal, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; print(1, flush=True); time.sleep(3600)'],"
+        " stdout=subprocess.PIPE)\n"
+        "child.stdout.readline()\n"
+        "print(child.pid, flush=True)\n"
+        f"os.kill(os.getppid(), {int(number)})\n"
+        "child.wait()\n"
+    )
+    assert followed(work, script, monkeypatch)[0] == 130
+    child = int((work.results / "logs/snakemake.log").read_text().split()[0])
+    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text().split()[2]
+    assert capsys.readouterr().err.strip() == live.SENTENCE

@@ -1,0 +1,113 @@
+"""Interrupted, a workflow says one sentence and leaves no process behind, and the same command goes on."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from recompose.interrupts import INTERRUPTED, SENTENCE
+from recompose.workspace import Workspace
+from tests.conftest import Project
+from tests.workflow.processes import processes_of, stored
+
+pytestmark = pytest.mark.engines
+PATIENCE = 600  # seconds until a moment has to come
+SNAKEMAKE = ("snakemake", "--cores", "all")
+REPRODUCE = (sys.executable, "-m", "recompose", "reproduce")
+LOG = "results/logs/snakemake.log"
+
+Interrupt = Callable[[int], None]
+
+
+def group(pid: int) -> None:
+    """Interrupt all processes at once, as a terminal does."""
+    os.killpg(pid, signal.SIGINT)
+
+
+def alone(pid: int) -> None:
+    """Interrupt the command that was called, and none of those that it started."""
+    os.kill(pid, signal.SIGINT)
+
+
+def snakemake_alone(pid: int) -> None:
+    """Interrupt Snakemake below the command that was called."""
+    (snakemake,) = (int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    os.kill(snakemake, signal.SIGINT)
+
+
+@contextmanager
+def a_job_that_waits(project: Project) -> Iterator[str]:
+    """Be at an evaluation, so that the job that wants it waits until this ends or the job does; gives its key."""
+    work = Workspace(project.root)
+    evaluation = work.plan.of("evaluations")[0]
+    with suppress(KeyboardInterrupt), work.store.making(evaluation):
+        yield evaluation.key
+        raise KeyboardInterrupt  # the evaluation is left to be made
+
+
+def until_a_job_waits(project: Project, process: "subprocess.Popen[str]") -> None:
+    end = time.monotonic() + PATIENCE
+    while not any("waiting" in path.read_text() for path in project.root.glob("results/logs/runs/*.log")):
+        assert process.poll() is None, process.communicate()[1][-3000:]
+        assert time.monotonic() < end, "no job began"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("command", "interrupt"),
+    [
+        (SNAKEMAKE, group),
+        (SNAKEMAKE, alone),
+        (REPRODUCE, group),
+        (REPRODUCE, alone),
+        (REPRODUCE, snakemake_alone),
+    ],
+)
+def test_an_interrupted_workflow_says_one_sentence_and_the_same_command_goes_on(
+    command: tuple[str, ...], interrupt: Interrupt, chance: Project, chance_project: Project
+) -> None:
+    for folder in ("results/evaluations", "results/logs"):
+        shutil.rmtree(chance.root / folder)
+    with a_job_that_waits(chance):
+        process = chance.start(*command)
+        until_a_job_waits(chance, process)
+        interrupt(process.pid)
+        said = process.communicate(timeout=PATIENCE)[1]
+        left = list(processes_of(process.pid))
+    log = chance.root / LOG
+    everything = said + (log.read_text() if log.exists() else "")
+    assert process.returncode == INTERRUPTED
+    assert said.count(SENTENCE) == 1 and left == []
+    assert "Traceback" not in everything and "Error" not in everything
+    again = chance.call(*command)
+    assert SENTENCE not in again.stderr
+    assert stored(chance) == stored(chance_project)
+
+
+def test_a_job_that_is_interrupted_ends_without_a_trace(chance: Project) -> None:
+    shutil.rmtree(chance.root / "results/evaluations")
+    with a_job_that_waits(chance) as evaluation:
+        process = chance.start(sys.executable, "-m", "recompose", "make", evaluation)
+        assert process.stderr
+        assert "waiting" in process.stderr.readline()
+        group(process.pid)
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == -signal.SIGINT and said == ""
+
+
+def test_what_is_started_to_ignore_interrupts_goes_on_through_them(chance: Project) -> None:
+    shutil.rmtree(chance.root / "results/evaluations")
+    shutil.rmtree(chance.root / "results/logs")
+    with a_job_that_waits(chance):
+        process = chance.start("sh", "-c", 'trap "" INT; exec snakemake --cores all')
+        until_a_job_waits(chance, process)
+        group(process.pid)
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, said[-3000:]
