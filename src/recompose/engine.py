@@ -300,7 +300,7 @@ class Engine:
         return [self._relative(self.receipt(dealt, job)) for job in jobs]
 
     def receipts_of(self, paper: Paper, *artifacts: str) -> list[str]:
-        """Return the receipts of the jobs, of everything, that some artifacts of a paper wait for; none: all of them."""
+        """Return the receipts of the jobs, of everything, that artifacts of a paper wait for; none: all of them."""
         return self.receipts(ALL, of=[self.artifacts[paper.name, name] for name in artifacts or paper.artifacts])
 
     @property

@@ -138,8 +138,8 @@ def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
         raise DataError(f"{path} is missing: it is released with the project; `git checkout -- assets` restores it")
     if (sha256 := sha256_file(path)) != asset.sha256:
         raise DataError(
-            f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` restores "
-            "it; where you made it anew, put its digest into params.yaml"
+            f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` "
+            "restores it; where you made it anew, put its digest into params.yaml"
         )
     shutil.copyfile(path, folder / asset.file)
     return asset.file

@@ -108,7 +108,7 @@ class Workspace:
 
     @property
     def reports_place(self) -> str:
-        """The folder of the chosen profile's tables and figures, below the project's: no profile overwrites another's."""
+        """The place of the chosen profile's tables and figures: no profile overwrites another's."""
         return f"reports/{self.params.profile}"
 
     def artifact_path(self, file: Path) -> Path:

@@ -257,8 +257,8 @@ def outline(architecture: str, activation: Activation) -> Backbone:
 
 
 def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
-    """Return a backbone with weights from a file: ``.safetensors``, also a compact one of ours, or ``.pt``, a TorchScript
-    archive as OpenAI gives.
+    """Return a backbone with weights from a file: ``.safetensors``, also a compact one of ours, or ``.pt``, a
+    TorchScript archive as OpenAI gives.
 
     A TorchScript archive is code: verify its digest before.
 

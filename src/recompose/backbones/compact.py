@@ -1,8 +1,8 @@
 """The weights of a small CLIP as a small file: without what pretraining never touched, and in 16 bits.
 
-Most of a small CLIP is rows of its vocabulary of 49,408 tokens, of which synthetic captions use some hundred. The file has
-the rows that were used, by their ids; the others are filled in as a model has them before training, the same on every
-machine.
+Most of a small CLIP is rows of its vocabulary of 49,408 tokens, of which synthetic captions use some hundred. The file
+has the rows that were used, by their ids; the others are filled in as a model has them before training, the same on
+every machine.
 """
 
 from collections.abc import Mapping

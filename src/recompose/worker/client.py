@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 ADDRESS = "RECOMPOSE_WORKER"  # the variable with the path of the server's socket
 FAILED = 1
@@ -21,7 +22,7 @@ def ask(address: str, arguments: Sequence[str]) -> int | None:
     except OSError:
         return None
     with server:
-        request = json.dumps({"arguments": list(arguments), "folder": os.getcwd()}).encode()
+        request = json.dumps({"arguments": list(arguments), "folder": str(Path.cwd())}).encode()
         socket.send_fds(server, [len(request).to_bytes(4, "big")], [1, 2])
         server.sendall(request)
         answer = server.recv(1)

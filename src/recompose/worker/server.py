@@ -23,7 +23,7 @@ from recompose.worker.client import ADDRESS, FAILED
 LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
 WAITING = 64  # clients that may connect before they are served
 # a child computes on the threads that a job asks torch for; what this process did with threads would not outlive a fork
-SINGLE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Server:
