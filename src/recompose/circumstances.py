@@ -43,11 +43,11 @@ def _device() -> str:
 
 def _speed() -> dict[str, Any]:
     """Return what the processor computed by, and how fast it is where that was measured; a GPU's speed is not its."""
-    known = None if _cuda_in_use() else cached_probe()
+    probe = None if _cuda_in_use() else cached_probe()
     return {
         "instruction_set": Processor.here().instruction_set,
         "linear": linear_kernel(),
-        **({"step_seconds": known.step_seconds} if known else {}),
+        **({"step_seconds": probe.step_seconds} if probe else {}),
     }
 
 

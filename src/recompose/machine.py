@@ -36,7 +36,7 @@ LARGE = 2**23  # multiplications from which `onednn` takes a map without being m
 
 @dataclass(frozen=True)
 class Processor:
-    """What tells processors apart that compute at different speeds; two machines may have the same."""
+    """A processor, by all that tells apart those that compute at different speeds; machines may share one."""
 
     model: str
     family: str  # its maker's numbers: virtual machines give one name to several
@@ -87,12 +87,12 @@ class LinearMap(BaseModel):
 
     @property
     def gains(self) -> bool:
-        """Whether it gains clearly by oneDNN."""
+        """Tell whether it gains clearly by oneDNN."""
         return self.onednn_seconds is not None and self.onednn_seconds <= CLEARLY * self.torch_seconds
 
 
 class Probe(BaseModel):
-    """How fast a processor computes, on one thread."""
+    """A measurement of how fast a processor computes, on one thread."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -128,14 +128,14 @@ def cached_probe() -> Probe | None:
 
 def probe() -> Probe | None:
     """Return the probe of this machine, which runs now if it never did, or None where it cannot."""
-    if known := cached_probe():
-        return known
+    if cached := cached_probe():
+        return cached
     path = probe_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock")):  # of several processes one measures
-            if known := cached_probe():
-                return known
+            if cached := cached_probe():
+                return cached
             say("measuring this machine (once)")
             if measured := _measure():
                 write_json(path, {"of": _identity(), "probe": measured.model_dump(mode="json")})
@@ -193,10 +193,10 @@ def onednn_from(setting: str) -> int | None:
     """
     if setting == "torch" or (setting == "auto" and Processor.here().instruction_set != AVX512):
         return None
-    known = probe()
-    if known is None or known.crash:
+    measured = probe()
+    if measured is None or measured.crash:
         return None
-    return LARGE if setting == "onednn" else gains_from(known.maps)
+    return LARGE if setting == "onednn" else gains_from(measured.maps)
 
 
 def gains_from(maps: Iterable[LinearMap]) -> int | None:
@@ -209,5 +209,5 @@ def gains_from(maps: Iterable[LinearMap]) -> int | None:
     (99, None, None)
     """
     maps = list(maps)
-    loses = max((each.multiplications for each in maps if not each.gains), default=0)
-    return min((each.multiplications for each in maps if each.multiplications > loses), default=None)
+    loses = max((linear.multiplications for linear in maps if not linear.gains), default=0)
+    return min((linear.multiplications for linear in maps if linear.multiplications > loses), default=None)

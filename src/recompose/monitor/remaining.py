@@ -35,7 +35,7 @@ class Span:
 
     @property
     def ended(self) -> datetime:
-        """When it was complete."""
+        """Return when it was complete."""
         return self.started + timedelta(seconds=self.seconds)
 
     @classmethod
@@ -87,7 +87,7 @@ class Remaining:
 
     @property
     def seconds(self) -> float:
-        """From now to the end."""
+        """Return the time from now to the end."""
         return wall(self.left, self.cores)
 
 
@@ -136,7 +136,7 @@ def session_began(spans: Iterable[Span], running: Iterable[datetime], now: datet
 
 
 class Forecast:
-    """What things will take, by what was known when a session began."""
+    """An expectation of what things take, by what was known when a session began."""
 
     def __init__(self, costs: Costs, began: datetime) -> None:
         self.began, self._costs, self._before = began, costs, costs.until(began - MOMENT)
@@ -175,12 +175,12 @@ def remaining(
     While something is at work, what failed is not left: nobody makes it again before the next session.
     """
     unfinished = list(unfinished)
-    at_work = any(each.running for each in unfinished)
-    wanted = [each for each in unfinished if not (at_work and each.failed)]
+    at_work = any(item.running for item in unfinished)
+    items = [item for item in unfinished if not (at_work and item.failed)]
     session = [span for span in spans if span.ended > forecast.began]
     ratio = forecast.ratio(session)
-    times = [_seconds(each, forecast, ratio, now) for each in wanted]
-    left = (_left(engine, each.recipe, time) for each, time in zip(wanted, times, strict=True) if time is not None)
+    times = [_seconds(item, forecast, ratio, now) for item in items]
+    left = (_left(engine, item.recipe, time) for item, time in zip(items, times, strict=True) if time is not None)
     runs = sum(span.recipe.kind == TRAINED[0] for span in session)
     lasted = (now - forecast.began).total_seconds() if session or at_work else 0.0
     return Remaining(tuple(left), times.count(None), os.cpu_count() or 1, runs, lasted)
