@@ -35,7 +35,7 @@ def end_with_children() -> None:
 
 
 def is_interruptible() -> bool:
-    """Whether interrupts reach this process as they reach any: a shell has those in its background ignore them."""
+    """Return true unless interrupts are ignored, as by what a shell runs in its background."""
     return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -55,11 +55,11 @@ def end_children() -> None:
     started: dict[psutil.Process, None] = {}
     while True:  # a thread may have been about to start one
         late = time.monotonic() > deadline
-        found = psutil.Process().children(recursive=True)
-        for process in (*started, *found) if late else [each for each in found if each not in started]:
+        children = psutil.Process().children(recursive=True)
+        for process in (*started, *children) if late else [child for child in children if child not in started]:
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(signal.SIGKILL if late else signal.SIGINT)
-        started |= dict.fromkeys(found)
+        started |= dict.fromkeys(children)
         if not any(map(_is_alive, started)):
             return
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""How far a workflow is with each paper, in seconds of work as they were expected before it began."""
+"""The progress of a workflow with each paper, in seconds of work as they were expected before it began."""
 
 import time
 from collections.abc import Iterable
@@ -26,13 +26,13 @@ class Work:
 
     @property
     def share(self) -> float:
-        """The part that is done; all of nothing."""
+        """Return the part that is done; all of nothing."""
         return self.done / self.total if self.total else 1.0
 
 
 @dataclass(frozen=True)
 class PaperProgress:
-    """How far a paper is."""
+    """The progress of a paper."""
 
     name: str
     work: Work  # what papers share counts for each
@@ -42,7 +42,7 @@ class PaperProgress:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """How far all of it is."""
+    """The progress of everything at one moment."""
 
     profile: str
     papers: list[PaperProgress]
@@ -81,7 +81,7 @@ class Reproduction:
         self._stamps = {artifact: self._stamp(*artifact) for artifact in self._made}
         self._wall_share = wall_share or 1 / getattr(engine.machine, "cores", 1)
         self._began, self._clock = time.time(), time.monotonic()
-        self._before = self._sum(self._done(self._observer.items()), self._expected)
+        self._before = self._sum(self._done_parts(self._observer.items()), self._expected)
 
     def _needed_by(self, paper: Paper) -> list[Recipe]:
         artifacts = (self._engine.artifacts[paper.name, name] for name in paper.artifacts)
@@ -93,38 +93,38 @@ class Reproduction:
 
     @property
     def profile(self) -> str:
-        """The chosen profile."""
+        """Return the name of the chosen profile."""
         return self.work.params.profile
 
     @property
     def missing(self) -> list[Recipe]:
-        """What is to be trained, scored, or made before that."""
+        """Return the recipes that are to be made."""
         return self.work.missing(self.recipes)
 
     @property
     def seconds_left(self) -> float:
-        """As expected before it began, from start to end."""
+        """Return the expected time from start to end."""
         return (self._before.total - self._before.done) * self._wall_share
 
     @property
     def unknown(self) -> int:
-        """How many of these no time is known of."""
+        """Return the number of missing recipes of which no time is known."""
         return sum(self._engine.estimate(recipe) is None for recipe in self.missing)
 
     @property
     def unknown_seconds(self) -> float:
-        """What each of those counts for."""
+        """Return the seconds that each of those counts for."""
         return self._engine.machine.unknown
 
     @property
     def due(self) -> int:
-        """How many artifacts are to be made."""
+        """Return the number of artifacts that are to be made."""
         return sum(not made for made in self._made.values())
 
     def look(self) -> Snapshot:
-        """Return how far it is now."""
+        """Return the progress now."""
         written, items = self._written(), self._observer.items()  # in this order: artifacts follow what they need
-        done, seconds = self._done(items), time.monotonic() - self._clock
+        done, seconds = self._done_parts(items), time.monotonic() - self._clock
         work = self._sum(done, self._expected)
         return Snapshot(
             self.profile,
@@ -137,8 +137,8 @@ class Reproduction:
             self._seconds_left(work, seconds),
         )
 
-    def _done(self, items: list[Item]) -> dict[str, float]:
-        """The part of each recipe that is done, by key."""
+    def _done_parts(self, items: list[Item]) -> dict[str, float]:
+        """Return the part of each recipe that is done, by key."""
         return {item.key: _part(item) for item in items if item.key in self._expected}
 
     def _sum(self, done: dict[str, float], keys: Iterable[str]) -> Work:
@@ -152,14 +152,14 @@ class Reproduction:
         return PaperProgress(paper.name, work, made, len(paper.artifacts))
 
     def _seconds_left(self, work: Work, seconds: float) -> float:
-        """As much as is left by what was expected, corrected more and more by what this call took for what it did."""
+        """Return the expected time of what is left, corrected more and more by the time that this call took so far."""
         to_do = self._before.total - self._before.done
-        done, left = max(work.done - self._before.done, 0.0), work.total - work.done
+        done, remaining = max(work.done - self._before.done, 0.0), work.total - work.done
         weighed = PRIOR * to_do + done
-        return left * (PRIOR * to_do * self._wall_share + seconds) / weighed if weighed else 0.0
+        return remaining * (PRIOR * to_do * self._wall_share + seconds) / weighed if weighed else 0.0
 
     def _written(self) -> Artifacts:
-        """The artifacts whose lineage, the last file of each, was written since the look before."""
+        """Return the artifacts whose lineage, the last file of each, was written since the look before."""
         stamps = {artifact: self._stamp(*artifact) for artifact in self._stamps}
         written = [artifact for artifact, stamp in stamps.items() if stamp and stamp != self._stamps[artifact]]
         self._stamps = stamps
@@ -167,14 +167,14 @@ class Reproduction:
         return written
 
     def _stamp(self, paper: str, name: str) -> int:
-        """The file that stands there: each writing puts another into its place, and Snakemake touches it later."""
+        """Return the identity of the lineage file: each write replaces it, and Snakemake only touches it later."""
         try:
             return lineage_path(self.work.reports / paper / name).stat().st_ino
         except OSError:
             return 0
 
     def _is_new(self, item: Item) -> bool:
-        """Whether it failed since this began; what an earlier call left is tried again."""
+        """Return true where it failed since this began; what an earlier call left is tried again."""
         if item.state == "tampered":
             return True
         try:

@@ -31,13 +31,13 @@ class SnakemakeCall:
             )
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Wait until it ends, or for so many seconds; gives its exit code once it has one."""
+        """Wait until it ends, or for so many seconds; return its exit code once it has one."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         return self._process.returncode
 
     def output(self) -> str:
-        """Return what it said, which the log has behind what earlier calls said."""
+        """Return its messages, which the log has behind those of earlier calls."""
         with self.log.open("rb") as log:
             log.seek(self._start)
             return log.read().decode("utf-8", errors="replace")

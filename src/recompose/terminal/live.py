@@ -1,4 +1,4 @@
-"""How a workflow looks while it works: one view in a terminal, and lines elsewhere."""
+"""The view of a workflow at work: one that changes in place in a terminal, and lines elsewhere."""
 
 import signal
 import sys
@@ -36,13 +36,13 @@ MOST_FAILED = 5  # lines
 
 
 def follow(console: Console, reproduction: Reproduction, call: SnakemakeCall) -> int:
-    """Show how far a workflow is until it ends; gives its exit code.
+    """Show how far a workflow is until it ends; return its exit code.
 
     An interrupt ends it, and is answered with one sentence.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with _shown(console, Headlines(reproduction.work, reproduction.papers)) as show:
+        with _view(console, Headlines(reproduction.work, reproduction.papers)) as show:
             while (code := _look(reproduction, call, show)) is None:
                 pass
     except KeyboardInterrupt:
@@ -61,7 +61,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _look(reproduction: Reproduction, call: SnakemakeCall, show: Callable[[Snapshot], None]) -> int | None:
-    """Look and show, then wait so long that looking stays cheap; gives the exit code, and looks again, at the end."""
+    """Look and show, then wait so long that looking stays cheap; return the exit code at the end, after a last look."""
     before = time.process_time()
     show(reproduction.look())
     code = call.wait(max(EVERY, (time.process_time() - before) / SHARE))
@@ -100,7 +100,7 @@ class Headlines:
 
 
 @contextmanager
-def _shown(console: Console, headlines: Headlines) -> Iterator[Callable[[Snapshot], None]]:
+def _view(console: Console, headlines: Headlines) -> Iterator[Callable[[Snapshot], None]]:
     """Show snapshots in place on a terminal, and as lines elsewhere."""
     if not (console.is_terminal and console.file.isatty()) or console.is_dumb_terminal:
         yield Lines(console, headlines).show
@@ -127,7 +127,7 @@ class Lines:
         self._headlines.read(snapshot)
         lines = [*self._written(snapshot), *self._failures(snapshot)]
         if not lines and time.monotonic() - self._said > SAY_EVERY:
-            lines = [f"{snapshot.work.share:.0%} of the expected work is done, {_left(snapshot)}"]
+            lines = [f"{snapshot.work.share:.0%} of the expected work is done, {_time_left(snapshot)}"]
         for line in lines:
             self._say(line)
 
@@ -147,7 +147,7 @@ class Lines:
         print(f"{datetime.now():%H:%M:%S}  {plain(line)}", file=self._console.file, flush=True)
 
 
-def _left(snapshot: Snapshot) -> str:
+def _time_left(snapshot: Snapshot) -> str:
     if snapshot.work.done < snapshot.work.total:
         return f"about {rough(snapshot.seconds_left)} left"
     due = any(len(paper.made) < paper.artifacts for paper in snapshot.papers)
@@ -157,7 +157,7 @@ def _left(snapshot: Snapshot) -> str:
 def rendered(snapshot: Snapshot, headlines: Headlines) -> RenderableType:
     """Return all of it, narrow enough for 80 columns."""
     parts = [f"profile {snapshot.profile}", f"{snapshot.work.share:.0%}", f"{spoken(snapshot.seconds)} so far"]
-    blocks: list[RenderableType] = [Text(" · ".join([*parts, _left(snapshot)]), "bold"), _papers(snapshot)]
+    blocks: list[RenderableType] = [Text(" · ".join([*parts, _time_left(snapshot)]), "bold"), _papers(snapshot)]
     numbers = {name: number for name, number in headlines.numbers.items() if number}
     if numbers:
         blocks.append(_numbers(numbers))
@@ -250,5 +250,5 @@ def _expected(reproduction: Reproduction) -> str:
     unknown = reproduction.unknown
     if not unknown:
         return text
-    each = rough(reproduction.unknown_seconds)
-    return f"{text} Of {counted(unknown, 'job')} no time is known: each counts for {each}."
+    counts_for = rough(reproduction.unknown_seconds)
+    return f"{text} Of {counted(unknown, 'job')} no time is known: each counts for {counts_for}."
