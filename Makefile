@@ -12,7 +12,7 @@ export DVC_NO_ANALYTICS := 1
 # without compiled files every process that imports torch or Snakemake takes two to three times the CPU to start
 unexport PYTHONDONTWRITEBYTECODE
 
-# says what it will do and about how long that takes, shows how far it is, and says in five lines what came of it; interrupted,
+# says what it will do and about how long that takes, shows how far it is, and says in six lines what came of it; interrupted,
 # it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
 reproduce: environment
 	@began=$$(date +%s); recompose reproduce && dvc add --quiet data && dvc commit --force --quiet && recompose summary --began $$began

@@ -199,7 +199,7 @@ def summary(
         float | None, typer.Option(help="When the work began, in seconds since 1970.", hidden=True)
     ] = None,
 ) -> None:
-    """Say in five lines what the reports hold: what was made, how long it took, the headline numbers, the audit, and
+    """Say in six lines what the reports hold: what was made, how long it took, headline numbers, what holds of them, the
     the page.
     """
     from recompose.terminal.summary import show_summary

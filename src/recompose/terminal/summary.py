@@ -1,4 +1,4 @@
-"""What a workflow came to, in five lines."""
+"""What a workflow came to, in six lines."""
 
 import time
 
@@ -7,6 +7,7 @@ from rich.text import Text
 
 from recompose.papers.declaration import Paper
 from recompose.provenance.audit import audit_artifacts
+from recompose.report.expectations import expectations
 from recompose.report.published import Published, read_made
 from recompose.report.results import Results
 from recompose.terminal.text import counted, plain, spoken
@@ -22,6 +23,7 @@ def show_summary(console: Console, work: Workspace, papers: list[Paper], began: 
         f"made: {_made(published)}",
         f"took: {_took(work, began)}",
         f"numbers: {_numbers(work, papers)}",
+        f"instrument: {_instrument(work)}",
         f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` says what"),
         f"open: {work.reports / 'index.html'}",
     ]
@@ -49,6 +51,15 @@ def _numbers(work: Workspace, papers: list[Paper]) -> str:
     results = Results(work)
     numbers = (headline_number(results, paper) for paper in papers)
     return ", ".join(number for number in numbers if number) or "none yet"
+
+
+def _instrument(work: Workspace) -> str:
+    """Return whether the numbers are such that methods can be told apart."""
+    found = expectations(Results(work))
+    wrong = [each.sentence for each in found if not each.holds]
+    if not found:
+        return "nothing is measured yet"
+    return f"DOES NOT HOLD: {'; '.join(wrong)}" if wrong else "; ".join(each.sentence for each in found)
 
 
 def headline_number(results: Results, paper: Paper) -> str:

@@ -51,6 +51,7 @@ class Track(ABC):
     tables: ClassVar[Mapping[str, str]] = {}  # kind of table that it adds -> "module:function"
     figures: ClassVar[Mapping[str, str]] = {}  # kind of figure -> "module:function"
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
+    expectations: ClassVar[str] = ""  # "module:function" that gives what has to hold of its numbers
     methods: ClassVar[Mapping[str, Method]] = {}
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation

@@ -62,6 +62,7 @@ class CZSL(Track):
         "swapping": f"{FIGURES}.galleries:draw_swapping",
     }
     plots: ClassVar = {"curves.csv": f"{FIGURES}.curves:mean_curves"}
+    expectations = "recompose.tracks.czsl.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
     measuring = ("recompose.tracks.czsl.measures",)

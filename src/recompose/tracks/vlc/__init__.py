@@ -64,6 +64,7 @@ class VLC(Track):
         "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
     kept: ClassVar = ("embeddings", ATTRIBUTION)
+    expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
     measuring = ("recompose.tracks.vlc.measures",)

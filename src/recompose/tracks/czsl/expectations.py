@@ -1,0 +1,16 @@
+"""What has to hold of methods that tell pairs, on any data."""
+
+from collections.abc import Iterator
+
+from recompose.report.expectations import Expectation, is_above
+from recompose.report.results import Results
+
+UNTRAINED = ("chance", "clip")
+
+
+def expectations(results: Results) -> Iterator[Expectation]:
+    """Yield whether untuned CLIP is above chance and below every tuned method."""
+    measure = "test/closed/dense/auc"
+    tuned = [name for name in results.plan.tracks["czsl"].methods if name not in UNTRAINED]
+    yield from is_above(results, "czsl", measure, ["clip"], "chance", "untuned CLIP is above chance")
+    yield from is_above(results, "czsl", measure, tuned, "clip", "every tuned method is above untuned CLIP")

@@ -1,0 +1,11 @@
+"""What has to hold of tuning on captions, on any data."""
+
+from collections.abc import Iterator
+
+from recompose.report.expectations import Expectation, is_above
+from recompose.report.results import Results
+
+
+def expectations(results: Results) -> Iterator[Expectation]:
+    """Yield whether fine-tuning raises the mean over suites of compositionality."""
+    yield from is_above(results, "vlc", "test/comp", ["clip-ft"], "clip", "fine-tuning raises Comp")
