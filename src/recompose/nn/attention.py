@@ -1,7 +1,7 @@
 """Cross-modal interaction: texts cross-attend to the tokens of an image (Troika at 1f3c546, taken over by MSCI)."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
@@ -36,6 +36,13 @@ class FeedForward(nn.Sequential):
         return dropout(linear(inner_dropout(x), narrow.weight / STEEPNESS, narrow.bias))
 
 
+class Projected(NamedTuple):
+    """Tokens as queries attend to them: keys and values, each [images, heads, tokens, E / heads]."""
+
+    keys: Tensor
+    values: Tensor
+
+
 class CrossAttention(nn.Module):
     """Multi-head attention of queries to keys and values of another modality; no biases before it, one after it."""
 
@@ -48,12 +55,16 @@ class CrossAttention(nn.Module):
         self.out = Linear(width, width)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, queries: Tensor, tokens: Tensor) -> Tensor:
-        """Attended values [images, queries, E] for tokens [images, tokens, E] and queries [images, queries, E], or
-        [queries, E] where they are those of all images.
+    def project(self, tokens: Tensor) -> Projected:
+        """Return keys and values of tokens [images, tokens, E]."""
+        return Projected(self._split(self.key(tokens)), self._split(self.value(tokens)))
+
+    def forward(self, queries: Tensor, tokens: Tensor | Projected) -> Tensor:
+        """Attended values [images, queries, E] for tokens [images, tokens, E], projected or not, and queries [images,
+        queries, E], or [queries, E] where they are those of all images.
         """
-        q, k, v = self._split(self.query(queries)), self._split(self.key(tokens)), self._split(self.value(tokens))
-        q = q.expand(len(k), -1, -1, -1)
+        k, v = self.project(tokens) if isinstance(tokens, Tensor) else tokens
+        q = self._split(self.query(queries)).expand(len(k), -1, -1, -1)
         attended = scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
         return self.dropout(self.out(attended))
 
@@ -69,9 +80,13 @@ class Interaction(nn.Module):
         self.attention = CrossAttention(width, heads, dropout)
         self.feed_forward = FeedForward(width, dropout, dropout)
 
-    def forward(self, texts: Tensor, tokens: Tensor) -> Tensor:
-        """Texts [images, texts, E] after cross-attention to normed tokens [images, tokens, E]; before it they are
-        [texts, E] where all images see the same.
+    def project(self, tokens: Tensor | Projected) -> Projected:
+        """Return tokens as texts attend to them: where many texts do, block by block, it is done once for all."""
+        return self.attention.project(tokens) if isinstance(tokens, Tensor) else tokens
+
+    def forward(self, texts: Tensor, tokens: Tensor | Projected) -> Tensor:
+        """Texts [images, texts, E] after cross-attention to normed tokens [images, tokens, E], projected or not; before
+        it they are [texts, E] where all images see the same.
         """
         texts = texts + self.attention(texts, tokens)
         return texts + self.feed_forward(texts)

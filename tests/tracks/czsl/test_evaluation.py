@@ -193,7 +193,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         evaluated(document, needs, folder.with_name(f"{folder.name}-alone"))
         folder.mkdir()
     counts = Counter[str]()
-    for method in ("encode_images", "encode_world", "cross_attend"):
+    for method in ("encode_images", "encode_world", "attend"):
         monkeypatch.setattr(kind, method, counted(getattr(kind, method), counts))
     evaluate_together({tmp_path / "0": documents[first] | {"keeps": []}}, needs, CPU, "t")
     alone, _ = dict(counts), counts.clear()
@@ -202,7 +202,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
     assert counts["encode_world"] == alone["encode_world"]
     assert counts["encode_images"] - alone["encode_images"] <= blocks_shown
     if pairs > 100:
-        assert counts["cross_attend"] == alone["cross_attend"]
+        assert counts["attend"] == alone["attend"]
     for folder in documents:
         other = folder.with_name(f"{folder.name}-alone")
         assert {path.name for path in folder.iterdir()} == {path.name for path in other.iterdir()}

@@ -10,6 +10,8 @@ from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.msci import MSCI, Aggregator
+from recompose.tracks.czsl.methods.parts import three_path
+from recompose.tracks.czsl.methods.parts.three_path import ThreePath
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
@@ -138,7 +140,7 @@ def test_texts_attend_to_the_first_and_the_last_blocks(
     if aggregation != "ends":
         blocks = {"low": FIRST[aggregated], "high": LAST[aggregated]}
     assert method.layers() == [blocks[name] for name in stages_of(settings)]
-    layers, found = plain_layers(method, images), method.encode_images(images).tokens
+    layers, found = plain_layers(method, images), ThreePath.encode_images(method, images).tokens
     for name, tokens in zip(stages_of(settings), found, strict=True):
         expected = plain_norm(method.norms[name], plain_features(method, name, layers, settings))
         assert tokens.shape == (3, 17, backbone.width)
@@ -175,7 +177,7 @@ def test_texts_look_stage_by_stage_and_stages_are_fused(
 @torch.no_grad()
 def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
-    low, high = method.encode_images(images).tokens
+    low, high = ThreePath.encode_images(method, images).tokens  # not yet projected
     text = method.encode_world(BLOCKS, "closed")[0].pairs[1]
     found = method.cross_attend(text.unsqueeze(0), (low, high))
     for number in range(3):
@@ -185,6 +187,22 @@ def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbon
         torch.testing.assert_close(found[number, 0], expected, atol=1e-4, rtol=1e-4)
         apart = plain_interaction(method.interactions["high"], text, high[number])
         assert not torch.allclose(apart, second, atol=1e-2)
+
+
+@torch.no_grad()
+def test_tokens_are_projected_once_for_all_paths_and_blocks_of_texts(
+    backbone: Backbone, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = made(backbone)
+    world = method.encode_world(BLOCKS, "closed")
+    whole = list(method.scores(images, world))
+    projections: list[int] = []
+    for interaction in method.interactions.values():
+        interaction.attention.key.register_forward_hook(lambda _module, _inputs, out: projections.append(len(out)))
+    monkeypatch.setattr(three_path, "LOOKS", len(images))  # a text at a time
+    for found, expected in zip(method.scores(images, world), whole, strict=True):
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+    assert projections == [len(images)] * 2
 
 
 def test_shares_are_learned_vectors_that_begin_at_their_setting(backbone: Backbone) -> None:

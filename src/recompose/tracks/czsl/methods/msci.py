@@ -1,12 +1,13 @@
 """MSCI: texts cross-attend to local and to global features of the image, stage by stage (Wang et al., 2025)."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import Interaction
+from recompose.nn.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 
 Aggregation = Literal["learned", "ends", "mean"]
@@ -91,17 +92,24 @@ class MSCI(ThreePath):
         return torch.stack(layers).mean(dim=0)
 
     def encode_images(self, inputs: Tensor) -> Views:
-        """As in the plain three paths, with a disentangler for pairs where there is one."""
+        """As in the plain three paths, with a disentangler for pairs where there is one; tokens are projected once for
+        all paths, which share the interactions.
+        """
         views = super().encode_images(inputs)
-        return Views(self.of_pair(views.pair), views.state, views.object, views.tokens)
+        return Views(self.of_pair(views.pair), views.state, views.object, self.project(views.tokens))
 
-    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+    def project(self, tokens: tuple[Any, ...]) -> tuple[Projected, ...]:
+        """Return low and high features as the interactions take them."""
+        interactions: Iterable[Any] = self.interactions.values()
+        return tuple(each.project(features) for each, features in zip(interactions, tokens, strict=True))
+
+    def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
         """t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
 
         The second stage takes up where the first one ended.
         """
         stage = final = texts
-        for (name, interaction), features in zip(self.interactions.items(), tokens, strict=True):
+        for (name, interaction), features in zip(self.interactions.items(), projected, strict=True):
             stage = interaction(stage, features)
             if name in self.shares:
                 final = final + self.shares[name] * stage

@@ -1,12 +1,13 @@
 """Troika: texts are pulled towards each image by what its last layer shows (Huang et al., 2024; at 1f3c546)."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import Interaction
+from recompose.nn.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import PATHS, ThreePath
 
 
@@ -55,15 +56,18 @@ class Troika(ThreePath):
             tokens.append(self.norm(tokens[-1]) if self.token_norms == "each-path" else tokens[-1])
         return tuple(tokens)
 
-    def tokens_of(self, path: str, tokens: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
         """The path's own."""
         return (tokens[PATHS.index(path)],)
 
-    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
-        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens
-        [images, tokens, E].
-        """
+    def project(self, tokens: tuple[Any, ...]) -> tuple[Projected, ...]:
+        """Return a path's tokens [images, tokens, E] as each of the interactions takes them."""
+        interactions: Iterable[Any] = self.interactions
+        return tuple(interaction.project(tokens[0]) for interaction in interactions)
+
+    def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
+        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens."""
         pulled = texts
-        for interaction in self.interactions:
-            pulled = interaction(pulled, tokens[0])
+        for interaction, tokens in zip(self.interactions, projected, strict=True):
+            pulled = interaction(pulled, tokens)
         return texts + self.traction * pulled

@@ -81,7 +81,7 @@ class Views:
     pair: Tensor
     state: Tensor
     object: Tensor
-    tokens: tuple[Tensor, ...]
+    tokens: tuple[Any, ...]
     states: Tensor | None = None
     objects: Tensor | None = None
     totals: tuple[Tensor, ...] = ()
@@ -184,13 +184,21 @@ class ThreePath(PairMethod):
         """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
         return []
 
-    def cross_attend(self, texts: Tensor, tokens: tuple[Tensor, ...]) -> Tensor:
+    def cross_attend(self, texts: Tensor, tokens: tuple[Any, ...]) -> Tensor:
         """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
         where there is none.
         """
+        return self.attend(texts, self.project(tokens))
+
+    def project(self, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a path's tokens as ``attend`` takes them: what has to be done of them once for all texts."""
+        return tokens
+
+    def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
+        """Return texts after cross-attention to projected tokens."""
         return texts
 
-    def tokens_of(self, path: str, tokens: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
         """What the texts of a path attend to, of what was gathered: all of it."""
         return tokens
 
@@ -239,9 +247,9 @@ class ThreePath(PairMethod):
         them are of the size that lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to
         nothing, cosines do not depend on it.
         """
-        view, tokens = getattr(images, path), self.tokens_of(path, images.tokens)
+        view, projected = getattr(images, path), self.project(self.tokens_of(path, images.tokens))
         return in_blocks(
-            lambda block: cosine_logits(self.backbone.logit_scale, view, self.cross_attend(block, tokens)),
+            lambda block: cosine_logits(self.backbone.logit_scale, view, self.attend(block, projected)),
             normalize(texts.float(), dim=-1),
             size=max(1, LOOKS // len(view)),
             dim=1,
