@@ -199,8 +199,8 @@ def summary(
         float | None, typer.Option(help="When the work began, in seconds since 1970.", hidden=True)
     ] = None,
 ) -> None:
-    """Say in six lines what the reports hold: what was made, how long it took, headline numbers, what holds of them, the
-    the page.
+    """Say in six lines what the reports hold: what was made, how long it took, headline numbers, whether they are such
+    that methods can be told apart, the audit, and the page.
     """
     from recompose.terminal.summary import show_summary
 

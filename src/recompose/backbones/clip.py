@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,31 @@ from recompose.files import read_json
 ARCHITECTURES = Path(__file__).parent / "architectures"
 DESCRIPTION = "backbone.json"  # architecture, activation, and the name of the weights' file
 Activation = Literal["gelu", "quick_gelu"]
+KEPT_LISTS, LONG = 4, 512  # lists of at least so many texts whose ids are kept
+
+
+class SharedTokenizer:
+    """A tokenizer of open_clip, shared by all copies of a backbone, which keeps the ids of long lists of texts.
+
+    Evaluations ask for the same texts again and again, and cleaning them takes longer than a small tower.
+    """
+
+    def __init__(self, tokenize: Callable[[list[str]], Tensor]) -> None:
+        self._tokenize = tokenize
+        self._kept = lru_cache(KEPT_LISTS)(lambda texts: tokenize(list(texts)))
+
+    def __call__(self, texts: Sequence[str]) -> Tensor:
+        """Return token ids [texts, context]."""
+        return self._tokenize(list(texts)) if len(texts) < LONG else self._kept(tuple(texts)).clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "SharedTokenizer":
+        return self
+
+
+@lru_cache
+def tokenizer_of(architecture: str) -> SharedTokenizer:
+    """Return the tokenizer of an architecture."""
+    return SharedTokenizer(open_clip.get_tokenizer(architecture))
 
 
 class Backbone(nn.Module):
@@ -239,7 +265,7 @@ def build(architecture: str, activation: Activation) -> Backbone:
         ValueError: its stem is none that there is.
     """
     open_clip.add_model_config(ARCHITECTURES)
-    return Backbone(_model(architecture, activation, "cpu"), open_clip.get_tokenizer(architecture))
+    return Backbone(_model(architecture, activation, "cpu"), tokenizer_of(architecture))
 
 
 def outline(architecture: str, activation: Activation) -> Backbone:
@@ -253,7 +279,7 @@ def outline(architecture: str, activation: Activation) -> Backbone:
         model = _model(architecture, activation, "meta")
     model.token_embedding.to_empty(device="cpu")
     model.positional_embedding = nn.Parameter(torch.zeros(model.positional_embedding.shape))
-    return Backbone(model, open_clip.get_tokenizer(architecture))
+    return Backbone(model, tokenizer_of(architecture))
 
 
 def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
