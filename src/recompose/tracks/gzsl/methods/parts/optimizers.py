@@ -17,6 +17,6 @@ def optimizer_of(
 ) -> torch.optim.Optimizer:
     """The optimizer of these parameters, at a constant rate; Adam has a momentum of its own."""
     if optimizer == "adam":
-        return torch.optim.Adam(parameters, lr=lr, weight_decay=weight_decay)
+        return torch.optim.Adam(parameters, lr=lr, weight_decay=weight_decay, fused=True)
     kind = torch.optim.RMSprop if optimizer == "rmsprop" else torch.optim.SGD
     return kind(parameters, lr=lr, weight_decay=weight_decay, momentum=momentum)
