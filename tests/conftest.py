@@ -4,6 +4,7 @@ import atexit
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,9 @@ from ruamel.yaml.comments import CommentedSeq
 from recompose.files import write_json
 from recompose.machine import probe_path
 
+# what a shell runs in its background ignores interrupts, and so would all that tests start and interrupt
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
 # a folder of one's own: no test depends on what was measured here, and none measures it but those that are about that
@@ -101,7 +105,8 @@ class Project:
         path = self.root / "params.yaml"
         document = YAML_AS_IT_IS.load(path)
         for place, value in values.items():
-            *sections, key = place.split(".")
+            above, _, overridden = place.partition(".override.")  # whose keys are places themselves
+            *sections, key = [*above.split("."), *(["override", overridden] if overridden else [])]
             section = document
             for name in sections:
                 section = section[name]
@@ -237,12 +242,9 @@ def with_methods(root: Path, *methods: str) -> Project:
             f"{smoke}.vlc": None,
             # pretrained, as kills and edits are to be borne there, too; assets are what the whole profile has
             f"{smoke}.czsl.backbone": "shapes-clip-from-scratch",
-            f"{smoke}.override": {
-                "backbones.shapes-clip-from-scratch.scenes": 256,
-                "backbones.shapes-clip-from-scratch.epochs": 2,
-                "czsl.datasets.shapes-pairs.images": {"train": 400, "val": 150, "test": 150},
-                "czsl.methods.c-s-o.training.epochs": 2,
-            },
+            f"{smoke}.override.backbones.shapes-clip-from-scratch.scenes": 256,
+            f"{smoke}.override.backbones.shapes-clip-from-scratch.epochs": 2,
+            f"{smoke}.override.czsl.methods.c-s-o.training.epochs": 2,
         }
     )
     project.commit(f"The project with {', '.join(methods)} alone")

@@ -29,7 +29,7 @@ PROGRESS = {"unit": "epoch", "done": 2, "total": 5, "rate": 0.1, "seconds_left":
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    return Workspace(tmp_path)
+    return Workspace(tmp_path, ("profile=study",))
 
 
 def paper(measured: dict[str, str], **claims: Claim) -> Paper:
