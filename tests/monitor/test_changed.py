@@ -173,7 +173,7 @@ def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
         ),
         ("profile=dmeo", "profile: 'dmeo' is not allowed; the nearest is 'demo'"),
         (
-            "profiles.demo.override.czsl.methods.csp.lrr=1",
+            "profiles.study.override={czsl.methods.csp.lrr: 1}",
             "override.czsl.methods.csp.lrr: there is no such key to override",
         ),
         ("profile.x=1", "profile: "),

@@ -39,7 +39,7 @@ def root(committed: Path) -> Path:
 
 
 def compared(root: Path) -> Comparison:
-    return compare(root / "reports", PAPERS_LOADED, "HEAD")
+    return compare(root / "reports/smoke", PAPERS_LOADED, "HEAD")
 
 
 def cell(number: int, **values: Any) -> Callable[[dict[str, Any]], None]:
@@ -97,7 +97,7 @@ def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
     with pytest.raises(DiffError, match="git knows no revision"):
-        compare(root / "reports", PAPERS_LOADED, "--output=stolen")
+        compare(root / "reports/smoke", PAPERS_LOADED, "--output=stolen")
     with pytest.raises(DiffError, match="in no git repository"):
         compare(tmp_path, PAPERS_LOADED, "HEAD")
 
