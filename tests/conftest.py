@@ -4,19 +4,26 @@ import atexit
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
 
 from recompose.files import write_json
 from recompose.machine import probe_path
 
+# what a shell runs in its background ignores interrupts, and so would all that tests start and interrupt
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
 # a folder of one's own: no test depends on what was measured here, and none measures it but those that are about that
@@ -34,6 +41,8 @@ atexit.register(shutil.rmtree, os.environ["RECOMPOSE_CACHE"], ignore_errors=True
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
+# seconds after which something hangs; no machine is that slow, and nothing is measured by it
+PATIENCE = 4 * 3600
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
@@ -53,7 +62,9 @@ class Project:
 
     def call(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, with the environment's programs and nobody's git settings."""
-        done = subprocess.run(command, cwd=self.root, env=environment(), capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            command, cwd=self.root, env=environment(), capture_output=True, text=True, timeout=PATIENCE
+        )
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)} failed:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}")
         return done
@@ -89,6 +100,19 @@ class Project:
         assert text.count(old) == 1, old
         path.write_text(text.replace(old, new))
 
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Set keys of params.yaml, given by their dotted places; the rest of the text stays as it is."""
+        path = self.root / "params.yaml"
+        document = YAML_AS_IT_IS.load(path)
+        for place, value in values.items():
+            above, _, overridden = place.partition(".override.")  # whose keys are places themselves
+            *sections, key = [*above.split("."), *(["override", overridden] if overridden else [])]
+            section = document
+            for name in sections:
+                section = section[name]
+            section[key] = _in_one_line(value)
+        YAML_AS_IT_IS.dump(document, path)
+
     def commit(self, message: str) -> None:
         """Commit everything that git does not ignore."""
         self.call("git", "add", "--all")
@@ -111,14 +135,43 @@ class Project:
         records = [path for kind in ("runs", "evaluations") for path in self.root.glob(f"results/{kind}/*/record.json")]
         return {f"{path.parent.parent.name}/{path.parent.name}": path.read_bytes() for path in records}
 
+    @property
+    def published(self) -> Path:
+        """The folder of the profile's reports."""
+        profile = re.search(r"^profile: (\S+)", (self.root / "params.yaml").read_text(), flags=re.MULTILINE)
+        assert profile
+        return self.root / "reports" / profile[1]
+
     def reports(self) -> dict[str, bytes]:
         """The bytes of everything that is published, but for when, where and how long it was made."""
-        paths = [path for path in (self.root / "reports").rglob("*") if path.is_file() and path.name != "made.json"]
-        return {str(path.relative_to(self.root / "reports")): path.read_bytes() for path in paths}
+        paths = [path for path in self.published.rglob("*") if path.is_file() and path.name != "made.json"]
+        return {str(path.relative_to(self.published)): path.read_bytes() for path in paths}
 
     def table(self, name: str = "msci/table-2.csv") -> str:
         """A table as it stands."""
-        return (self.root / "reports" / name).read_text()
+        return (self.published / name).read_text()
+
+
+def _yaml() -> YAML:
+    """YAML that writes what it has read as it was, with comments, quotes and long lines."""
+    yaml = YAML()
+    yaml.width, yaml.preserve_quotes = 2**16, True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), lambda writer, _: writer.represent_scalar(NULL, "null"))
+    return yaml
+
+
+NULL = "tag:yaml.org,2002:null"
+YAML_AS_IT_IS = _yaml()
+
+
+def _in_one_line(value: Any) -> Any:
+    """A list as params.yaml has lists; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    items = CommentedSeq(value)
+    items.fa.set_flow_style()
+    return items
 
 
 def announced(said: str) -> dict[str, int]:
@@ -181,17 +234,19 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callabl
 def with_methods(root: Path, *methods: str) -> Project:
     """The project with these methods alone, on less than the smoke profile has, committed; nothing is made."""
     project = new_project(root)
-    head, smoke = (root / "params.yaml").read_text().split("  smoke:\n", 1)
-    for old, new in (
-        ("    czsl:\n", f"    czsl:\n      methods: [{', '.join(methods)}]\n"),
-        ("    gzsl:\n      seeds: [0, 1]\n", "    gzsl: null\n"),
-        ("    vlc:\n      seeds: [0]\n      methods: [clip, fsc-clip]\n", "    vlc: null\n"),
-        ("shapes-clip.scenes: 1024", "shapes-clip.scenes: 256"),
-        ("c-s-o.training.epochs: 1", "c-s-o.training.epochs: 2"),
-    ):
-        assert old in smoke, old
-        smoke = smoke.replace(old, new, 1)
-    (root / "params.yaml").write_text(f"{head}  smoke:\n{smoke}")
+    smoke = "profiles.smoke"
+    project.set(
+        {
+            f"{smoke}.czsl.methods": list(methods),
+            f"{smoke}.gzsl": None,
+            f"{smoke}.vlc": None,
+            # pretrained, as kills and edits are to be borne there, too; assets are what the whole profile has
+            f"{smoke}.czsl.backbone": "shapes-clip-from-scratch",
+            f"{smoke}.override.backbones.shapes-clip-from-scratch.scenes": 256,
+            f"{smoke}.override.backbones.shapes-clip-from-scratch.epochs": 2,
+            f"{smoke}.override.czsl.methods.c-s-o.training.epochs": 2,
+        }
+    )
     project.commit(f"The project with {', '.join(methods)} alone")
     return project
 

@@ -122,7 +122,7 @@ def record(recipe: Recipe, seconds: float, **changed: Any) -> dict[str, Any]:
 
 def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    work = Workspace(tmp_path)
+    work = Workspace(tmp_path, ("profile=study",))
 
     def runs_of(plan_work: Workspace, method: str) -> list[Recipe]:
         return [each.needs["run"] for each in plan_work.plan.evaluations("czsl", method, "shapes-pairs")]
@@ -146,7 +146,8 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     assert costs.estimate(coop[1]) == Estimate(30, ("h, d",), ())
     assert costs.estimate(runs_of(work, "troika")[0]) is None
     longer = Workspace(
-        tmp_path, ("czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500")
+        tmp_path,
+        ("profile=study", "czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500"),
     )
     both = Costs.of(longer, work.plan, longer.plan)
     assert both.estimate(runs_of(longer, "csp")[0]) == Estimate(

@@ -36,12 +36,14 @@ def run_on(backbone: Recipe) -> Recipe:
     return Recipe("runs", "run", {}, {"features": features})
 
 
-DRAWN = Recipe("backbones", "small", {}, {"corpus": Recipe("data", "scenes", {})})
-RELEASED = Recipe("backbones", "large", {})
+OWN, OTHERS = {"architecture": {"embed_dim": 64}}, {"architecture": "ViT-L-14"}  # ours stand in the recipe
+DRAWN = Recipe("backbones", "small", OWN, {"corpus": Recipe("data", "scenes", {})})
+BUNDLED = Recipe("backbones", "small", OWN)
+RELEASED = Recipe("backbones", "large", OTHERS)
 
 
 def test_memory_follows_the_backbone_and_what_was_measured_on_cpu() -> None:
-    assert demands.memory([run_on(DRAWN)], [None], 0) == 4096
+    assert demands.memory([run_on(DRAWN)], [None], 0) == demands.memory([run_on(BUNDLED)], [None], 0) == 4096
     assert demands.memory([run_on(DRAWN)], [took(1, 2**30), took(1, 2**31), took(1)], 0) == 4096 + 3072
     assert demands.memory([run_on(DRAWN), run_on(RELEASED)], [None, None], 0) == 16384
 

@@ -1,5 +1,6 @@
 """Recipes made one after another, of which some fail."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 from recompose import cli, kernels, phases
 from recompose.digest import sha256_file
-from recompose.errors import DataError, DownloadError, FailedError
+from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
 from recompose.machine import INSTRUCTION_SETS
 from recompose.params import GivenGrids
@@ -286,14 +287,96 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
 
 
 def test_what_is_needed_is_given_verified(work: Workspace, made: list[str]) -> None:
-    from recompose.errors import DamagedError
-
     run = work.plan.of("runs")[0]
     make(work, closure([run]))
     assert phases._needs(work, run) == {role: work.store.folder(need) for role, need in run.needs.items()}
     (work.store.folder(run.needs["features"]) / "made.txt").write_text("changed")
     with pytest.raises(DamagedError):
         phases._needs(work, run)
+
+
+# weights that are released with the project
+
+
+@pytest.fixture
+def bundled(work: Workspace) -> tuple[Workspace, Recipe, Path]:
+    """A project with one such file, the recipe of its backbone, and the file."""
+    name = "shapes-clip"
+    path = work.assets / "shapes-clip.safetensors"
+    path.parent.mkdir()
+    path.write_bytes(b"weights")
+    edited = Workspace(work.root, (f"backbones.{name}.asset.sha256={sha256_file(path)}",))
+    return edited, Planner(edited.params).backbone(name), path
+
+
+def test_weights_of_the_project_are_copied_and_need_neither_corpus_nor_network(
+    bundled: tuple[Workspace, Recipe, Path],
+) -> None:
+    work, recipe, path = bundled
+    assert recipe.needs == {}
+    make(work, [recipe])
+    folder = work.store.folder(recipe)
+    described = read_json(folder / phases.BACKBONE)
+    assert described == {"architecture": "shapes-clip", "activation": "gelu", "weights": path.name}
+    assert not (folder / path.name).is_symlink()
+    assert (folder / path.name).read_bytes() == b"weights"
+    path.unlink()  # results hold it
+    work.store.verify(recipe)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, r"^{path} is missing: it is released with the project; `git checkout -- assets` restores it$"),
+        (
+            b"others",
+            r"^{path} has the sha256 \w{{64}}, not \w{{64}} as params\.yaml says: "
+            r"`git checkout -- assets` restores it; where you made it anew, put its digest into params\.yaml$",
+        ),
+    ],
+)
+def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_its_remedy(
+    bundled: tuple[Workspace, Recipe, Path], content: bytes | None, said: str
+) -> None:
+    work, recipe, path = bundled
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    folder = work.store.folder(recipe)
+    folder.mkdir(parents=True)
+    with pytest.raises(DataError, match=said.format(path=re.escape(str(path)))):
+        phases.make_backbone(work, recipe, folder)
+    assert list(folder.iterdir()) == []
+    with pytest.raises(FailedError, match=f"alone again: recompose make {recipe.key}"):
+        make(work, [recipe])
+    assert not work.store.is_complete(recipe)
+
+
+def test_other_weights_are_another_backbone_and_another_name_of_the_file_is_none(
+    bundled: tuple[Workspace, Recipe, Path],
+) -> None:
+    work, recipe, _ = bundled
+    digest = work.params.backbones["shapes-clip"].model_dump()["asset"]["sha256"]
+
+    def edited(**asset: str) -> str:
+        given = {"file": "shapes-clip.safetensors", "sha256": digest} | asset
+        edits = tuple(f"backbones.shapes-clip.asset.{key}={value}" for key, value in given.items())
+        return Planner(Workspace(work.root, edits).params).backbone("shapes-clip").digest
+
+    assert edited() == edited(file="other.safetensors") == recipe.digest
+    assert edited(sha256="f" * 64) != recipe.digest
+
+
+def test_only_a_backbone_that_was_pretrained_here_is_released(work: Workspace, made: list[str]) -> None:
+    target = work.root / "assets.safetensors"
+    with pytest.raises(DataError, match="profile demo pretrains no backbone shapes-clip; it pretrains: none"):
+        phases.release_backbone(work, "shapes-clip", target)
+    study = Workspace(work.root, ("profile=study",))
+    with pytest.raises(DataError, match=r"study pretrains no backbone shapes-clip; it pretrains: .*-from-scratch"):
+        phases.release_backbone(study, "shapes-clip", target)
+    with pytest.raises(DamagedError):
+        phases.release_backbone(study, "shapes-clip-from-scratch", target)
+    assert not target.exists()
 
 
 # a network of torchvision, and grids

@@ -17,9 +17,9 @@ from recompose.params import GivenGrids, parse_params
 from recompose.plan import NamedRecipe, Plan, Planner, Recipe, closure, described_identity, recipe_of
 from recompose.tracks import FORMS, TRACKS
 
-FILE = (Path(__file__).parent.parent / "params.yaml").read_text()
+FILE = (Path(__file__).parent.parent / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: study\n")
 TEXT, _PINNED = re.subn(r"      seeds: \[[0-9, ]+\] #.*\n", "      seeds: [0, 1, 2]\n", FILE, count=1)
-assert _PINNED, "the demo's seeds, each of which is a world of its drawn data set"
+assert _PINNED, "the seeds of study, each of which is a world of its drawn data set"
 TRAINED = ("coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci", "duplex")
 THREE_PATH = {"c-s-o", "troika", "msci", "duplex"}
 ALL_TRAINED = dict.fromkeys(TRAINED, 3)
@@ -27,6 +27,7 @@ ON_BACKBONE = {"clip": 3, **ALL_TRAINED}  # what needs no seed is scored in each
 EVERYTHING = {"chance": 3, **ON_BACKBONE}
 OF_A_SEED = dict.fromkeys(TRAINED, 1)
 DATA = "shapes-pairs"
+MAIN, OTHER = "shapes-clip-from-scratch", "shapes-resnet-from-scratch"
 
 
 def plan_of(text: str, variants: dict[str, Variant] | None = None, *edits: str) -> Plan:
@@ -141,14 +142,14 @@ def test_the_whole_plan_is_in_such_an_order_without_repetition() -> None:
         ("    clip:\n      prompt: a photo of", "    clip:\n      prompt: a picture of", {}, {"clip": 3}),
         ("seed: 7", "seed: 8", ALL_TRAINED, EVERYTHING),
         ("scenes: 46000", "scenes: 46001", ALL_TRAINED, ON_BACKBONE),
-        ("activation: gelu", "activation: quick_gelu", ALL_TRAINED, ON_BACKBONE),
+        ("activation: gelu\n", "activation: quick_gelu\n", ALL_TRAINED, ON_BACKBONE),
         ("      seeds: [0, 1, 2]\n", "      seeds: [0, 1, 9]\n", OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
         ("      seeds: [0, 1, 2]\n", "      seeds: [5]\n", OF_A_SEED, {"chance": 1, "clip": 1, **OF_A_SEED}),
         ("precision: 32-true", "precision: bf16-mixed", ALL_TRAINED, ON_BACKBONE),
         ("{precision: 32-true, threads: 1", "{precision: 32-true, threads: 2", ALL_TRAINED, ON_BACKBONE),
-        ("    threads: 2\n", "    threads: 1\n", ALL_TRAINED, ON_BACKBONE),
+        ("    threads: 1\n", "    threads: 2\n", ALL_TRAINED, ON_BACKBONE),
         ("accelerator: cpu", "accelerator: auto", {}, {}),
-        ("other_backbone: shapes-resnet", "other_backbone: null", {}, {}),
+        ("other_backbone: shapes-resnet-from-scratch", "other_backbone: null", {}, {}),
         ("      fusion: t2i", "      fusion: BiF", {"dfsp": 3}, {"dfsp": 3}),
         ("      hidden: 512", "      hidden: 64", {"gipcol": 3}, {"gipcol": 3}),
         ("      momentum: 0.9", "      momentum: 0.8", {"duplex": 3}, {"duplex": 3}),
@@ -179,14 +180,14 @@ def test_how_a_trained_model_is_scored_trains_nothing_and_how_an_epoch_is_select
 
 
 def test_where_an_archive_is_downloaded_from_does_not_matter() -> None:
-    text = TEXT.replace("profile: demo", "profile: paper")
+    text = TEXT.replace("profile: study", "profile: paper")
     moved = text.replace("http://wednesday.csail.mit.edu", "https://mirror.example.org")
     assert moved != text
     assert digests(plan_of(text).recipes) == digests(plan_of(moved).recipes)
 
 
 def test_of_released_weights_the_precision_of_training_touches_what_trains_alone() -> None:
-    text = TEXT.replace("profile: demo", "profile: paper")
+    text = TEXT.replace("profile: study", "profile: paper")
     had = set(digests(plan_of(text).recipes))
     new = [recipe for recipe in plan_of(text.replace("bf16-mixed", "32-true")).recipes if recipe.digest not in had]
     assert {recipe.kind for recipe in new} == {"runs", "evaluations"}
@@ -201,12 +202,12 @@ def test_a_method_without_randomness_is_scored_once_and_what_learns_nothing_is_n
     names = ("chance", "clip", *TRAINED)
     assert [len(evaluations_of(plan, method)) for method in names] == [3] * 10  # a world for each seed
     assert Counter(recipe.labels["method"] for recipe in plan.of("runs")) == ALL_TRAINED
-    paper = plan_of(TEXT.replace("profile: demo", "profile: paper"))
+    paper = plan_of(TEXT.replace("profile: study", "profile: paper"))
     assert [len(evaluations_of(paper, method, "cgqa")) for method in names] == [5, 1, *[5] * 8]
 
 
 def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
-    plan = plan_of(TEXT.replace("profile: demo", "profile: paper"))
+    plan = plan_of(TEXT.replace("profile: study", "profile: paper"))
     assert len(set(digests(plan.of("evaluations")))) == len(plan.of("evaluations")) == 3 * (5 + 1 + 8 * 5)
     assert len(set(digests(plan.of("runs")))) == len(plan.of("runs")) == 3 * 8 * 5
 
@@ -277,7 +278,7 @@ def test_a_variant_that_changes_nothing_shares_everything_of_its_method() -> Non
 
 
 def test_a_variant_runs_on_its_data_sets_with_their_settings() -> None:
-    plan = plan_of(TEXT.replace("profile: demo", "profile: paper"), {"msci-mean": variant(aggregation="mean")})
+    plan = plan_of(TEXT.replace("profile: study", "profile: paper"), {"msci-mean": variant(aggregation="mean")})
     runs = runs_of(plan, "msci-mean", "ut-zappos")
     assert [run.labels["seed"] for run in runs] == [0, 1, 2]
     assert runs[0].document["settings"]["aggregated"] == 3
@@ -298,16 +299,21 @@ def test_a_variant_that_does_not_fit_is_an_error(changed: dict[str, str], said: 
         plan_of(TEXT, {"wrong": variant(**changed)})
 
 
-@pytest.mark.parametrize("profile", ["demo", "smoke", "paper"])
+@pytest.mark.parametrize("profile", ["study", "demo", "smoke", "paper"])
 def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
-    """But for those of a method that a small profile leaves out."""
-    plan = workspace.plan_of(parse_params(TEXT.replace("profile: demo", f"profile: {profile}"), FORMS))
+    """But for those that a small profile leaves out, or whose method."""
+    params = parse_params(TEXT.replace("profile: study", f"profile: {profile}"), FORMS)
+    plan = workspace.plan_of(params)
 
     def assert_measured(track: str, names: Iterable[str]) -> None:
         for measured in names:
             variant = declared_variants(track).get(measured)
             if (variant.method if variant else measured) not in plan.tracks[track].methods:
                 assert profile != "paper", measured
+                continue
+            if measured in params.chosen.tracks[track].leave_out:
+                assert profile in ("demo", "smoke"), measured
+                assert not any(plan.evaluations(track, measured, each) for each in plan.benchmarks(track))
                 continue
             on = set(variant.datasets if variant else plan.benchmarks(track)) & set(plan.benchmarks(track))
             assert all(plan.evaluations(track, measured, each) for each in on), measured
@@ -396,9 +402,9 @@ def names(plan: Plan, kind: str) -> list[str]:
 
 def test_only_backbones_that_are_needed_are_planned_with_their_features() -> None:
     plan = plan_of(TEXT)
-    assert names(plan, "backbones") == ["shapes-clip"]
+    assert names(plan, "backbones") == [MAIN]
     assert set(names(plan, "data")) == {"shapes-pairs", "shapes-scenes"}
-    assert names(plan, "features") == ["shapes-pairs by shapes-clip"] * 3
+    assert names(plan, "features") == [f"shapes-pairs by {MAIN}"] * 3
     alone = plan_of(re.sub(r"methods: \[chance, .*\]", "methods: [chance]", TEXT), {"other": on_other()})
     assert {recipe.kind for recipe in alone.recipes} == {"data", "evaluations"}
     assert names(alone, "data") == ["shapes-pairs"] * 3
@@ -406,11 +412,11 @@ def test_only_backbones_that_are_needed_are_planned_with_their_features() -> Non
 
 def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
     plan = plan_of(TEXT, {"other": on_other()})
-    assert set(names(plan, "backbones")) == {"shapes-clip", "shapes-resnet"}
-    assert set(names(plan, "features")) == {"shapes-pairs by shapes-clip", "shapes-pairs by shapes-resnet"}
+    assert set(names(plan, "backbones")) == {MAIN, OTHER}
+    assert set(names(plan, "features")) == {f"shapes-pairs by {MAIN}", f"shapes-pairs by {OTHER}"}
     (run,), main = runs_of(plan, "other"), runs_of(plan, "csp")[0]
-    assert (run.needs["backbone"].name, main.needs["backbone"].name) == ("shapes-resnet", "shapes-clip")
-    assert run.needs["features"].name == "shapes-pairs by shapes-resnet"
+    assert (run.needs["backbone"].name, main.needs["backbone"].name) == (OTHER, MAIN)
+    assert run.needs["features"].name == f"shapes-pairs by {OTHER}"
     assert run.needs["features"].needs["backbone"].digest == run.needs["backbone"].digest
     assert (run.document, run.code) == (main.document, main.code)
     assert {role for role in run.needs if run.needs[role].digest != main.needs[role].digest} == {"backbone", "features"}
@@ -419,7 +425,7 @@ def test_a_variant_on_the_other_backbone_brings_it_and_its_features() -> None:
 
 
 def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them() -> None:
-    plan = plan_of(TEXT.replace("profile: demo", "profile: paper"), {"other": on_other()})
+    plan = plan_of(TEXT.replace("profile: study", "profile: paper"), {"other": on_other()})
     assert [name for name in names(plan, "features") if name.endswith("by clip-rn50")] == ["ut-zappos by clip-rn50"]
     assert len(plan.of("features")) == 3 + 1
     assert set(names(plan, "backbones")) == {"clip-vit-l-14", "clip-rn50"}
@@ -427,24 +433,24 @@ def test_features_by_the_other_backbone_are_planned_where_a_variant_needs_them()
 
 
 def test_without_another_backbone_its_variants_are_left_out() -> None:
-    text = TEXT.replace("other_backbone: shapes-resnet", "other_backbone: null", 1)
+    text = TEXT.replace("other_backbone: shapes-resnet-from-scratch", "other_backbone: null", 1)
     mean = {"msci-mean": variant(aggregation="mean")}
     plan = plan_of(text, {"other": on_other(), **mean})
     assert evaluations_of(plan, "other") == []
     assert digests(plan.recipes) == digests(plan_of(text, mean).recipes)
-    assert names(plan, "backbones") == ["shapes-clip"]
+    assert names(plan, "backbones") == [MAIN]
 
 
 def test_where_the_other_backbone_is_the_main_one_runs_are_shared() -> None:
-    text = TEXT.replace("other_backbone: shapes-resnet", "other_backbone: shapes-clip", 1)
+    text = TEXT.replace("other_backbone: shapes-resnet-from-scratch", "other_backbone: shapes-clip-from-scratch", 1)
     plan = plan_of(text, {"other": on_other()})
     assert evaluations_of(plan, "other")[0].digest == evaluations_of(plan, "csp")[0].digest
     assert digests(plan.recipes) == digests(plan_of(TEXT).recipes)
 
 
 def test_an_edit_of_the_other_backbone_makes_its_runs_new_alone() -> None:
-    head, section = TEXT.split("  shapes-resnet: #")
-    edited = head + "  shapes-resnet: #" + section.replace("batch_size: 128", "batch_size: 64", 1)
+    head, section = TEXT.split("  shapes-resnet-from-scratch: #")
+    edited = head + "  shapes-resnet-from-scratch: #" + section.replace("batch_size: 128", "batch_size: 64", 1)
     assert changed(edited, {"other": on_other()}) == ({"other": 1}, {"other": 1})
     assert changed(edited) == ({}, {})
 

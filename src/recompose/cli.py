@@ -229,7 +229,7 @@ def plan(every: All = False, as_json: JSON = False) -> None:
 def reproduce(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(help="What Snakemake is to make, such as msci or reports/msci/table-2.csv; everything."),
+        typer.Argument(help="What Snakemake is to make, such as msci or reports/demo/msci/table-2.csv; everything."),
     ] = None,
 ) -> None:
     """Make what is missing with Snakemake, and show how far each paper is, what trains, and numbers as they come."""

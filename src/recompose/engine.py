@@ -28,7 +28,7 @@ from recompose.digest import digest, sha256_file, short
 from recompose.errors import DamagedError, PlanError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
-from recompose.phases import PHASES, gpus_of
+from recompose.phases import PHASES, gpus_of, needs_gpu
 from recompose.plan import Recipe, closure
 from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
 from recompose.report.lineage import lineage_path
@@ -207,7 +207,8 @@ class Engine:
         """
         piece: list[Recipe] = []
         for group in sorted(groups, key=lambda group: -self._seconds(group)):
-            if piece and (self._seconds([*piece, *group]) > self.machine.piece or gpus_of(self.work, group)):
+            on_gpu = any(gpus_of(self.work, recipes) for recipes in (piece, group))
+            if piece and (on_gpu or self._seconds([*piece, *group]) > self.machine.piece):
                 yield piece
                 piece = []
             piece = [*piece, *group]
@@ -254,6 +255,12 @@ class Engine:
     def costs(self) -> Costs:
         """What was measured and calibrated so far."""
         return Costs.of(self.work, self.work.plan)
+
+    @property
+    def computes(self) -> bool:
+        """Return true where a job that was dealt out computes with a backbone, and has to import what that takes."""
+        of_jobs = ([self.work.plan.by_key[key] for key in job.keys] for jobs in self._jobs.values() for job in jobs)
+        return any(needs_gpu(recipes) for recipes in of_jobs)
 
     def _job_path(self, name: str) -> Path:
         return self.work.results / "jobs" / f"{name}.json"

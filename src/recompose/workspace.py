@@ -113,8 +113,10 @@ class Workspace:
 
     def artifact_path(self, file: Path) -> Path:
         """Return the path of an artifact's file, given as such or as <paper>/<artifact> of the chosen profile."""
+        if len(file.parts) != 2:
+            return file  # of any profile, and where there are no parameters
         inside = self.reports / file
-        return inside if len(file.parts) == 2 and inside.parent.is_dir() else file
+        return inside if inside.parent.is_dir() else file
 
     @cached_property
     def store(self) -> Store:

@@ -27,7 +27,8 @@ def test_each_method_stands_once_for_each_backbone(work: Workspace) -> None:
     assert sorted(kinds) == [("ale", "shapes-classes"), ("csp", "shapes-pairs")]
     assert all(run.labels["name"] == run.labels["method"] for run in representatives(work, ["csp", "ale"]))
     tuned = representatives(work, ["fsc-clip"])
-    assert {run.needs["backbone"].name for run in tuned} == {"shapes-clip", "shapes-clip-fine", "shapes-clip-sentences"}
+    names = {"shapes-clip", "shapes-clip-fine", "shapes-clip-sentences-from-scratch"}
+    assert {run.needs["backbone"].name for run in tuned} == names
     assert len({(run.needs["backbone"].name, run.labels["dataset"]) for run in tuned}) == len(tuned)
 
 

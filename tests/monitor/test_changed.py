@@ -33,8 +33,9 @@ MADE = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project of the demo in which everything is complete, as far as records say."""
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    """A project of the study in which everything is complete, as far as records say."""
+    text = (ROOT / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(text.replace("\nprofile: demo\n", "\nprofile: study\n"))
     work = Workspace(tmp_path)
     record_all(work, work.plan.recipes)
     return tmp_path
@@ -82,14 +83,14 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
             ["czsl.methods.c-s-o.scoring.closed=[0.4, 0.6]"],
             [("        closed: [1.0, 1.0]", "        closed: [0.4, 0.6]")],
         ),
-        (["profiles.demo.czsl.seeds=[0, 1, 7]"], [("seeds: [0, 1, 2, 3, 4, 5] #", "seeds: [0, 1, 7] #")]),
-        (["profile=smoke"], [("profile: demo", "profile: smoke")]),
+        (["profiles.study.czsl.seeds=[0, 1, 7]"], [("seeds: [0, 1, 2, 3, 4, 5] #", "seeds: [0, 1, 7] #")]),
+        (["profile=smoke"], [("profile: study", "profile: smoke")]),
         (["czsl.datasets.shapes-pairs.seed=8"], [("seed: 7", "seed: 8")]),
-        (["backbones.shapes-clip.lr=2e-3"], [("lr: 1e-3", "lr: 2e-3")]),
+        (["backbones.shapes-clip-from-scratch.lr=2e-3"], [("lr: 1e-3", "lr: 2e-3")]),
         (
             ["profile=smoke", "profiles.smoke.override.czsl.methods.csp.training.epochs=3"],
             [
-                ("profile: demo", "profile: smoke"),
+                ("profile: study", "profile: smoke"),
                 ("czsl.methods.csp.training.epochs: 2", "czsl.methods.csp.training.epochs: 3"),
             ],
         ),
@@ -154,7 +155,7 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
 def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
     same = list(sentences(consequences(root, ("czsl.methods.csp.training.lr=5e-3",))))
     assert same == ["The edit changes no run.", "Nothing to make."]
-    (root / "params.yaml").write_text((root / "params.yaml").read_text().replace("profile: demo", "profile: smoke"))
+    (root / "params.yaml").write_text((root / "params.yaml").read_text().replace("profile: study", "profile: smoke"))
     said = list(sentences(consequences(root, ("czsl.methods.csp.training.epochs=30",))))
     path = "czsl.methods.csp.training.epochs"
     assert f"profiles.smoke.override sets {path} in place of what {path} says" in said
@@ -172,7 +173,7 @@ def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
         ),
         ("profile=dmeo", "profile: 'dmeo' is not allowed; the nearest is 'demo'"),
         (
-            "profiles.demo.override.czsl.methods.csp.lrr=1",
+            "profiles.study.override={czsl.methods.csp.lrr: 1}",
             "override.czsl.methods.csp.lrr: there is no such key to override",
         ),
         ("profile.x=1", "profile: "),
@@ -214,10 +215,10 @@ def test_the_cost_of_more_seeds_is_what_the_workflow_then_makes(chance: Project)
     before = chance.runs()
     assert "2 evaluations to score in" in chance.recompose(*edit).stdout
     assert chance.runs() == before
-    chance.edit("seeds: [0, 1]\n", "seeds: [1, 5, 6]\n")
+    chance.set({"profiles.smoke.czsl.seeds": [1, 5, 6]})
 
     def cells() -> dict[str, Any]:
-        paths = chance.root.glob("reports/msci/*.lineage.json")
+        paths = chance.published.glob("msci/*.lineage.json")
         return {f"msci/{path.name.split('.')[0]}": json.loads(path.read_text())["cells"] for path in paths}
 
     shown = cells()

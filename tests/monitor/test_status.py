@@ -32,6 +32,12 @@ def work(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
+@pytest.fixture
+def study(work: Workspace) -> Workspace:
+    """The same with more seeds and with all variants."""
+    return Workspace(work.root, ("profile=study",))
+
+
 def paper(measured: dict[str, str], **claims: Claim) -> Paper:
     table = Artifact(kind="measures", caption="", measured=measured)
     verdicts = {"claims": Artifact(kind="claims", caption="")} if claims else {}
@@ -71,14 +77,14 @@ def with_runs(evaluations: list[Recipe]) -> set[str]:
     return {each.digest for evaluation in evaluations for each in (evaluation, evaluation.needs["run"])}
 
 
-def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(work: Workspace) -> None:
-    msci, duplex, csp = (evaluations_of(work, name) for name in ("msci", "duplex", "csp"))
-    assert needed_by(work.plan, paper({"2": "msci-2-layers"})) == with_runs(msci[:1])  # the plan calls it msci
-    tested = evaluations_of(work, "duplex-tested-factors")
-    assert needed_by(work.plan, paper({"a": "duplex-tested-factors"})) == with_runs(tested)
+def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(study: Workspace) -> None:
+    msci, duplex, csp = (evaluations_of(study, name) for name in ("msci", "duplex", "csp"))
+    assert needed_by(study.plan, paper({"2": "msci-2-layers"})) == with_runs(msci[:1])  # the plan calls it msci
+    tested = evaluations_of(study, "duplex-tested-factors")
+    assert needed_by(study.plan, paper({"a": "duplex-tested-factors"})) == with_runs(tested)
     assert with_runs(tested) & with_runs(duplex) == {each.needs["run"].digest for each in duplex}
     claim = Claim(sentence="", artifact="table", measure="", higher="csp", lower=["msci"])
-    assert needed_by(work.plan, paper({}, better=claim)) == with_runs([*csp, *msci])
+    assert needed_by(study.plan, paper({}, better=claim)) == with_runs([*csp, *msci])
 
 
 def test_every_planned_run_belongs_to_a_paper(work: Workspace) -> None:
@@ -199,19 +205,19 @@ def test_what_was_trained_in_this_session_is_counted(work: Workspace) -> None:
     assert "1 run in 0:18" in shown(Observer(work, []).look(NOON))
 
 
-def test_plan_and_status_say_the_same(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_and_status_say_the_same(study: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of what is left of a half-made project, in a session that goes slower than expected."""
-    csp = evaluations_of(work, "csp")
-    make_before(work, csp)
+    csp = evaluations_of(study, "csp")
+    make_before(study, csp)
     now = datetime.now(UTC)
     for evaluation, hours, seconds in zip(csp, (5, 0.1, 0.05), (100, 200, 150), strict=False):
-        make(work, evaluation)
-        path = work.store.record_path(evaluation)
+        make(study, evaluation)
+        path = study.store.record_path(evaluation)
         record = json.loads(path.read_text())
         record["made"] |= {"seconds": seconds, "started": (now - timedelta(hours=hours)).isoformat()}
         path.write_text(json.dumps(record))
-    pace = Observer(work, []).look(now).pace
-    planned = remaining_now(Engine(work), now)
+    pace = Observer(study, []).look(now).pace
+    planned = remaining_now(Engine(study), now)
     assert pace.seconds_left == pytest.approx(planned.seconds)
     assert pace.unmeasured == planned.unknown
     cores = planned.cores

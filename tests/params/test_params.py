@@ -13,6 +13,7 @@ from recompose.tracks import FORMS as TRACKS
 from recompose.tracks.czsl.params import Czsl, CzslChoice
 
 TEXT = (Path(__file__).parents[2] / "params.yaml").read_text()
+OF_PROFILE = TEXT[: TEXT.index("\nprofile: ")].count("\n") + 2  # the line that chooses one
 BEHIND_SEED_7 = TEXT[: TEXT.index("seed: 7")].count("\n") + 2  # the line behind it
 
 
@@ -48,7 +49,7 @@ def with_profiles(lines: str) -> str:
     return TEXT.replace("\n  demo:\n", f"\n{lines}  demo:\n", 1)
 
 
-@pytest.mark.parametrize("profile", ["demo", "smoke", "paper"])
+@pytest.mark.parametrize("profile", ["study", "demo", "smoke", "paper"])
 def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
     params = parse_params(TEXT.replace("profile: demo", f"profile: {profile}"))
     assert choice(params).methods
@@ -60,12 +61,12 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "profile: demo",
             "profile: dmo",
-            "profile: 'dmo' is not allowed; the nearest is 'demo'; allowed: demo, smoke, paper",
+            "profile: 'dmo' is not allowed; the nearest is 'demo'; allowed: study, demo, smoke, paper",
         ),
         (
             "[chance, clip, coop, csp, gipcol, dfsp, c-s-o, troika, msci, duplex]",
             "[chance, cilp]",
-            "profiles.demo.czsl.methods.1: 'cilp' is not allowed; the nearest is 'clip'",
+            "profiles.study.czsl.methods.1: 'cilp' is not allowed; the nearest is 'clip'",
         ),
         ("datasets: [shapes-pairs]", "datasets: [shape-pairs]", "the nearest is 'shapes-pairs'"),
         (
@@ -85,21 +86,21 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "seeds: [0, 1, 2, 3, 4, 5]",
             "seeds: [0, 0]",
-            "profiles.demo.czsl.seeds: value error, each may stand there once, but 0 does not",
+            "profiles.study.czsl.seeds: value error, each may stand there once, but 0 does not",
         ),
         (
             "seeds: [0, 1, 2, 3, 4, 5]",
             "seeds: [20261121]",
-            "profiles.demo.czsl.seeds.0: input should be less than 100000",
+            "profiles.study.czsl.seeds.0: input should be less than 100000",
         ),
-        ("devices: 1}", "devices: two}", "profiles.demo.trainer.devices: "),
+        ("devices: 1}", "devices: two}", "profiles.study.trainer.devices: "),
         (
             "vectors: backbone",
             "vectors: glov",
             "czsl.feasibility.vectors: 'glov' is not allowed; the nearest is 'glove'",
         ),
         ("a photo of {name}", "a photo of {state}", "czsl.feasibility.prompt: string should match pattern"),
-        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: []", "profiles.demo.czsl.seeds: list should have at least 1 item"),
+        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: []", "profiles.study.czsl.seeds: list should have at least 1 item"),
         ("file: cgqa.zip", "file: ../cgqa.zip", "czsl.datasets.cgqa.archives.0.file: string should match pattern"),
         (
             "seed: 7",
@@ -116,8 +117,8 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "      ut-zappos: {dropout: -1.0",
             "czsl.methods.csp.per_dataset.ut-zappos.dropout: input should be greater than or equal to 0",
         ),
-        ("devices: 1}", "devices: 0}", "profiles.demo.trainer.devices: "),
-        ("profile: demo", "profile: {a: b c: d}", "params.yaml is not valid YAML: line 6, column 17: "),
+        ("devices: 1}", "devices: 0}", "profiles.study.trainer.devices: "),
+        ("profile: demo", "profile: {a: b c: d}", f"params.yaml is not valid YAML: line {OF_PROFILE}, column 17: "),
         (
             "profile: demo",
             "profile: &name [*name]",
@@ -128,9 +129,38 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "other_backbone: shapes-resnt",
             "profiles.demo.czsl.other_backbone: 'shapes-resnt' is not allowed; the nearest is 'shapes-resnet'",
         ),
-        ("      other_backbone: shapes-resnet\n", "", "profiles.demo.czsl.other_backbone: this key is missing"),
-        ("    threads: 2\n", "", "backbones.shapes-resnet.threads: this key is missing"),
-        ("    threads: 2\n", "    threads: 0\n", "backbones.shapes-clip.threads: input should be greater than 0"),
+        (
+            "      other_backbone: shapes-resnet-from-scratch\n",
+            "",
+            "profiles.study.czsl.other_backbone: this key is missing",
+        ),
+        ("    threads: 1\n", "", "backbones.shapes-resnet-from-scratch.threads: this key is missing"),
+        (
+            "    threads: 1\n",
+            "    threads: 0\n",
+            "backbones.shapes-clip-from-scratch.threads: input should be greater than 0",
+        ),
+        (
+            "asset: {file: shapes-clip.safetensors, sha256: ",
+            "asset: {file: shapes-clip.safetensors, sha25: ",
+            "backbones.shapes-clip.asset.sha25: there is no key 'sha25'; the nearest is 'sha256'",
+        ),
+        (
+            "asset: {file: shapes-clip.safetensors",
+            "asset: {file: ../data/shapes-clip.safetensors",
+            "backbones.shapes-clip.asset.file: string should match pattern",
+        ),
+        (
+            "asset: {file: shapes-clip.safetensors, sha256: 97",
+            "asset: {file: shapes-clip.safetensors, sha256: ",
+            "backbones.shapes-clip.asset.sha256: string should match pattern",
+        ),
+        (
+            "leave_out: [duplex-momentum-0.5]",
+            "leave_out: [a, a]",
+            "profiles.demo.czsl.leave_out: value error, each may",
+        ),
+        ("repeat_variants: false", "repeat_variants: 0", "profiles.demo.czsl.repeat_variants: input should be a valid"),
         (
             "other_backbone: shapes-resnet",
             "other_backbone: resnet-101",
@@ -302,11 +332,11 @@ def test_a_mistake_is_named_with_its_place_and_the_nearest_right_name(old: str, 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("other_backbone: shapes-resnet", "other_backbone: null"),
+        ("other_backbone: shapes-resnet\n", "other_backbone: null\n"),
         ("devices: 1}", "devices: 2}"),
         ("weights: [1.0, 1.0, 1.0]}", "weights: [1.0, 0.0, 0.0]}"),
-        ("other_backbone: shapes-resnet", "other_backbone: clip-rn50"),
-        ("other_backbone: shapes-resnet", "other_backbone: shapes-clip"),
+        ("other_backbone: shapes-resnet\n", "other_backbone: clip-rn50\n"),
+        ("other_backbone: shapes-resnet\n", "other_backbone: shapes-clip\n"),
         ("    fusion: t2i", "    fusion: i2t"),
         ("    fusion: t2i", "    fusion: BiF"),
         ("    share: 0.2", "    share: 0.0"),
@@ -433,7 +463,7 @@ def test_profiles_build_on_profiles_and_the_last_override_wins() -> None:
     assert section.settings("coop", "shapes-pairs") == smoke.settings("coop", "shapes-pairs")
     assert section.feasibility.vectors == "glove"
     assert section.datasets["shapes-pairs"].model_dump()["images"] == {"train": 400, "val": 151, "test": 150}
-    assert params.backbones["shapes-clip"].model_dump()["scenes"] == 1024
+    assert params.backbones["shapes-clip-sentences-from-scratch"].model_dump()["scenes"] == 1024
 
 
 def test_an_override_replaces_a_value_as_a_whole() -> None:
@@ -454,7 +484,7 @@ def test_a_profile_may_leave_a_track_out() -> None:
     [
         (
             "  mine: {based_on: dmo}\n",
-            ["profiles.mine.based_on: 'dmo' is not allowed; the nearest is 'demo'; allowed: demo, smoke, paper"],
+            ["profiles.mine.based_on: 'dmo' is not allowed; the nearest is 'demo'; allowed: study, demo, smoke, paper"],
         ),
         ("  mine: {based_on: mine}\n", ["profiles.mine.based_on: a profile cannot build on itself: mine on mine"]),
         (
@@ -463,7 +493,10 @@ def test_a_profile_may_leave_a_track_out() -> None:
         ),
         (
             "  a: {based_on: b}\n  b: {based_on: smok}\n",
-            ["profiles.b.based_on: 'smok' is not allowed; the nearest is 'smoke'; allowed: a, demo, smoke, paper"],
+            [
+                "profiles.b.based_on: 'smok' is not allowed; the nearest is 'smoke'; "
+                "allowed: study, a, demo, smoke, paper"
+            ],
         ),
     ],
 )
@@ -481,7 +514,7 @@ def test_a_mistake_in_a_base_is_said_once() -> None:
 
 
 def test_a_wrong_name_of_a_profile_names_the_nearest() -> None:
-    assert "profile: 'smke' is not allowed; the nearest is 'smoke'; allowed: demo, smoke, paper" in said_of(
+    assert "profile: 'smke' is not allowed; the nearest is 'smoke'; allowed: study, demo, smoke, paper" in said_of(
         profile="smke"
     )
 
@@ -493,7 +526,11 @@ def test_users_name_their_own_data_sets() -> None:
     text = TEXT.replace("    mit-states:\n", entry, 1)
     params = parse_params(
         text,
-        edits=("profiles.demo.czsl.datasets=[my-pairs]", "czsl.methods.csp.per_dataset.my-pairs={training: {lr: 0.5}}"),
+        "study",
+        edits=(
+            "profiles.study.czsl.datasets=[my-pairs]",
+            "czsl.methods.csp.per_dataset.my-pairs={training: {lr: 0.5}}",
+        ),
     )
     section = czsl(params)
     assert choice(params).datasets == ["my-pairs"]
@@ -525,7 +562,10 @@ def test_edits_change_the_text() -> None:
         ),
         ("czsl.methods.csp.training.lr", "an edit is written path=value"),
         ("czsl.methods.csp.training.lr=[", "the value in 'czsl.methods.csp.training.lr=[' is not valid YAML"),
-        ("profiles.smoke.override.backbones.shapes-clip.scene=1", "the nearest is 'backbones.shapes-clip.scenes'"),
+        (
+            "profiles.smoke.override.backbones.shapes-clip-from-scratch.scene=1",
+            "the nearest is 'backbones.shapes-clip-from-scratch.scenes'",
+        ),
     ],
 )
 def test_edits_that_do_not_fit_are_errors(edit: str, said: str) -> None:
@@ -607,9 +647,9 @@ def test_published_weights_that_may_hold_code_need_a_digest(file: str, sha256: s
 
 def test_suites_and_clips_of_a_profile_are_ones_that_there_are() -> None:
     said = wrong("suites: [shapes-suites]", "suites: [shape-suites]")
-    assert "profiles.demo.vlc.suites.0: 'shape-suites' is not allowed; the nearest is 'shapes-suites'" in said
-    said = wrong("other_pretraining: shapes-clip-sentences", "other_pretraining: shapes-clip-sentence")
+    assert "profiles.study.vlc.suites.0: 'shape-suites' is not allowed; the nearest is 'shapes-suites'" in said
+    said = wrong("other_pretraining: shapes-clip-sentences\n", "other_pretraining: shapes-clip-sentence\n")
     assert "profiles.demo.vlc.other_pretraining: 'shapes-clip-sentence' is not allowed" in said
-    said = wrong("other_pretraining: shapes-clip-sentences", "other_pretraining: resnet-101")  # is no CLIP
+    said = wrong("other_pretraining: shapes-clip-sentences\n", "other_pretraining: resnet-101\n")  # is no CLIP
     assert "profiles.demo.vlc.other_pretraining: 'resnet-101' is not allowed" in said
     assert "vlc.methods.fsc-clip.weights" in wrong("      weights: minmax\n", "      weights: minmx\n")

@@ -19,7 +19,7 @@ from tests.provenance.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
 
 CELLS = sum(SHOWN.values())
 S = 100 / 126  # of chance, in percent: one of two worlds has a single right answer of 63
-LINEAGE = "reports/msci/table-2.lineage.json"
+LINEAGE = "reports/smoke/msci/table-2.lineage.json"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def root(committed: Path) -> Path:
 
 
 def compared(root: Path) -> Comparison:
-    return compare(root / "reports", PAPERS_LOADED, "HEAD")
+    return compare(root / "reports/smoke", PAPERS_LOADED, "HEAD")
 
 
 def cell(number: int, **values: Any) -> Callable[[dict[str, Any]], None]:
@@ -72,7 +72,7 @@ def test_a_cell_is_compared_by_its_numbers(root: Path, values: dict[str, Any], w
 
 def test_a_text_alone_is_a_difference(root: Path) -> None:
     """A verdict is told in words; so is what was not run."""
-    path = root / "reports/msci/table-1.lineage.json"
+    path = root / "reports/smoke/msci/table-1.lineage.json"
     edit_json(path, cell(0, text="holds", value=None))
     assert compared(root).differing[0].startswith("msci/table-1 · shapes-pairs · train seen pairs: ")
 
@@ -97,7 +97,7 @@ def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
     with pytest.raises(DiffError, match="git knows no revision"):
-        compare(root / "reports", PAPERS_LOADED, "--output=stolen")
+        compare(root / "reports/smoke", PAPERS_LOADED, "--output=stolen")
     with pytest.raises(DiffError, match="in no git repository"):
         compare(tmp_path, PAPERS_LOADED, "HEAD")
 

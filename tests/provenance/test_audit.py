@@ -154,14 +154,14 @@ def test_a_dirty_tree_that_is_denied_is_found(
     if where != "reports":
         edit_json(first / "record.json", lambda record: record["made"].update(dirty=False))
     if where != "record":
-        edit_json(root / "reports/made.json", lambda made: made["results"][key_of(first)].update(dirty=False))
+        edit_json(root / "reports/smoke/made.json", lambda made: made["results"][key_of(first)].update(dirty=False))
     found = audited(root)
     if where == "both":
         assert {place.partition(".")[0] for state, place, _ in findings(found) if state == "stale"} >= {
-            f"reports/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name
+            f"reports/smoke/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name
         }
     else:
-        why = "was made otherwise than reports/made.json tells"
+        why = "was made otherwise than reports/smoke/made.json tells"
         assert ("tampered", f"results/{key_of(first)}", why) in findings(found)
         assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
 
@@ -328,12 +328,12 @@ def test_evaluations_of_data_that_was_indexed_anew_are_stale(root: Path, clean: 
 # parameters and code
 
 
-SEEDS = "methods: [chance]\n      seeds: [0, 1]"
-README = ("stale", "reports/README.md", WRITTEN_BEFORE)
+SEEDS = "profiles.smoke.czsl.seeds"
+README = ("stale", "reports/smoke/README.md", WRITTEN_BEFORE)
 
 
 def test_a_seed_that_is_not_asked_for_any_more_is_named(root: Path, clean: Audit) -> None:
-    replace_once(root / "params.yaml", SEEDS, SEEDS.replace("[0, 1]", "[0]"))
+    Project(root).set({SEEDS: [0]})
     found = audited(root)
     stale = {each for each in findings(found) if each[0] == "stale"}
     assert stale >= {*stale_rows("seed 1 is not asked for any more"), README}
@@ -341,11 +341,11 @@ def test_a_seed_that_is_not_asked_for_any_more_is_named(root: Path, clean: Audit
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
 
 
-INDEXED = {f"reports/{name}" for name in ("README.md", "metrics.json", "curves.csv", "index.html")}
+INDEXED = {f"reports/smoke/{name}" for name in ("README.md", "metrics.json", "curves.csv", "index.html")}
 
 
 def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
-    replace_once(root / "params.yaml", SEEDS, SEEDS.replace("[0, 1]", "[0, 1, 2]"))
+    Project(root).set({SEEDS: [0, 1, 2]})
     found = audited(root)
     assert findings(found) == sorted(stale_rows("seeds are missing: it has 2 of 3 evaluations"))
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
@@ -398,7 +398,7 @@ def test_other_code_of_measures_is_stale_whatever_it_gives(
     other_measures(monkeypatch)
     found = audited(root, drawing=True)
     assert {state for state, _, _ in findings(found)} == {"stale"}
-    rows = [each for each in findings(found) if not each[1].startswith("reports/")]
+    rows = [each for each in findings(found) if not each[1].startswith("reports/smoke/")]
     module = "recompose.tracks.czsl.metrics.czsl"
     assert {why for _, _, why in rows} == {f"code of measures changed: {module}"}
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA) | {

@@ -80,9 +80,9 @@ def test_changed_code_and_declarations_are_named_and_called_no_tampering(chance:
     document = json.loads(chance.recompose("audit", "--json", check=False).stdout)
     found = {(each["state"], each["place"], each["why"]) for each in document["findings"]}
     declared = "shows '29.9'; reported/table-2.csv says '29.8'"
-    assert ("stale", "reports/msci/table-2.csv · SCEN · mit-states S", declared) in found
+    assert ("stale", "reports/smoke/msci/table-2.csv · SCEN · mit-states S", declared) in found
     assert {state for state, _, _ in found} == {"stale"}
-    rows = {why for _, place, why in found if not place.startswith("reports/")}
+    rows = {why for _, place, why in found if not place.startswith("reports/smoke/")}
     assert all("code" in why and module in why for why in rows)
     assert document["cells"]["stale"] >= sum(MADE_FROM_EVALUATIONS.values())
     assert set(document["cells"]) <= {"stale", "current", "unchecked"}

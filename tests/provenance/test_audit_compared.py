@@ -50,7 +50,7 @@ def test_rows_that_are_compared_in_the_worlds_they_share_are_as_they_should_be(m
     found = audited(made, paper)
     assert of_table(found) == []
     assert set(found.states[TABLE].values()) == {"current"}
-    lineage = read_json(made / "reports" / f"{TABLE}.lineage.json")
+    lineage = read_json(made / "reports/smoke" / f"{TABLE}.lineage.json")
     first, second = (f"evaluations/{folder.name}" for folder in evaluations_of(made))
     assert {each["name"]: each["evaluations"] for each in lineage["asked"]} == {
         "chance": [first, second],
@@ -62,7 +62,7 @@ def test_rows_that_are_compared_in_the_worlds_they_share_are_as_they_should_be(m
 
 
 def test_it_is_the_same_table_whether_the_world_that_it_does_not_show_is_there_or_not(made: Path, paper: Paper) -> None:
-    files = [made / "reports" / f"{TABLE}.{ending}" for ending in ("csv", "md", "tex", "lineage.json")]
+    files = [made / "reports/smoke" / f"{TABLE}.{ending}" for ending in ("csv", "md", "tex", "lineage.json")]
     before = [path.read_bytes() for path in files]
     shutil.rmtree(evaluations_of(made)[1])
     make_artifacts(Results(Workspace(made)), paper, ["table-2"])
@@ -73,6 +73,6 @@ def test_words_are_those_of_the_declaration_also_where_runs_are_not(made: Path, 
     (made / "data").unlink()
     shutil.rmtree(made / "results")
     assert of_table(audited(made, paper)) == []
-    replace_once(made / "reports" / f"{TABLE}.csv", "a | b", "a")
-    place = f"reports/{TABLE}.csv · once · the text · sources"
+    replace_once(made / "reports/smoke" / f"{TABLE}.csv", "a | b", "a")
+    place = f"reports/smoke/{TABLE}.csv · once · the text · sources"
     assert of_table(audited(made, paper)) == [("tampered", place, "shows 'a'; paper.yaml says 'a | b'")]

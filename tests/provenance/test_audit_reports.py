@@ -35,7 +35,7 @@ SEEN = ("measured", "exact", "chance", "shapes-pairs S")
 
 
 def file_of(root: Path, ending: str, name: str = TABLE) -> Path:
-    return root / "reports" / f"{name}.{ending}"
+    return root / "reports/smoke" / f"{name}.{ending}"
 
 
 def improve(lineage: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ def improve(lineage: dict[str, Any]) -> None:
 def test_an_edited_cell_is_found(root: Path, clean: Audit) -> None:
     replace_once(file_of(root, "csv"), ROW, BETTER)
     found = audited(root)
-    place = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
+    place = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
     assert findings(found) == [("tampered", place, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
     assert moved(found, clean) == {TABLE: {"tampered": 8}}
     assert found.states[TABLE][SEEN] == "tampered"
@@ -70,7 +70,7 @@ def test_an_edited_cell_is_found_where_the_digest_was_made_to_agree(
     replace_once(file_of(root, "csv"), old, new)
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
-    place = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
+    place = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
     assert findings(found) == [("tampered", place, said)]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
@@ -80,7 +80,7 @@ def test_a_forged_table_is_found_where_lineage_agrees_with_it_in_everything(root
     edit_json(file_of(root, "lineage.json"), improve)
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
-    place = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
+    place = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
     assert findings(found) == [("tampered", place, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
@@ -90,14 +90,14 @@ def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
     why = "the current code or declaration would write it otherwise"
-    assert findings(found) == [("stale", "reports/msci/table-2.csv", why)]
+    assert findings(found) == [("stale", "reports/smoke/msci/table-2.csv", why)]
     assert moved(found, clean) == {}
 
 
 def test_an_edited_lineage_is_found(root: Path, clean: Audit) -> None:
     edit_json(file_of(root, "lineage.json"), improve)
     found = audited(root)
-    place = "reports/msci/table-2.lineage.json · chance · shapes-pairs S · exact"
+    place = "reports/smoke/msci/table-2.lineage.json · chance · shapes-pairs S · exact"
     assert findings(found) == [("tampered", place, "its text, value are not what its runs give")]
     assert moved(found, clean) == {TABLE: {"tampered": 1}}
 
@@ -108,7 +108,7 @@ def test_a_cell_that_stands_in_the_lineage_alone_is_found(root: Path, clean: Aud
 
     edit_json(file_of(root, "lineage.json"), invent)
     found = audited(root)
-    place = "reports/msci/table-2.lineage.json · MSCI · shapes-pairs S · exact"
+    place = "reports/smoke/msci/table-2.lineage.json · MSCI · shapes-pairs S · exact"
     assert ("tampered", place, "its runs give nothing of it") in findings(found)
     assert {state for state, where, _ in findings(found) if "MSCI" not in where} == set()
 
@@ -123,7 +123,7 @@ def test_an_edited_record_in_one_lineage_is_found(root: Path, clean: Audit, arti
     found = audited(root)
     assert {state for state, _, _ in findings(found)} == {"tampered"}
     named = {place for _, place, _ in findings(found)}
-    assert named <= {f"results/{key}", *(f"reports/{name}.lineage.json" for name in MADE_FROM_EVALUATIONS)}
+    assert named <= {f"results/{key}", *(f"reports/smoke/{name}.lineage.json" for name in MADE_FROM_EVALUATIONS)}
     assert set(found.states[artifact].values()) == {"tampered"}
 
 
@@ -135,7 +135,7 @@ def test_any_part_of_a_record_in_a_lineage_is_compared(root: Path, clean: Audit,
     edit_json(lineage, lambda lineage: lineage["records"][key].update({part: other}))
     found = audited(root)
     why = f"has another record of {key} than results/ has"
-    assert findings(found) == [("tampered", "reports/duplex/table-3.lineage.json", why)]
+    assert findings(found) == [("tampered", "reports/smoke/duplex/table-3.lineage.json", why)]
     assert moved(found, clean) == {"duplex/table-3": {"tampered": 8}}
 
 
@@ -143,7 +143,7 @@ def test_an_edited_reported_cell_is_found(root: Path, clean: Audit) -> None:
     replace_once(file_of(root, "csv"), "SCEN,mit-states S,reported,,29.9,29.9", "SCEN,mit-states S,reported,,39.9,39.9")
     found = audited(root)
     why = "shows '39.9'; reported/table-2.csv says '29.9'"
-    assert findings(found) == [("tampered", "reports/msci/table-2.csv · SCEN · mit-states S", why)]
+    assert findings(found) == [("tampered", "reports/smoke/msci/table-2.csv · SCEN · mit-states S", why)]
     assert moved(found, clean) == {TABLE: {"tampered": 8}}
 
 
@@ -152,10 +152,10 @@ def test_an_edited_reported_cell_is_found(root: Path, clean: Audit) -> None:
 
 @pytest.mark.parametrize("name", ["msci/table-2.md", "duplex/table-1.tex", "msci/figure-curves.svg"])
 def test_an_edited_file_is_found(root: Path, clean: Audit, name: str) -> None:
-    path = root / "reports" / name
+    path = root / "reports/smoke" / name
     path.write_text(path.read_text().replace("chance", "change").replace("16", "61"))
     found = audited(root)
-    assert findings(found) == [("tampered", f"reports/{name}", CHANGED)]
+    assert findings(found) == [("tampered", f"reports/smoke/{name}", CHANGED)]
     artifact = name.partition(".")[0]
     assert moved(found, clean) == {artifact: {"tampered": SHOWN[artifact]}}
 
@@ -164,7 +164,7 @@ def test_an_edited_picture_is_found(root: Path, clean: Audit) -> None:
     path = file_of(root, "png", "msci/figure-curves")
     path.write_bytes(path.read_bytes() + b"0")
     found = audited(root)
-    assert findings(found) == [("tampered", "reports/msci/figure-curves.png", CHANGED)]
+    assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.png", CHANGED)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
 
@@ -179,46 +179,46 @@ def test_edited_numbers_of_a_figure_are_found(root: Path, clean: Audit, agreeing
         correct(file_of(root, "lineage.json", "msci/figure-curves"), path.name)
     found = audited(root, drawing=agreeing)
     why = f"line {number} shows {other}; its runs give {line}" if agreeing else CHANGED
-    assert findings(found) == [("tampered", "reports/msci/figure-curves.csv", why)]
+    assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
 
 
 @pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
 def test_an_edited_index_is_found(root: Path, clean: Audit, name: str) -> None:
-    path = root / "reports" / name
+    path = root / "reports/smoke" / name
     path.write_text(path.read_text() + " ")
     found = audited(root)
-    assert findings(found) == [("tampered", f"reports/{name}", CHANGED)]
+    assert findings(found) == [("tampered", f"reports/smoke/{name}", CHANGED)]
     assert moved(found, clean) == {}
 
 
 @pytest.mark.parametrize("name", ["README.md", "metrics.json", "curves.csv", "index.html"])
 def test_an_edited_index_is_found_where_the_digest_was_made_to_agree(root: Path, clean: Audit, name: str) -> None:
-    path = root / "reports" / name
+    path = root / "reports/smoke" / name
     path.write_text(path.read_text().replace("chance", "magic"))
-    correct(root / "reports/index.json", name)
+    correct(root / "reports/smoke/index.json", name)
     found = audited(root)
     why = "artifacts, parameters, or the code that writes it, changed since"
-    assert findings(found) == [("stale", f"reports/{name}", why)]
+    assert findings(found) == [("stale", f"reports/smoke/{name}", why)]
     assert moved(found, clean) == {}
 
 
 @pytest.mark.parametrize("name", ["msci/table-2.csv", "msci/table-2.tex", "msci/figure-curves.png", "curves.csv"])
 def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
-    (root / "reports" / name).unlink()
+    (root / "reports/smoke" / name).unlink()
     found = audited(root)
-    assert findings(found) == [("incomplete", f"reports/{name}", "is missing")]
+    assert findings(found) == [("incomplete", f"reports/smoke/{name}", "is missing")]
     artifact = name.partition(".")[0]
     assert moved(found, clean) == ({artifact: {"tampered": SHOWN[artifact]}} if artifact in SHOWN else {})
 
 
 def test_a_deleted_lineage_is_found_and_hides_nothing_else(root: Path, clean: Audit) -> None:
     file_of(root, "lineage.json").unlink()
-    (root / "reports/msci/table-3.md").write_text("")
+    (root / "reports/smoke/msci/table-3.md").write_text("")
     found = audited(root)
     assert findings(found) == [
-        ("incomplete", "reports/msci/table-2.lineage.json", "is missing"),
-        ("tampered", "reports/msci/table-3.md", CHANGED),
+        ("incomplete", "reports/smoke/msci/table-2.lineage.json", "is missing"),
+        ("tampered", "reports/smoke/msci/table-3.md", CHANGED),
     ]
     assert moved(found, clean) == {TABLE: {"gone": 8}, "msci/table-3": {"tampered": 4}}
     assert found.recomputed == 2
@@ -259,7 +259,7 @@ def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Call
     edit_json(file_of(root, "lineage.json"), edit)
     found = audited(root)
     ((state, place, why),) = findings(found)
-    assert (state, place) == ("tampered", "reports/msci/table-2.lineage.json")
+    assert (state, place) == ("tampered", "reports/smoke/msci/table-2.lineage.json")
     assert why.startswith("it is no lineage: ") and said in why
     assert moved(found, clean) == {TABLE: {"gone": 8}}
 
@@ -267,7 +267,9 @@ def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Call
 def test_a_lineage_that_other_code_wrote_is_stale(root: Path) -> None:
     edit_json(file_of(root, "lineage.json"), drop("wanted"))
     found = audited(root)
-    assert findings(found) == [("stale", "reports/msci/table-2.lineage.json", "it has no wanted: other code wrote it")]
+    assert findings(found) == [
+        ("stale", "reports/smoke/msci/table-2.lineage.json", "it has no wanted: other code wrote it")
+    ]
 
 
 NONSENSE = ["", "{", "[]", "null", '"cells"', "[" * 100_000, '{"cells": NaN}', "\udcff", "{}", "\0"]
@@ -280,13 +282,13 @@ def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     inside = [evaluations_of(root)[0] / "record.json", index_of(root) / "content.json"]
     names = ("msci/table-2.lineage.json", "msci/table-3.csv", "msci/figure-curves.csv")
     names = (*names, "duplex/table-1.md", "index.json")
-    for path in (*inside, *(root / "reports" / name for name in names)):
+    for path in (*inside, *(root / "reports/smoke" / name for name in names)):
         path.write_bytes(content)
     found = audited(root)
     places = {place.partition(" · ")[0] for _, place, _ in findings(found)}
     assert places >= {path.relative_to(root).as_posix() for path in inside}
-    assert places >= {f"reports/{name}" for name in names}
-    assert "reports/duplex/table-3.csv" not in places
+    assert places >= {f"reports/smoke/{name}" for name in names}
+    assert "reports/smoke/duplex/table-3.csv" not in places
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_a_csv_of_another_form_is_found_where_the_digest_was_made_to_agree(root:
     found = audited(root)
     assert {state for state, _, _ in findings(found)} <= {"tampered", "stale"}
     places = {place.partition(" · ")[0] for _, place, _ in findings(found)}
-    assert places == {"reports/msci/table-2.csv"}
+    assert places == {"reports/smoke/msci/table-2.csv"}
 
 
 # files of results whose records, too, were forged
@@ -322,7 +324,7 @@ def test_nonsense_in_scores_is_found_where_every_record_was_made_to_agree(root: 
         if key in lineage["records"]:
             lineage["records"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
 
-    for path in root.glob("reports/**/*.lineage.json"):
+    for path in root.glob("reports/smoke/**/*.lineage.json"):
         edit_json(path, agree)
     ((state, place, why),) = findings(audited(root))
     assert (state, place) == ("tampered", f"results/{key}")
@@ -355,7 +357,7 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
     assert "reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask" in unchecked
 
 
-CELL = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
+CELL = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
 
 
 @pytest.mark.parametrize(
@@ -363,7 +365,7 @@ CELL = "reports/msci/table-2.csv · chance · shapes-pairs S · exact"
     [
         (ROW, BETTER, ("tampered", CELL, "shows '9.9 ± 1.1'; its lineage says '0.8 ± 1.1'")),
         (f"{ROW}{REST}", "", ("tampered", CELL, "shows nothing; its lineage says '0.8 ± 1.1'")),
-        (ROW, ROW.replace("0.793651", "9.9"), ("tampered", "reports/msci/table-2.csv", CHANGED)),
+        (ROW, ROW.replace("0.793651", "9.9"), ("tampered", "reports/smoke/msci/table-2.csv", CHANGED)),
     ],
 )
 def test_an_edited_cell_is_found_in_a_clone(
@@ -377,14 +379,14 @@ def test_an_edited_cell_is_found_in_a_clone(
 
 def test_an_edited_cell_of_an_index_is_found_in_a_clone(clone: Path) -> None:
     replace_once(file_of(clone, "csv", "duplex/table-1"), "states,measured,,16,16", "states,measured,,17,17")
-    place = "reports/duplex/table-1.csv · shapes-pairs · states"
+    place = "reports/smoke/duplex/table-1.csv · shapes-pairs · states"
     assert findings(audited(clone)) == [("tampered", place, "shows '17'; its lineage says '16'")]
 
 
 def test_an_edited_file_without_evaluations_is_found_in_a_clone(clone: Path) -> None:
     path = file_of(clone, "md", "duplex/table-1")
     path.write_text(path.read_text() + " ")
-    assert findings(audited(clone)) == [("tampered", "reports/duplex/table-1.md", CHANGED)]
+    assert findings(audited(clone)) == [("tampered", "reports/smoke/duplex/table-1.md", CHANGED)]
 
 
 def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: Project) -> None:
@@ -396,7 +398,7 @@ def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: P
         shutil.rmtree(chance.root / name)
     ((state, place, why),) = findings(audited(chance.root))
     assert (state, why) == ("tampered", "is not what dvc.lock says (modified)")
-    assert place in ("reports", "reports/msci")
+    assert place in ("reports", "reports/smoke/msci")
 
 
 def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,12 +410,14 @@ def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypat
 
 
 def test_everything_is_named_where_nothing_was_made(clone: Path) -> None:
-    shutil.rmtree(clone / "reports")
+    shutil.rmtree(clone / "reports/smoke")
     found = audited(clone)
     due = [
-        f"reports/{paper.name}/{file}"
+        f"reports/smoke/{paper.name}/{file}"
         for paper in PAPERS_LOADED
         for name in paper.artifacts
         for file in artifact_files(paper, name)
     ]
-    assert findings(found) == sorted(("incomplete", place, "is missing") for place in [*due, "reports/index.json"])
+    assert findings(found) == sorted(
+        ("incomplete", place, "is missing") for place in [*due, "reports/smoke/index.json"]
+    )

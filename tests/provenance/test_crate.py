@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 from tests.provenance.invented import made_of, write
 
 Entity = dict[str, Any]
+REPORTS = "reports/demo"
 KEPT = ("workflow", "params.yaml", "dvc.yaml", "dvc.lock", "LICENSE", "CITATION.cff")
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5",
@@ -54,7 +55,7 @@ def project(target: Path) -> Path:
 
 
 def written(root: Path, target: Path) -> Path:
-    write_crate(root, target, [load_paper(name) for name in PAPERS])
+    write_crate(root, target, [load_paper(name) for name in PAPERS], REPORTS)
     return target
 
 
@@ -118,7 +119,7 @@ def graph(folder: Path) -> Graph:
 @pytest.fixture(scope="module")
 def lineages(clone: Path) -> dict[str, Any]:
     found = {}
-    for path in sorted((clone / "reports").glob("*/*.lineage.json")):
+    for path in sorted((clone / REPORTS).glob("*/*.lineage.json")):
         lineage = found[f"{path.parent.name}/{path.name.split('.')[0]}"] = json.loads(path.read_text())
         for record in lineage["records"].values():
             record["code"] = lineage["codes"][record["code"]]
@@ -127,7 +128,7 @@ def lineages(clone: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def made(clone: Path) -> dict[str, Any]:
-    return dict(json.loads((clone / "reports/made.json").read_text())["results"])
+    return dict(json.loads((clone / REPORTS / "made.json").read_text())["results"])
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +226,7 @@ def test_every_action_has_a_tool_of_the_workflow_and_takes_and_gives_what_may_be
 def test_the_run_of_the_workflow_goes_from_the_parameters_to_all_reports(graph: Graph) -> None:
     (whole,) = [action for action in graph.of("CreateAction") if action not in graph.actions]
     assert [entity["@id"] for entity in graph.all(whole, "object")] == ["params.yaml"]
-    files = {entity["@id"] for entity in graph.of("File") if entity["@id"].startswith("reports/")}
+    files = {entity["@id"] for entity in graph.of("File") if entity["@id"].startswith(f"{REPORTS}/")}
     assert {entity["@id"] for entity in graph.all(whole, "result")} == files
     started = datetime.fromisoformat(whole["startTime"])
     assert started <= min(datetime.fromisoformat(a["startTime"]) for a in graph.actions if "startTime" in a)
@@ -334,7 +335,7 @@ def test_every_report_is_what_some_tool_gave_from_the_runs_behind_it(
     graph: Graph, clone: Path, lineages: dict[str, Any]
 ) -> None:
     given = Counter(unquote(entity["@id"]) for action in graph.actions for entity in graph.all(action, "result"))
-    reports = [path.relative_to(clone).as_posix() for path in (clone / "reports").rglob("*") if path.is_file()]
+    reports = [path.relative_to(clone).as_posix() for path in (clone / REPORTS).rglob("*") if path.is_file()]
     assert {name: given[name] for name in reports} == dict.fromkeys(reports, 1)
     for name, lineage in lineages.items():
         taken = {entity["name"] for entity in graph.all(graph.by_id[f"#action/artifacts/{name}"], "object")}
@@ -348,14 +349,14 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_the_same_reports_give_the_same_bytes_elsewhere_and_over_an_older_crate(folder: Path, tmp_path: Path) -> None:
     root = project(tmp_path / "elsewhere")
     assert everything(written(root, tmp_path / "crate")) == everything(folder)
-    (root / "reports/metrics.json").write_text("{}\n")
-    assert (written(root, tmp_path / "crate") / "reports/metrics.json").read_text() == "{}\n"
+    (root / REPORTS / "metrics.json").write_text("{}\n")
+    assert (written(root, tmp_path / "crate") / REPORTS / "metrics.json").read_text() == "{}\n"
     assert {path.name for path in tmp_path.iterdir()} == {"elsewhere", "crate"}
 
 
 def test_hostile_names_stay_within_their_values(clone: Path, tmp_path: Path) -> None:
     root = project(tmp_path / "project")
-    for path in (root / "reports").rglob("*.lineage.json"):
+    for path in (root / REPORTS).rglob("*.lineage.json"):
         text = (
             path.read_text()
             .replace('"csp"', r'"c/../<script>\n#[b] sp"')
@@ -376,14 +377,14 @@ def test_another_folder_is_not_replaced(clone: Path, folder: Path, tmp_path: Pat
     with pytest.raises(CrateError, match="is no folder"):
         written(clone, tmp_path / "file")
     mine = shutil.copytree(folder, tmp_path / "mine")
-    (mine / "reports" / "notes.txt").write_text("mine")
-    with pytest.raises(CrateError, match=r"does not list, and is not replaced: reports/notes.txt"):
+    (mine / REPORTS / "notes.txt").write_text("mine")
+    with pytest.raises(CrateError, match=r"does not list, and is not replaced: reports/demo/notes.txt"):
         written(clone, mine)
-    assert (mine / "reports" / "notes.txt").read_text() == "mine"
+    assert (mine / REPORTS / "notes.txt").read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} == {"other", "file", "mine"}
 
 
-@pytest.mark.parametrize("inside", ["reports/crate", "workflow", "reports"])
+@pytest.mark.parametrize("inside", ["reports/demo/crate", "workflow", "reports/demo"])
 def test_a_crate_is_not_put_into_what_it_is_made_from(clone: Path, inside: str) -> None:
     with pytest.raises(CrateError, match="inside of what the crate is made from"):
         written(clone, clone / inside)

@@ -55,7 +55,7 @@ OLD = [record_of(each) for each in RECIPES]
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """The old lineage, committed, in a folder below the repository's top."""
-    write_json(tmp_path / "work/reports/table.lineage.json", lineage(*OLD))
+    write_json(tmp_path / "work/reports/demo/msci/table.lineage.json", lineage(*OLD))
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", "--all")
     git(tmp_path, "commit", "--quiet", "--message", "old")
@@ -67,8 +67,8 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def since_then(repository: Path, now: Lineage, view: str | None = None, revision: str = "HEAD") -> Diff:
-    write_json(repository / "reports/table.lineage.json", now)
-    return diff(repository / "reports/table.csv", revision, "CSP", "AUC", view)
+    write_json(repository / "reports/demo/msci/table.lineage.json", now)
+    return diff(repository / "reports/demo/msci/table.csv", revision, "CSP", "AUC", view)
 
 
 def changed(**more: Any) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ def test_the_same_view_is_compared(repository: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": [], "records": []}'])
 def test_a_lineage_of_another_form_in_a_revision_is_an_error(repository: Path, text: str) -> None:
-    (repository / "reports/table.lineage.json").write_text(text)
+    (repository / "reports/demo/msci/table.lineage.json").write_text(text)
     git(repository, "commit", "--all", "--quiet", "--message", "older")
     with pytest.raises(DiffError, match="is no lineage as this code writes it"):
         since_then(repository, lineage(*OLD))
@@ -158,7 +158,7 @@ def test_a_lineage_of_another_form_in_a_revision_is_an_error(repository: Path, t
 def test_the_working_tree_is_left_alone(repository: Path) -> None:
     now = lineage(*changed(document={"settings": {}}))
     since_then(repository, now)
-    assert json.loads((repository / "reports/table.lineage.json").read_text()) == now
+    assert json.loads((repository / "reports/demo/msci/table.lineage.json").read_text()) == now
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "", "--help", "-h", "--output=stolen", "HEAD:work", "HEAD\n"])
@@ -174,22 +174,22 @@ def test_no_repository_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_artifact_that_was_not_there_is_an_error(repository: Path) -> None:
-    write_json(repository / "reports/other.lineage.json", lineage(*OLD))
+    write_json(repository / "reports/demo/msci/other.lineage.json", lineage(*OLD))
     with pytest.raises(DiffError, match=r"other.lineage.json is not in revision 'HEAD'"):
-        diff(repository / "reports/other.csv", "HEAD", "CSP", "AUC")
+        diff(repository / "reports/demo/msci/other.csv", "HEAD", "CSP", "AUC")
 
 
 def test_a_cell_that_was_not_there_names_those_that_were(repository: Path) -> None:
     now = lineage(*OLD)
     now["cells"].append(now["cells"][0] | {"row": "CSPP"})
-    write_json(repository / "reports/table.lineage.json", now)
+    write_json(repository / "reports/demo/msci/table.lineage.json", now)
     with pytest.raises(TraceError, match=r"table.csv at HEAD has no measured cell in row 'CSPP'[^\0]*nearest: 'CSP'"):
-        diff(repository / "reports/table.csv", "HEAD", "CSPP", "AUC")
+        diff(repository / "reports/demo/msci/table.csv", "HEAD", "CSPP", "AUC")
 
 
 def shown(repository: Path, now: Lineage) -> str:
     console = Console(width=300, record=True, file=StringIO())
-    show_diff(console, repository / "reports/table.csv", since_then(repository, now))
+    show_diff(console, repository / "reports/demo/msci/table.csv", since_then(repository, now))
     return console.export_text()
 
 
@@ -205,9 +205,9 @@ def test_a_change_of_some_says_of_which_and_hostile_values_stay_on_their_line(re
 
 
 def test_the_command_says_it_in_json(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_json(repository / "reports/table.lineage.json", lineage(*with_part("inputs", "data", "9" * 64)))
+    write_json(repository / "reports/demo/msci/table.lineage.json", lineage(*with_part("inputs", "data", "9" * 64)))
     monkeypatch.chdir(repository)
-    asked = ["diff", "reports/table.csv", "HEAD", "--row", "CSP", "--column", "AUC", "--json"]
+    asked = ["diff", "reports/demo/msci/table.csv", "HEAD", "--row", "CSP", "--column", "AUC", "--json"]
     said = json.loads(CliRunner().invoke(app, asked).stdout)
     assert (
         said["same_runs"]

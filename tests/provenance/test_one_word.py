@@ -33,7 +33,7 @@ from tests.provenance.worlds import (
 )
 
 TABLE, ROW, COLUMN, VIEW = "msci/table-2", "chance", "shapes-pairs S", "exact"
-CSV, LINEAGE = f"reports/{TABLE}.csv", f"reports/{TABLE}.lineage.json"
+CSV, LINEAGE = f"reports/smoke/{TABLE}.csv", f"reports/smoke/{TABLE}.lineage.json"
 Patch = pytest.MonkeyPatch
 
 

@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 from tests.provenance.invented import cell_of, lineage_of
 from tests.provenance.worlds import edit_json
 
+STUDY = (ROOT / "params.yaml").read_text().replace("\nprofile: demo\n", "\nprofile: study\n")
 CODE = {"recompose.tracks.czsl.methods.csp": "1", "recompose.tracks.czsl.metrics.czsl": "2"}
 
 
@@ -69,7 +70,7 @@ def test_what_changed_in_something_that_several_parts_need_is_said_once() -> Non
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A project in which a table was made from CSP's planned evaluations; nothing of it is stored."""
     root = tmp_path_factory.mktemp("planned")
-    shutil.copy(ROOT / "params.yaml", root)
+    (root / "params.yaml").write_text(STUDY)
     work = Workspace(root)
     evaluations = work.plan.evaluations("czsl", "csp", "shapes-pairs")
     cells = [
@@ -128,7 +129,7 @@ def test_a_cell_of_what_is_planned_is_not_stale_and_not_verified_where_nothing_i
 
 
 def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "params.yaml", tmp_path)
+    (tmp_path / "params.yaml").write_text(STUDY)
     work, variant = Workspace(tmp_path), "msci-without-df"
     everywhere = work.plan.evaluations("czsl", "msci", "shapes-pairs")
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1

@@ -50,14 +50,14 @@ def _with_this_log(root: Path):  # type: ignore[no-untyped-def]
 
 
 def test_only_one_file_differs(both: tuple[Path, Path]) -> None:
-    here, there = (everything(root / "reports") for root in both)
+    here, there = (everything(root / "reports/smoke") for root in both)
     assert here.keys() == there.keys()
     assert {name for name in here if here[name] != there[name]} == {"made.json"}
 
 
 def test_nothing_of_where_and_when_it_was_made_stands_in_any_other_file(both: tuple[Path, Path]) -> None:
     _, root = both
-    files = everything(root / "reports")
+    files = everything(root / "reports/smoke")
     made = files.pop("made.json").decode()
     for value in ELSEWHERE.values():
         assert str(value) in made
@@ -68,6 +68,6 @@ def test_nothing_of_where_and_when_it_was_made_stands_in_any_other_file(both: tu
 
 
 def test_no_time_stands_in_what_is_kept(chance_project: Project) -> None:
-    for name, content in everything(chance_project.root / "reports").items():
+    for name, content in everything(chance_project.root / "reports/smoke").items():
         if name != "made.json" and not name.endswith(".png"):
             assert not re.search(rb"20\d\d-\d\d-\d\dT\d\d:", content), name

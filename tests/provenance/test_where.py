@@ -1,6 +1,7 @@
 """From anything that is stored to what it reaches."""
 
 import json
+import shutil
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from recompose.plan import Recipe
 from recompose.provenance.where import Where, where
 from recompose.report.published import Published
 from recompose.terminal.lineage import show_where
+from tests.conftest import ROOT
 from tests.provenance.invented import record_of
 
 PAPERS = [load_paper("duplex"), load_paper("msci")]
@@ -63,7 +65,8 @@ REACHED = {
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("where") / "reports"
+    folder = tmp_path_factory.mktemp("where") / "reports/demo"
+    shutil.copy(ROOT / "params.yaml", folder.parents[1] / "params.yaml")  # says whose reports are meant
     for name, cells in CELLS.items():
         records = {key: RECORDS[key] | {"code": "none"} for key in RECORDS if REACHED_BY[name] & REACHED[key]}
         asked = [{"name": "csp-tested", "benchmark": "shapes-pairs", "evaluations": [TESTING.key]}]
@@ -141,7 +144,7 @@ def test_names_are_shown_as_they_are_and_on_their_line(reports: Path) -> None:
 
 
 def test_the_command_says_it_in_json_with_nothing_but_reports(reports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(reports.parent)
+    monkeypatch.chdir(reports.parents[1])
     done = CliRunner().invoke(app, ["where", TESTING.digest[:9], "--json"])
     document = json.loads(done.stdout)
     assert (document["key"], document["names"]) == (TESTING.key, ["csp-tested"])

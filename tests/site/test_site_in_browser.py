@@ -23,7 +23,7 @@ from recompose.report.trust import STATES
 from recompose.site import document
 from recompose.workspace import Workspace
 from tests.conftest import Project
-from tests.provenance.worlds import copy_of, remake_index, replace_once
+from tests.provenance.worlds import copy_of, remake_index
 from tests.site.test_site import HOSTILE, Toy
 
 PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
@@ -87,14 +87,14 @@ def finished(chance_project: Project) -> Project:
 @pytest.fixture
 def opened(browser: Chrome, finished: Project) -> Chrome:
     """The browser with the site open."""
-    return open_page(browser, finished.root)
+    return open_page(browser, finished.published)
 
 
-def open_page(browser: Chrome, root: Path, fragment: str = "") -> Chrome:
+def open_page(browser: Chrome, reports: Path, fragment: str = "") -> Chrome:
     browser.get("about:blank")
     for kind in ("browser", "performance"):
         browser.get_log(kind)
-    browser.get((root / "reports/index.html").as_uri() + fragment)
+    browser.get((reports / "index.html").as_uri() + fragment)
     return browser
 
 
@@ -136,7 +136,7 @@ def address(cell: tuple[str, str, str, str]) -> str:
 
 
 def lineage(project: Project, artifact: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((project.root / f"reports/{artifact}.lineage.json").read_text())
+    found: dict[str, Any] = json.loads((project.published / f"{artifact}.lineage.json").read_text())
     return found
 
 
@@ -172,7 +172,7 @@ def test_a_column_sorts(opened: Chrome, finished: Project, press: str) -> None:
     table = all_of(opened, "article#msci-table-2 table")[0]
     place = headers(table).index(("reported", "mit-states AUC"))
     header = all_of(table, "thead tr:last-child th")[place + 1]
-    with (finished.root / "reports/msci/table-2.csv").open(newline="") as file:
+    with (finished.published / "msci/table-2.csv").open(newline="") as file:
         lines = [each for each in csv.DictReader(file) if each["column"] == "mit-states AUC"]
     values = [each for each in lines if each["value"]]
     for order, falling in (("descending", True), ("ascending", False)):
@@ -225,7 +225,7 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished:
 
 def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -> None:
     """One traces the number; what is discarded as another says is made again, by a third, to the same number."""
-    cell_at(open_page(browser, chance.root)).click()
+    cell_at(open_page(browser, chance.published)).click()
     table, known = chance.table(), cell_in_lineage(chance)
     all_of(dialog(browser), "details:not([open]) summary")[0].click()
     lines = commands(browser)
@@ -256,7 +256,7 @@ def test_a_command_is_selected_where_there_is_no_clipboard(opened: Chrome) -> No
 def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrome, finished: Project) -> None:
     for view in ("exact", "field"):
         cell = (*CELL[:3], view)
-        open_page(browser, finished.root, address(cell))
+        open_page(browser, finished.published, address(cell))
         assert dialog(browser).is_displayed()
         assert one(dialog(browser), ".value").text == cell_in_lineage(finished, cell)["text"]
         assert f"--view {view}" in " ".join(commands(browser))
@@ -284,9 +284,9 @@ def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(
     browser: Chrome, finished: Project, tmp_path: Path
 ) -> None:
     root = copy_of(finished.root, tmp_path / "project")
-    replace_once(root / "params.yaml", "methods: [chance]\n      seeds: [0, 1]", "methods: [chance]\n      seeds: [0]")
+    Project(root).set({"profiles.smoke.czsl.seeds": [0]})
     remake_index(Workspace(root))
-    open_page(browser, root)
+    open_page(browser, Project(root).published)
     assert "does not hold" in one(browser, "#audit-heading").text
     lead = all_of(browser, "header a.mark.stale")[0]
     lead.click()
@@ -382,13 +382,13 @@ def test_the_first_screen_leads_to_the_runs_of_a_papers_own_method(browser: Chro
     for cell in toy.cells:
         cell["names"] = ["toy"] if cell["row"] == "A" else ["csp"]
     (toys / "reports/index.html").write_text(toy.html)
-    number = one(open_page(browser, toys), ".headline")
+    number = one(open_page(browser, toys / "reports"), ".headline")
     assert number.rect["y"] + number.rect["height"] < browser.execute_script("return innerHeight")
     number.click()
     assert one(dialog(browser), ".value").text == "12.0 ± 1.0"
     found = [[each.text for each in all_of(line, "th, td")][:3] for line in all_of(dialog(browser), "tbody tr")]
     assert found == [[f"evaluations/{n}23456789abc", str(n), f"{10 + 2 * n}.0000"] for n in range(3)]
-    assert "snakemake --cores all reports/toy/table-1.csv" in commands(browser)
+    assert "snakemake --cores all reports/demo/toy/table-1.csv" in commands(browser)
     assert "settings.lr=0.5 (params.yaml: " in dialog(browser).text
     one(dialog(browser), ".close").click()
     assert browser.switch_to.active_element == number
@@ -399,7 +399,7 @@ def test_hostile_names_run_nothing(browser: Chrome, toys: Path) -> None:
     toy = Toy(toys, lambda name: f"{text} {name}")
     toy.states[f"{text} B", f"{text} d AUC"] = "stale"
     (toys / "reports/index.html").write_text(toy.html)
-    open_page(browser, toys)
+    open_page(browser, toys / "reports")
     all_of(browser, "article#toy-table-1 td .number")[0].click()
     assert one(dialog(browser), "h2").get_property("textContent") == f"{text} A, {text} d AUC"
     trace = next(each for each in all_of(dialog(browser), "pre") if each.text.startswith("recompose trace"))

@@ -48,7 +48,7 @@ def with_toy(root: Path) -> Project:
     stages = (root / "dvc.yaml").read_text().partition("\nplots:")[0] + "\n"
     stages, count = re.subn(r"(params: .*backbones), .*\]", r"\1, toy]", stages)
     assert count == 1
-    stages, count = re.subn(r"( +- reports/)msci(:.*\n)", r"\1msci\2\1toy\2", stages)
+    stages, count = re.subn(r"( +- reports/\$\{profile\}/)msci(:.*\n)", r"\1msci\2\1toy\2", stages)
     assert count == 1
     (root / "dvc.yaml").write_text(stages)
     project.commit("The project with another track")
@@ -84,7 +84,7 @@ def lengths(project: Project) -> tuple[list[float], list[float]]:
 
 def table(project: Project, name: str) -> dict[tuple[str, str], str]:
     """The measured cells of a table."""
-    with (project.root / "reports/toy" / f"{name}.csv").open() as file:
+    with (project.published / "toy" / f"{name}.csv").open() as file:
         return {(row["row"], row["column"]): row["text"] for row in csv.DictReader(file) if row["source"] == "measured"}
 
 
@@ -97,7 +97,7 @@ def test_only_its_own_is_planned_and_made(project: Project) -> None:
     }
     assert len(list(project.root.glob("results/runs/*/record.json"))) == 4
     assert not list(project.root.glob(f"results/*/*/{SCRATCH}"))
-    assert not list((project.root / "reports/msci").iterdir())
+    assert not list((project.published / "msci").iterdir())
 
 
 def test_its_numbers_are_those_of_its_lengths(project: Project) -> None:
@@ -118,14 +118,14 @@ def test_its_numbers_are_those_of_its_lengths(project: Project) -> None:
 def test_its_figures_are_drawn(project: Project) -> None:
     for name in ("figure-1", "figure-2"):
         for ending in ("svg", "png", "csv", "lineage.json"):
-            assert (project.root / "reports/toy" / f"{name}.{ending}").stat().st_size > 0
-    rows = (project.root / "reports/toy/figure-1.csv").read_text().splitlines()
+            assert (project.published / "toy" / f"{name}.{ending}").stat().st_size > 0
+    rows = (project.published / "toy/figure-1.csv").read_text().splitlines()
     assert rows[0] == "row,seed,guess"
     assert len(rows) == 1 + 4
 
 
 def test_the_page_and_the_numbers_to_compare_are_its(project: Project) -> None:
-    page = (project.root / "reports/index.html").read_text()
+    page = (project.published / "index.html").read_text()
     assert "On Guessing Lengths" in page
     assert "between one and two metres" in page
     error = table(project, "table-1")["Zero", "lengths error (m)"]
@@ -133,17 +133,17 @@ def test_the_page_and_the_numbers_to_compare_are_its(project: Project) -> None:
     text = re.sub(r"<(style|script).*?</\1>|base64,[^\"]*", "", page, flags=re.DOTALL)
     for word in ("unseen", "AUC", "Duplex", "MSCI", "compositional", "czsl"):
         assert word not in text, word
-    numbers = json.loads((project.root / "reports/metrics.json").read_text())
+    numbers = json.loads((project.published / "metrics.json").read_text())
     assert set(numbers) == {"toy"}
     assert numbers["toy"]["lengths"]["zero"] == {"error": pytest.approx(float(error), abs=1e-3)}
-    assert (project.root / "reports/errors.csv").read_text().startswith("name,seed,error\nzero,0,")
+    assert (project.published / "errors.csv").read_text().startswith("name,seed,error\nzero,0,")
 
 
 def test_all_that_people_ask_is_answered(project: Project) -> None:
     audit = json.loads(project.recompose("audit", "--json").stdout)
     assert audit["clean"], audit["findings"]
     assert set(audit["cells"]) == {"current"}
-    trace = project.recompose("trace", "reports/toy/table-1.csv", "--row", "Descent", "--column", "lengths error (m)")
+    trace = project.recompose("trace", "toy/table-1", "--row", "Descent", "--column", "lengths error (m)")
     for folder in (evaluations(project)["descent", seed] for seed in (0, 1)):
         assert folder.name in trace.stdout
     status = json.loads(project.recompose("status", "--json").stdout)

@@ -18,6 +18,14 @@ def processes_of(session: int) -> Iterator[tuple[int, str]]:
             yield int(folder.name), command
 
 
+def parent_of(pid: int) -> int | None:
+    """The process that started one; None where that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
 def stored(project: Project) -> dict[str, bytes]:
     """The bytes of every number and weight that is stored."""
     names = ("scores.safetensors", "checkpoint.safetensors", "weights.safetensors", "embeddings.npy")

@@ -1,5 +1,7 @@
 """What an edit makes anew, as Snakemake sees it: a dry run after each edit of a finished project."""
 
+import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +10,8 @@ from tests.conftest import Project, announced
 
 pytestmark = pytest.mark.engines
 REPORTS = {"artifacts_of_msci": 1, "artifacts_of_duplex": 1, "write_report": 1}
+FIRST = {"first_of_msci": 1, "first_of_duplex": 1, "first_page": 1}  # where anything is trained or scored before
+TABLE = "make_msci_table_2"  # the rule of the stage that completes it
 MOVED = "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
 
 
@@ -28,6 +32,20 @@ def after_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
         return project.snakemake("--dry-run").stdout
     finally:
         path.write_text(before)
+
+
+def made(said: str) -> Counter[str]:
+    """How many things of each kind jobs say that they make, however they are dealt out to jobs."""
+    counts: Counter[str] = Counter()
+    for line in re.findall(r"^Job \d+: (\d.*) of .* on ", said, flags=re.MULTILINE):
+        for count, kind in re.findall(r"(\d+) (run|evaluation)", line):
+            counts[kind] += int(count)
+    return counts
+
+
+def trains(rules: dict[str, int]) -> set[str]:
+    """The rules that train and score."""
+    return {rule for rule in rules if rule.startswith("make_")}
 
 
 def commented(text: str) -> str:
@@ -63,34 +81,39 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
 
 
 @pytest.mark.parametrize(
-    ("name", "edit", "each"),
+    ("name", "edit", "new", "by"),
     [
-        ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), "1 evaluation"),
+        ("params.yaml", of_c_s_o("closed: [1.0, 1.0]", "closed: [1.0, 0.5]"), {"evaluation": 2}, {TABLE}),
         # each run is scored by its pair's text path alone, too
-        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), "1 run and 2 evaluations"),
-        ("src/recompose/tracks/czsl/training.py", appended, "1 run and 2 evaluations"),
+        ("params.yaml", of_c_s_o("lr: 2e-3", "lr: 3e-3"), {"run": 2, "evaluation": 3}, {TABLE, "make_msci"}),
+        ("src/recompose/tracks/czsl/training.py", appended, {"run": 2, "evaluation": 3}, {TABLE, "make_msci"}),
     ],
 )
 def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(
-    finished: Project, name: str, edit: Callable[[str], str], each: str
+    finished: Project, name: str, edit: Callable[[str], str], new: dict[str, int], by: set[str]
 ) -> None:
     said = after_edit(finished, name, edit)
-    assert announced(said) == {"make_runs": 2, **REPORTS}
-    for seed in (0, 1):
-        assert f": {each} of c-s-o on shapes-pairs, seeds {seed}\n" in said
+    rules = announced(said)
+    assert trains(rules) == by
+    assert {rule: count for rule, count in rules.items() if rule not in by} == REPORTS | FIRST
+    assert made(said) == new
 
 
 def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:
     said = after_edit(finished, "params.yaml", lambda text: text.replace("seed: 7 #", "seed: 8 #", 1))
-    assert announced(said) == {"make_data": 1, "make_pixels": 1, "make_features": 1, "make_runs": 2, **REPORTS}
+    rules = announced(said)
+    assert trains(rules) == {"make_data", TABLE, "make_msci"}
+    assert rules.keys() == {*trains(rules), *REPORTS, *FIRST}
+    assert made(said) == {"run": 2, "evaluation": 5}
+    assert "backbones: " not in said and "data: shapes-scenes" not in said
 
 
 def test_after_an_edit_of_a_metric_snakemake_makes_the_reports_anew_and_nothing_else(chance: Project) -> None:
-    runs, made = chance.runs(), (chance.root / "reports/msci/table-2.lineage.json").read_bytes()
+    runs, made = chance.runs(), (chance.published / "msci/table-2.lineage.json").read_bytes()
     path, table = chance.root / "src/recompose/tracks/czsl/metrics/groups.py", chance.table()
     path.write_text(appended(path.read_text()))
     chance.snakemake()
     assert chance.runs() == runs
     assert chance.table() == table
-    assert (chance.root / "reports/msci/table-2.lineage.json").read_bytes() != made
+    assert (chance.published / "msci/table-2.lineage.json").read_bytes() != made
     assert "Nothing to be done" in chance.snakemake().stderr

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project, made_once
+from tests.conftest import PATIENCE, Project, made_once
 
 pytestmark = pytest.mark.engines
-SEEDS = "seeds: [0, 1]"
-OTHER_SEEDS = "seeds: [4, 5]"
+SEEDS = {"profiles.smoke.czsl.seeds": [0, 1]}
+OTHER_SEEDS = {"profiles.smoke.czsl.seeds": [4, 5]}
 NOTHING_TO_DO = 30  # CPU seconds that an engine may take to find that
 
 
@@ -25,7 +25,7 @@ def measured(table: str) -> dict[str, str]:
 
 def seeds_behind(project: Project) -> list[int]:
     """The seeds of the evaluations behind Table 2."""
-    records = json.loads((project.root / "reports/msci/table-2.lineage.json").read_text())["records"]
+    records = json.loads((project.published / "msci/table-2.lineage.json").read_text())["records"]
     return sorted(record["document"]["seed"] for record in records.values() if record["kind"] == "evaluations")
 
 
@@ -40,7 +40,7 @@ def reseeded_project(chance_project: Project, tmp_path_factory: pytest.TempPathF
 
     def make(root: Path) -> None:
         project = chance_project.copy(root)
-        project.edit(SEEDS, OTHER_SEEDS)
+        project.set(OTHER_SEEDS)
         project.snakemake()
 
     return Project(made_once(tmp_path_factory, "reseeded", make))
@@ -69,7 +69,7 @@ def test_an_edit_reruns_what_it_touches_and_going_back_scores_nothing(
     assert len(new) == len(old) + 2  # each seed is a world of its own
     assert old.items() <= new.items()
     back = reseeded_project.copy(tmp_path / "back")
-    back.edit(OTHER_SEEDS, SEEDS)
+    back.set(SEEDS)
     back.snakemake()
     assert back.runs() == after
     assert worlds(back) == new
@@ -82,7 +82,7 @@ def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older
     clone = chance_project.clone(tmp_path / "clone")
     clone.call("dvc", "checkout", "--quiet")
     assert clone.runs() == chance_project.runs()
-    clone.edit(SEEDS, OTHER_SEEDS)
+    clone.set(OTHER_SEEDS)
     clone.call("dvc", "repro")
     assert seeds_behind(clone) == [4, 5]
     assert clone.table() == reseeded_project.table()
@@ -95,10 +95,10 @@ def test_dvc_gives_the_new_numbers_in_a_fresh_clone_and_the_old_ones_of_an_older
 
 
 def test_an_experiment_in_another_folder_stores_the_new_numbers(chance: Project, reseeded_project: Project) -> None:
-    old = json.loads((chance.root / "reports/metrics.json").read_text())
+    old = json.loads((chance.published / "metrics.json").read_text())
     chance.call("dvc", "exp", "run", "--temp", "--name", "other", "--set-param", "profiles.smoke.czsl.seeds=[4, 5]")
-    stored = chance.call("git", "show", "refs/exps/" + experiment_ref(chance) + ":reports/metrics.json").stdout
-    new = json.loads((reseeded_project.root / "reports/metrics.json").read_text())
+    stored = chance.call("git", "show", "refs/exps/" + experiment_ref(chance) + ":reports/smoke/metrics.json").stdout
+    new = json.loads((reseeded_project.published / "metrics.json").read_text())
     assert json.loads(stored) == new != old
 
 
@@ -109,7 +109,7 @@ def experiment_ref(project: Project) -> str:
 
 
 def test_a_wrong_parameter_stops_every_entry_point_before_any_work(chance: Project) -> None:
-    chance.edit("    methods: [chance]", "    methods: [chanse]")
+    chance.set({"profiles.smoke.czsl.methods": ["chanse"]})
     for command in (("snakemake", "--cores", "all"), ("dvc", "repro"), ("recompose", "plan"), ("recompose", "status")):
         done = chance.call(*command, check=False)
         said = done.stdout + done.stderr
@@ -156,7 +156,7 @@ def test_a_lost_evaluation_and_an_edited_report_are_made_again_with_the_same_num
     reports = chance.reports()
     folder = next(chance.root.glob("results/evaluations/*/record.json")).parent
     chance.recompose("store", "discard", f"evaluations/{folder.name}")
-    table = chance.root / "reports/msci/table-2.csv"
+    table = chance.published / "msci/table-2.csv"
     table.write_text(table.read_text().replace("measured", "reported"))
     chance.snakemake()
     assert (folder / "record.json").exists()
@@ -164,7 +164,7 @@ def test_a_lost_evaluation_and_an_edited_report_are_made_again_with_the_same_num
 
 
 def test_what_fails_is_named_and_keeps_nothing_else_from_its_end(chance: Project) -> None:
-    chance.edit(SEEDS, OTHER_SEEDS)
+    chance.set(OTHER_SEEDS)
     code = chance.root / "src/recompose/tracks/czsl/methods/chance.py"
     text = code.read_text()
     code.write_text(text.replace("self._seed = seed", "self._seed = seed if seed != 4 else 1 // 0"))
@@ -192,11 +192,11 @@ def test_prune_removes_what_nothing_needs(chance_project: Project, reseeded_proj
 
 
 def test_trace_tells_current_from_stale_and_why(chance: Project) -> None:
-    question = ("trace", "reports/msci/table-2.csv", "--row", "chance", "--column", "shapes-pairs AUC")
+    question = ("trace", "msci/table-2", "--row", "chance", "--column", "shapes-pairs AUC")
     said = chance.recompose(*question).stdout
     assert "current" in said
     assert all(name.partition("/")[2] in said for name in chance.runs())
-    chance.edit(SEEDS, "seeds: [0, 5]")
+    chance.set({"profiles.smoke.czsl.seeds": [0, 5]})
     stale = chance.recompose(*question).stdout
     assert "stale" in stale
     assert "seed 1 is not asked for any more" in stale
@@ -210,9 +210,9 @@ def test_snakemake_report_shows_tables_with_labels(chance: Project) -> None:
 
 
 def test_two_calls_of_snakemake_at_once_both_end_well(chance: Project, reseeded_project: Project) -> None:
-    chance.edit(SEEDS, OTHER_SEEDS)
+    chance.set(OTHER_SEEDS)
     both = [chance.start("snakemake", "--cores", "all") for _ in range(2)]
-    said = [process.communicate(timeout=300)[1] for process in both]
+    said = [process.communicate(timeout=PATIENCE)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     assert chance.reports() == reseeded_project.reports()
     attempts = [json.loads(record)["made"]["attempts"] for record in chance.runs().values()]

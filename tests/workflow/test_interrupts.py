@@ -14,11 +14,10 @@ import pytest
 
 from recompose.interrupts import INTERRUPTED, SENTENCE
 from recompose.workspace import Workspace
-from tests.conftest import Project
+from tests.conftest import PATIENCE, Project
 from tests.workflow.processes import processes_of, stored
 
 pytestmark = pytest.mark.engines
-PATIENCE = 600  # seconds until a moment has to come
 SNAKEMAKE = ("snakemake", "--cores", "all")
 REPRODUCE = (sys.executable, "-m", "recompose", "reproduce")
 LOG = "results/logs/snakemake.log"
@@ -54,7 +53,7 @@ def a_job_that_waits(project: Project) -> Iterator[str]:
 
 def until_a_job_waits(project: Project, process: "subprocess.Popen[str]") -> None:
     end = time.monotonic() + PATIENCE
-    while not any("waiting" in path.read_text() for path in project.root.glob("results/logs/runs/*.log")):
+    while not any("waiting" in path.read_text() for path in project.root.glob("results/logs/*/*.log")):
         assert process.poll() is None, process.communicate()[1][-3000:]
         assert time.monotonic() < end, "no job began"
         time.sleep(0.1)
@@ -89,6 +88,26 @@ def test_an_interrupted_workflow_says_one_sentence_and_the_same_command_goes_on(
     again = chance.call(*command)
     assert SENTENCE not in again.stderr
     assert stored(chance) == stored(chance_project)
+
+
+@pytest.mark.parametrize("interrupt", [group, alone])
+def test_the_server_of_jobs_and_its_children_end_with_the_workflow(
+    interrupt: Interrupt, trained: Project, trained_project: Project
+) -> None:
+    for folder in ("results/evaluations", "results/logs"):
+        shutil.rmtree(trained.root / folder)
+    with a_job_that_waits(trained):
+        process = trained.start(*SNAKEMAKE)
+        until_a_job_waits(trained, process)
+        assert any("-m recompose.worker.server" in command for _, command in processes_of(process.pid))
+        interrupt(process.pid)
+        said = process.communicate(timeout=PATIENCE)[1]
+        left = list(processes_of(process.pid))
+    assert process.returncode == INTERRUPTED
+    assert said.count(SENTENCE) == 1 and left == []
+    assert "Traceback" not in said and "Error" not in said
+    trained.snakemake()
+    assert stored(trained) == stored(trained_project)
 
 
 def test_a_job_that_is_interrupted_ends_without_a_trace(chance: Project) -> None:

@@ -10,7 +10,7 @@ from tests.conftest import Project
 
 pytestmark = pytest.mark.engines
 SCORES = ("results/data", "results/evaluations")
-CELL = ("reports/msci/table-2.csv", "--row", "chance", "--column", "shapes-pairs S")
+CELL = ("msci/table-2", "--row", "chance", "--column", "shapes-pairs S")
 
 
 def cloned(project: Project, target: Path) -> Project:

@@ -24,7 +24,7 @@ def methods_of(project: Project, kind: str) -> Counter[str]:
 
 def behind(project: Project) -> set[str]:
     """The evaluations behind the cells of all artifacts."""
-    lineages = [json.loads(path.read_text()) for path in project.root.glob("reports/*/*.lineage.json")]
+    lineages = [json.loads(path.read_text()) for path in project.root.glob("reports/smoke/*/*.lineage.json")]
     keys = {key for lineage in lineages for cell in lineage.get("cells", ()) for key in cell["made_from"]}
     return {key for key in keys if key.startswith("evaluations/")}
 
@@ -32,7 +32,7 @@ def behind(project: Project) -> set[str]:
 def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_project: Project) -> None:
     for paper in map(load_paper, PAPERS):
         declared = {file for name in paper.artifacts for file in artifact_files(paper, name)}
-        assert {path.name for path in (smoke_project.root / "reports" / paper.name).iterdir()} == declared
+        assert {path.name for path in (smoke_project.published / paper.name).iterdir()} == declared
     plan = Workspace(smoke_project.root).plan
     assert not Workspace(smoke_project.root).missing(plan.recipes)
     trained = {"coop": 2, "csp": 2, "gipcol": 2, "c-s-o": 2, "troika": 2, "dfsp": 2, "msci": 2 + 9}
@@ -45,8 +45,6 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
 
 
 def test_four_processes_trained_side_by_side(smoke_project: Project) -> None:
-    logs = list(smoke_project.root.glob("results/logs/runs/*.log"))
-    assert len(logs) == 4
     spans = []
     for path in smoke_project.root.glob("results/runs/*/record.json"):
         made = json.loads(path.read_text())["made"]

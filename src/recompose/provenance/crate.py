@@ -43,9 +43,10 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
     published = Published.of(root / reports, papers)
     folders = ("workflow", reports)
     files = _files(root, folders)
+    _check_needed(root, files)
     if not published.records:
         raise CrateError(f"there is no lineage in {root / reports}: make the reports with `snakemake --cores all`")
-    _check(root, target, files, folders)
+    _check_target(root, target, folders)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
@@ -66,10 +67,13 @@ def _files(root: Path, folders: Iterable[str]) -> list[str]:
     return sorted(name.as_posix() for name in names if not any(part.startswith((".", "__")) for part in name.parts))
 
 
-def _check(root: Path, target: Path, files: list[str], folders: Iterable[str]) -> None:
+def _check_needed(root: Path, files: list[str]) -> None:
     for name in NEEDED:
         if name not in files:
             raise CrateError(f"{root / name} is missing: a crate is made in the project's folder")
+
+
+def _check_target(root: Path, target: Path, folders: Iterable[str]) -> None:
     if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in folders):
         raise CrateError(f"{target} is inside of what the crate is made from: give another folder")
     if target.is_symlink() or (target.exists() and not target.is_dir()):

@@ -3,11 +3,13 @@
 import subprocess
 from pathlib import Path
 
+PATIENCE = 3600  # seconds after which it hangs
+
 
 def has_remote(root: Path) -> bool:
     """Whether the project has a remote that `dvc pull` pulls from."""
     try:
-        done = subprocess.run(["dvc", "remote", "default"], cwd=root, capture_output=True, timeout=60)
+        done = subprocess.run(["dvc", "remote", "default"], cwd=root, capture_output=True, timeout=PATIENCE)
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0

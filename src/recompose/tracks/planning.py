@@ -30,6 +30,11 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed:
     )
 
 
+def _is_synonym(variant: Variant) -> bool:
+    """Return true for a method under another name: to repeat it costs nothing, as the method has every seed."""
+    return variant.backbone == "main" and not (variant.settings or variant.evaluates or variant.keeps)
+
+
 def _content(value: Any) -> Any:
     """What a value of a data set's section says of its content: of files their digests, and not where they may be
     had.
@@ -117,7 +122,7 @@ class Runs(ABC):
         choice = self.choice
         if not (self.methods[variant.method].needs_seed or self._adapter(dataset).drawn):
             return [0]
-        if name in choice.methods or (variant.every_seed and choice.repeat_variants):
+        if name in choice.methods or (variant.every_seed and (choice.repeat_variants or _is_synonym(variant))):
             return list(choice.seeds)
         of_readings = [seed for seed in choice.reading_seeds or () if seed in choice.seeds] if variant.reading else []
         return of_readings or list(choice.variant_seeds)

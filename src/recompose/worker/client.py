@@ -2,10 +2,13 @@
 
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from recompose.interrupts import end_at_once
 
 ADDRESS = "RECOMPOSE_WORKER"  # the variable with the path of the server's socket
 FAILED = 1
@@ -31,10 +34,13 @@ def ask(address: str, arguments: Sequence[str]) -> int | None:
 
 def main() -> None:
     """Run ``recompose`` with this process's arguments, in the server where there is one."""
+    before = signal.getsignal(signal.SIGINT)
+    end_at_once()  # waiting and importing are nothing to keep a trace of
     address = os.environ.get(ADDRESS)
     status = ask(address, sys.argv[1:]) if address else None
     if status is not None:
         sys.exit(status)
     from recompose.cli import main as run
 
+    signal.signal(signal.SIGINT, before)
     run()

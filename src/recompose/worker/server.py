@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -83,8 +84,13 @@ def _exit_status(status: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-def serve(address: str) -> None:
-    """Answer requests at a socket until standard input ends."""
+def serve(address: str, preload: Callable[[], None] | None = None) -> None:
+    """Answer requests at a socket until standard input ends.
+
+    Args:
+        address: the path of the socket.
+        preload: imports what children have from the start; None: all that jobs need.
+    """
     if is_interruptible():
         signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
@@ -94,11 +100,12 @@ def serve(address: str) -> None:
     listener.bind(address)
     listener.listen(WAITING)
     try:
-        _preload()
+        (preload or import_all)()
         signal.set_wakeup_fd(tell.fileno())
         signal.signal(signal.SIGCHLD, lambda *_: None)
         _loop(listener, ended)
     finally:
+        signal.set_wakeup_fd(-1)  # children that are ended now are nobody's to tell of
         Path(address).unlink(missing_ok=True)
         with suppress(OSError):
             Path(address).parent.rmdir()
@@ -138,7 +145,8 @@ def _answer(
                 selector.register(client, selectors.EVENT_READ)
             else:
                 client.close()
-        else:  # a client says no more than its request: it has gone
+        elif selector.get_map().get(key.fd) == key:  # a client that has an answer is known no more
+            # it says no more than its request: it has gone
             children.kill(key.fileobj)  # type: ignore[arg-type]
             selector.unregister(key.fileobj)
     return True
@@ -179,16 +187,23 @@ def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if signal.getsignal(signal.SIGINT) is _end:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        for descriptor, own in zip(descriptors, (1, 2), strict=True):
+        nothing = os.open(os.devnull, os.O_RDONLY)  # standard input is the server's: it says when that ends
+        for own, descriptor in enumerate((nothing, *descriptors)):
             os.dup2(descriptor, own)
         os.chdir(str(request["folder"]))
         os.environ.pop(ADDRESS, None)
         sys.argv = ["recompose", *request["arguments"]]  # type: ignore[misc]
         status = _run()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except BaseException:  # an error that nobody foresaw keeps its trace
+        traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)  # nothing of the parent's is to be tidied up here
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:  # also where nobody reads: nothing of the parent's is to be done or tidied up here
+            os._exit(status)
 
 
 def _run() -> int:
@@ -201,7 +216,7 @@ def _run() -> int:
     return 0
 
 
-def _preload() -> None:
+def import_all() -> None:
     """Import what jobs need, and plan once: a child has all of it."""
     for name in LIBRARIES:
         import_module(name)

@@ -1,6 +1,7 @@
 """`recompose doctor` as users call it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def project(root: Path, profile: str) -> None:
+    """What a clone has that is checked."""
+    (root / "assets").symlink_to(ROOT / "assets")
     text = (ROOT / "params.yaml").read_text()
     (root / "params.yaml").write_text(text.replace("\nprofile: demo\n", f"\nprofile: {profile}\n"))
 
@@ -32,7 +35,27 @@ def test_nothing_stops_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 0, done.output
     assert "nothing would stop the workflow" in done.output
-    assert not [path for path in tmp_path.iterdir() if path.name not in ("params.yaml", "results")]
+    assert not [path for path in tmp_path.iterdir() if path.name not in ("params.yaml", "assets", "results")]
+
+
+def test_weights_that_are_released_with_the_project_are_there_and_the_right_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(tmp_path, "demo")
+    (tmp_path / "assets").unlink()
+    shutil.copytree(ROOT / "assets", tmp_path / "assets")
+    (tmp_path / "assets/shapes-clip.safetensors").unlink()
+    (tmp_path / "assets/shapes-resnet.safetensors").write_bytes(b"others")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["doctor", "--json"])
+    assert done.exit_code == 1
+    checks = {check["what"]: check for check in json.loads(done.stdout)}
+    stopping = {what: check["found"] for what, check in checks.items() if check["state"] == STOPS}
+    assert stopping.keys() == {"shapes-clip", "shapes-resnet"}
+    assert stopping["shapes-clip"].endswith("shapes-clip.safetensors is missing")
+    assert stopping["shapes-resnet"].endswith("is not the file that params.yaml names by its sha256")
+    assert {checks[name]["remedy"] for name in stopping} == {"`git checkout -- assets` restores it"}
+    assert checks["shapes-clip-fine"]["found"].startswith("released with the project, ")
 
 
 def test_what_stops_the_papers_is_said_with_remedies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recompose.engine import ALL, Engine, Machine
+from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, declared_variants
 from recompose.params import Params, load_params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
@@ -38,9 +39,9 @@ def planned(profile: str, *edits: str, variants: Mapping[str, Variant] | None = 
     return CZSL().plan(params, Planner(params), variants or {})
 
 
-def demo(seeds: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
+def study(seeds: str, variants: Mapping[str, Variant] | None = None) -> TrackPlan:
     return planned(
-        "demo", f"profiles.demo.czsl.seeds={seeds}", "profiles.demo.czsl.variant_seeds=[3]", variants=variants
+        "study", f"profiles.study.czsl.seeds={seeds}", "profiles.study.czsl.variant_seeds=[3]", variants=variants
     )
 
 
@@ -55,11 +56,11 @@ def seeds_of(plan: TrackPlan, name: str, benchmark: str = SHAPES) -> list[int]:
 
 @pytest.fixture(scope="module")
 def plan() -> TrackPlan:
-    return demo("[3, 1]", VARIANTS)
+    return study("[3, 1]", VARIANTS)
 
 
 def test_each_seed_draws_the_world_of_its_number(plan: TrackPlan) -> None:
-    base = params_of("demo").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
+    base = params_of("study").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
     for (_, benchmark), evaluations in plan.evaluations.items():
         assert benchmark == SHAPES
         for evaluation in evaluations:
@@ -113,7 +114,7 @@ def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_va
     given: str, expected: list[int]
 ) -> None:
     choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "reading_seeds": given}
-    plan = planned("demo", *(f"profiles.demo.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
+    plan = planned("study", *(f"profiles.study.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
     assert (seeds_of(plan, "reading"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
 
 
@@ -125,7 +126,7 @@ def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> N
 
 
 def test_another_seed_adds_a_world_and_changes_no_other(plan: TrackPlan) -> None:
-    more = demo("[3, 1, 2]", VARIANTS)
+    more = study("[3, 1, 2]", VARIANTS)
     for key, evaluations in plan.evaluations.items():
         digests = [each.digest for each in more.evaluations[key]]
         assert digests[: len(evaluations)] == [each.digest for each in evaluations]
@@ -133,7 +134,7 @@ def test_another_seed_adds_a_world_and_changes_no_other(plan: TrackPlan) -> None
 
 def test_the_seed_of_the_data_set_moves_all_worlds_along() -> None:
     before, after = (
-        planned("demo", "profiles.demo.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
+        planned("study", "profiles.study.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
     )
     worlds = [[each.needs["data"] for each in plan.evaluations["csp", SHAPES]] for plan in (before, after)]
     assert worlds[0][1].digest == worlds[1][0].digest  # world 1 of seed 7 is world 0 of seed 8
@@ -149,28 +150,60 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
             assert evaluation.needs["data"].digest == data.digest
 
 
-def test_worlds_of_a_data_set_are_drawn_by_one_process_and_encoded_by_one_for_each_backbone(tmp_path: Path) -> None:
+def test_worlds_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
+    """Each is a job of its own while nobody knows how long it takes; none stands in two."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    czsl = ("profiles.demo.czsl.seeds=[0, 1, 2]", "profiles.demo.czsl.variant_seeds=[0]")
-    edits = ("profile=demo", *czsl, "profiles.demo.gzsl.seeds=[0]")
-    engine = Engine(Workspace(tmp_path, edits), Machine(2))
+    czsl = ("profiles.study.czsl.seeds=[0, 1, 2]", "profiles.study.czsl.variant_seeds=[0]")
+    engine = Engine(Workspace(tmp_path, ("profile=study", *czsl, "profiles.study.gzsl.seeds=[0]")), Machine(2))
     jobs = engine.jobs(ALL)
-    shared = {
-        phase: sorted((job.says, len(job.keys)) for job in jobs if job.phase == phase) for phase in ("data", "features")
-    }
-    assert [number for says, number in shared["data"] if "shapes-pairs" in says] == [3]  # the worlds, in one process
-    assert [number for _, number in shared["features"]] == [3, 1]  # variants on the other backbone have one world
+    said = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
+    assert sum("shapes-pairs" in says for says in said["data"]) == 3
+    # variants on the other backbone have one world
+    by_first, by_other = (f"features: shapes-pairs by {name}-from-scratch" for name in ("shapes-clip", "shapes-resnet"))
+    assert sorted(said["features"]) == [*[by_first] * 3, by_other]
     made = [key for job in jobs for key in job.keys]
     assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
-    features = next(job for job in jobs if job.phase == "features" and len(job.keys) == 3)
-    assert len(engine.before(ALL, features.name)) == 4  # the worlds and their pixels, the scenes and the backbone
-    assert features.says == "features: shapes-pairs by shapes-clip (3)"
+    for job in jobs:
+        if job.phase == "features":  # its world and the pixels of it, the scenes and the backbone
+            assert len(engine.before(ALL, job.name)) == 4
+
+
+# what a profile leaves out, and what it repeats
+
+
+def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_other() -> None:
+    left = planned("study", "profiles.study.czsl.leave_out=[once]", variants=VARIANTS)
+    whole = planned("study", variants=VARIANTS)
+    names = {name for name, _ in whole.evaluations}
+    assert {name for name, _ in left.evaluations} == names - {"once"}
+    for key, evaluations in left.evaluations.items():
+        assert [each.digest for each in evaluations] == [each.digest for each in whole.evaluations[key]]
+
+
+def test_to_leave_out_what_no_paper_declares_is_an_error_that_names_the_nearest() -> None:
+    expected = "params.yaml: profiles.study.czsl.leave_out: no paper has a variant 'oftn'; the nearest is 'often'"
+    with pytest.raises(PlanError, match=f"^{expected}"):
+        planned("study", "profiles.study.czsl.leave_out=[oftn]", variants=VARIANTS)
+    with pytest.raises(PlanError, match="no paper has a variant 'csp'"):  # a method is left out of methods
+        planned("study", "profiles.study.czsl.leave_out=[csp]", variants=VARIANTS)
+
+
+def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() -> None:
+    seeds = ("profiles.study.czsl.seeds=[3, 1]", "profiles.study.czsl.variant_seeds=[3]")
+    plan = planned("study", *seeds, "profiles.study.czsl.repeat_variants=false", variants=VARIANTS)
+    assert (seeds_of(plan, "often"), seeds_of(plan, "rescored"), seeds_of(plan, "csp")) == ([3], [3], [3, 1])
+    synonym = Variant(method="csp", datasets=[SHAPES], every_seed=True)  # what it shows is there
+    plan = planned("study", *seeds, "profiles.study.czsl.repeat_variants=false", variants={"csp-too": synonym})
+    own, other = plan.evaluations["csp", SHAPES], plan.evaluations["csp-too", SHAPES]
+    assert [each.digest for each in own] == [each.digest for each in other]
 
 
 # names that mean the same
 
 
-@pytest.mark.parametrize(("profile", "dataset"), [("demo", SHAPES), ("paper", "mit-states"), ("paper", "ut-zappos")])
+@pytest.mark.parametrize(
+    ("profile", "dataset"), [("demo", SHAPES), ("study", SHAPES), ("paper", "mit-states"), ("paper", "ut-zappos")]
+)
 def test_the_semantic_side_of_duplex_and_c_s_o_are_one_recipe(profile: str, dataset: str) -> None:
     plan = planned(profile, variants=declared_variants("czsl"))
     by_name, own = plan.evaluations["duplex-semantic", dataset], plan.evaluations["c-s-o", dataset]

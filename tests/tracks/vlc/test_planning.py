@@ -16,7 +16,7 @@ CORPORA = ["laion-coco-100k", "coco-100k"]
 SUITES = ["sugarcrepe", "coco"]
 PROFILES = f"""
   drawn:
-    based_on: demo
+    based_on: study
     czsl: null
     gzsl: null
     vlc: {{datasets: [shapes-laion, shapes-coco], methods: [clip, negclip, fsc-clip], seeds: [0, 1, 2]}}
@@ -166,7 +166,7 @@ def test_other_backbones_are_tuned_where_a_profile_names_them() -> None:
     variants = {name: variant("drawn", backbone=name) for name in ("other", "other-pretraining")}
     old, plan = plan_of("drawn"), plan_of("drawn", variants)
     backbones = [recipe.name for recipe in new(old, plan, "backbones")]
-    assert backbones == ["shapes-clip-fine", "shapes-clip-sentences"]
+    assert backbones == ["shapes-clip-fine-from-scratch", "shapes-clip-sentences-from-scratch"]
     assert len(new(old, plan, "runs")) == 2 * 2 * 3
     for key, name in (("other_backbone", "other"), ("other_pretraining", "other-pretraining")):
         without = plan_of("drawn", variants, f"profiles.drawn.vlc.{key}=null")

@@ -11,6 +11,7 @@ from recompose.report.findings import Finding, Report
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
+PATIENCE = 3600  # seconds after which it hangs
 REMEDY = "`git checkout -- reports`, or, where you made them, `dvc commit`"
 
 
@@ -51,7 +52,7 @@ def _dvc(root: Path) -> dict[str, list[object]] | None:
         return None
     try:
         done = subprocess.run(
-            ["dvc", "status", "--json", *STAGES], cwd=root, capture_output=True, text=True, check=True, timeout=120
+            ["dvc", "status", "--json", *STAGES], cwd=root, capture_output=True, text=True, check=True, timeout=PATIENCE
         )
         status: dict[str, list[object]] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, json.JSONDecodeError):

@@ -1,0 +1,134 @@
+"""Weights of small CLIPs as small files: what is kept, what is filled in, and the files that are released."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from recompose.backbones.clip import build, end_of_text, load
+from recompose.backbones.compact import SPREAD, TABLE, USED, VOCABULARY, read_weights, write_compact
+from recompose.digest import sha256_file
+from recompose.params import Bundled, load_params
+from recompose.tracks import FORMS
+from tests.conftest import ROOT
+
+MEGA = 10**6
+LARGEST = 4 * MEGA  # bytes of a file that a clone is to hold
+BUNDLED = {
+    name: section
+    for name, section in load_params(ROOT / "params.yaml", FORMS).backbones.items()
+    if isinstance(section, Bundled)
+}
+IDS = torch.tensor([3, 77, 320, 49_406, 49_407])
+
+
+@pytest.fixture(scope="module")
+def state() -> dict[str, Tensor]:
+    """Weights of a small CLIP, with numbers and a flag that are no weights."""
+    torch.manual_seed(5)
+    return build("shapes-resnet", "gelu").model.state_dict()  # with counts of batches, which are whole numbers
+
+
+@pytest.fixture(scope="module")
+def written(state: dict[str, Tensor], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("compact") / "weights.safetensors"
+    write_compact(state, IDS, path, {"backbone": "small"})
+    return path
+
+
+def test_no_row_is_lost_and_matrices_are_as_16_bits_hold_them(state: dict[str, Tensor], written: Path) -> None:
+    read = read_weights(written)
+    assert read.keys() == state.keys()
+    for name, tensor in state.items():
+        found, kept = read[name], tensor
+        assert (found.shape, found.dtype) == (tensor.shape, tensor.dtype), name
+        if name == TABLE:
+            found, kept = found[IDS], kept[IDS]
+        rounded = kept.half().float() if kept.is_floating_point() and kept.ndim > 1 else kept
+        assert torch.equal(found, rounded), name
+
+
+def test_vectors_and_counts_are_written_as_they_are_and_of_the_table_the_used_rows(
+    state: dict[str, Tensor], written: Path
+) -> None:
+    raw = load_file(written)
+    assert raw.keys() == state.keys() | {USED}
+    assert torch.equal(raw[USED], IDS)
+    assert raw[TABLE].shape == (len(IDS), state[TABLE].shape[1])
+    for name, tensor in raw.items():
+        few = name == USED or not state[name].is_floating_point() or state[name].ndim < 2
+        assert few or tensor.dtype == torch.float16, name
+        assert not few or name == USED or torch.equal(tensor, state[name]), name
+    with safe_open(written, "pt") as file:
+        assert file.metadata() == {"backbone": "small"}
+
+
+def test_other_rows_are_filled_as_before_training_and_the_same_each_time(
+    state: dict[str, Tensor], written: Path
+) -> None:
+    first, again = read_weights(written)[TABLE], read_weights(written)[TABLE]
+    assert torch.equal(first, again)
+    unused = torch.ones(VOCABULARY, dtype=torch.bool).index_fill(0, IDS, value=False)
+    filled = first[unused]
+    assert filled.std().item() == pytest.approx(SPREAD, rel=1e-3)
+    assert filled.std().item() == pytest.approx(state[TABLE][unused].std().item(), rel=0.01)  # as open_clip draws them
+    assert abs(filled.mean().item()) < SPREAD / 100
+    assert filled.abs().max() <= SPREAD * 3**0.5
+    assert filled.unique(dim=0).shape == filled.shape
+
+
+def test_the_filled_rows_are_these_on_every_machine(written: Path) -> None:
+    """Their first numbers, as integers of 1 / 2**15 of the half width."""
+    import numpy as np
+
+    width = SPREAD * 3**0.5
+    steps = np.random.default_rng(0).integers(-(2**15), 2**15, (2, 128), dtype=np.int16, endpoint=False)
+    assert torch.equal(read_weights(written)[TABLE][:2], torch.tensor(steps).float() * (width / 2**15))
+
+
+def test_a_file_with_a_whole_table_is_read_as_it_is(state: dict[str, Tensor], tmp_path: Path) -> None:
+    save_file(state, tmp_path / "whole.safetensors")
+    read = read_weights(tmp_path / "whole.safetensors")
+    assert read.keys() == state.keys()
+    assert all(torch.equal(read[name], state[name]) for name in state)
+
+
+# the files that are released
+
+
+def test_every_released_file_is_one_of_params_yaml() -> None:
+    files = {path.name for path in (ROOT / "assets").glob("*.safetensors")}
+    assert files == {section.asset.file for section in BUNDLED.values()}
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_released_file_is_small_and_is_the_one_that_params_yaml_names(name: str) -> None:
+    asset = BUNDLED[name].asset
+    path = ROOT / "assets" / asset.file
+    assert sha256_file(path) == asset.sha256
+    assert path.stat().st_size < LARGEST
+    with safe_open(path, "pt") as file:
+        about = file.metadata()
+    assert about["backbone"].removesuffix("-from-scratch") == name  # as whoever pretrained it called it
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_released_backbone_has_its_architecture_and_tells_texts_apart(name: str) -> None:
+    section = BUNDLED[name]
+    path = ROOT / "assets" / section.asset.file
+    backbone = load(section.architecture, section.activation, path)
+    fresh = build(section.architecture, section.activation).model.state_dict()
+    loaded = backbone.model.state_dict()
+    assert {key: tensor.shape for key, tensor in loaded.items()} == {key: each.shape for key, each in fresh.items()}
+    assert all(torch.isfinite(tensor).all() for tensor in loaded.values())
+    ids = backbone.tokens(["a photo of a red circle", "a photo of a blue circle", "a photo of a red circle"])
+    used = load_file(path)[USED]
+    assert used[-1] == ids[0, end_of_text(ids)[0]]
+    assert set(ids[ids > 0].tolist()) <= set(used.tolist())
+    with torch.no_grad():
+        one, other, same = backbone.encode_text(ids)
+    assert torch.equal(one, same)
+    assert not torch.allclose(one, other, atol=1e-2)

@@ -1,0 +1,275 @@
+"""The server of jobs: what a client is answered, and what ends when something is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from recompose.interrupts import INTERRUPTED
+from recompose.worker.client import ADDRESS, FAILED
+from recompose.worker.server import Server
+from tests.conftest import PATIENCE
+
+# a server whose command line runs its first argument as Python: it imports nothing that takes a while
+SERVER = """
+import sys, types
+from recompose.worker.server import serve
+
+def preload():
+    command_line = types.ModuleType("recompose.cli")
+    command_line.main = lambda: exec(sys.argv[1], {})
+    sys.modules["recompose.cli"] = command_line
+
+serve(sys.argv[1], preload)
+"""
+SAYS_ITS_NUMBER = "import os, time; print(os.getpid(), flush=True); "
+WAITS = SAYS_ITS_NUMBER + "time.sleep(3600)"
+
+Process = subprocess.Popen[str]
+
+
+def until(happens: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not happens():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """Return true where no process of this number computes; one that nobody has asked after may be left."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    """The path of a socket in a folder of its own; a path of one has few characters."""
+    folder = Path("/tmp") / f"recompose-{os.getpid()}-{time.monotonic_ns()}"
+    folder.mkdir()
+    return str(folder / "socket")
+
+
+@pytest.fixture
+def server(address: str) -> Iterator[Process]:
+    """A server that answers."""
+    process = subprocess.Popen([sys.executable, "-c", SERVER, address], stdin=subprocess.PIPE, text=True)
+    until(lambda: Path(address).exists())
+    yield process
+    with suppress(BrokenPipeError):
+        process.communicate()
+
+
+def client(address: str, *arguments: str, folder: Path | None = None, output: int = subprocess.PIPE) -> Process:
+    """A client that has asked for a command."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "recompose.worker", *arguments],
+        cwd=folder,
+        env=os.environ | {ADDRESS: address, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def number(waiting: Process) -> int:
+    """The number of the process that carries out what a client has asked for, as that says it."""
+    assert waiting.stdout
+    return int(waiting.stdout.readline())
+
+
+@pytest.mark.usefixtures("server")
+def test_a_request_is_carried_out_in_the_clients_folder_with_its_output(address: str, tmp_path: Path) -> None:
+    code = "import os, sys; print(os.getcwd(), sys.argv[2:]); print('wrong', file=sys.stderr)"
+    asking = client(address, code, "--row", "a b", folder=tmp_path)
+    assert asking.communicate() == (f"{tmp_path} ['--row', 'a b']\n", "wrong\n")
+    assert asking.returncode == 0
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("pass", 0),
+        ("raise SystemExit", 0),
+        ("raise SystemExit(3)", 3),
+        ("raise SystemExit('in words')", 1),
+        ("raise KeyboardInterrupt", INTERRUPTED),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 128 + signal.SIGKILL),
+    ],
+)
+def test_a_client_ends_as_what_it_asked_for_does(address: str, code: str, status: int) -> None:
+    asking = client(address, code)
+    assert asking.communicate()[1] == ""
+    assert asking.returncode == status
+
+
+@pytest.mark.usefixtures("server")
+def test_an_error_that_nobody_foresaw_keeps_its_trace(address: str) -> None:
+    asking = client(address, "1 // 0")
+    said = asking.communicate()[1]
+    assert asking.returncode == FAILED
+    assert said.startswith("Traceback") and said.endswith("ZeroDivisionError: integer division or modulo by zero\n")
+
+
+@pytest.mark.usefixtures("server")
+def test_what_nobody_reads_any_more_ends_the_child_and_nothing_else(address: str) -> None:
+    waiting = client(address, WAITS)
+    child = number(waiting)
+    reading, writing = os.pipe()
+    os.close(reading)
+    talking = client(address, "print('a' * 10**6)", output=writing)
+    os.close(writing)
+    assert talking.wait() == FAILED
+    assert not is_gone(child)
+    assert client(address, "pass").wait() == 0
+    waiting.kill()
+    waiting.communicate()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_child_has_nothing_to_read_and_waits_for_nothing(address: str) -> None:
+    asking = client(address, "print(repr(open(0).read()))")
+    assert asking.communicate() == ("''\n", "")
+
+
+@pytest.mark.usefixtures("server")
+def test_several_are_carried_out_at_once(address: str, tmp_path: Path) -> None:
+    meets = (
+        "import sys, time; from pathlib import Path; own, other = map(Path, sys.argv[2:]); own.touch()\n"
+        "while not other.exists(): time.sleep(0.01)\n"
+    )
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    both = [client(address, meets, one, other), client(address, meets, other, one)]
+    assert [process.wait() for process in both] == [0, 0]
+
+
+@pytest.mark.usefixtures("server")
+def test_a_client_that_is_killed_takes_its_child_along_and_no_other(address: str) -> None:
+    killed, other = client(address, WAITS), client(address, WAITS)
+    child, spared = number(killed), number(other)
+    killed.kill()
+    killed.communicate()
+    until(lambda: is_gone(child))
+    assert not is_gone(spared)
+    other.kill()
+    other.communicate()
+    until(lambda: is_gone(spared))
+    assert client(address, "pass").wait() == 0
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_client_that_goes_as_its_child_ends_leaves_the_server_as_it_was(
+    server: Process, address: str, stays: bool
+) -> None:
+    """Both are seen at once, as the server is held meanwhile."""
+    other = client(address, WAITS)
+    asking = client(address, WAITS)
+    spared, child = number(other), number(asking)
+    os.kill(server.pid, signal.SIGSTOP)
+    os.kill(child, signal.SIGKILL)
+    if not stays:
+        asking.kill()
+        asking.communicate()
+    os.kill(server.pid, signal.SIGCONT)
+    asking.communicate()
+    assert client(address, "pass").wait() == 0
+    assert not is_gone(spared)
+    other.kill()
+    other.communicate()
+
+
+def test_the_server_ends_with_its_standard_input_and_takes_children_and_socket_along(
+    server: Process, address: str
+) -> None:
+    asking = client(address, WAITS)
+    child = number(asking)
+    server.communicate()
+    assert server.returncode == 0
+    asking.communicate()
+    assert asking.returncode == FAILED
+    until(lambda: is_gone(child))
+    assert not Path(address).parent.exists()
+
+
+@pytest.mark.parametrize(("number_", "status"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, INTERRUPTED)])
+def test_a_server_that_is_interrupted_takes_its_children_along_and_says_nothing(
+    address: str, number_: int, status: int
+) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, address], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    until(lambda: Path(address).exists())
+    asking = client(address, WAITS)
+    child = number(asking)
+    server.send_signal(number_)
+    assert server.communicate()[1] == ""
+    assert server.returncode == status
+    asking.communicate()
+    until(lambda: is_gone(child))
+    assert not Path(address).parent.exists()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_client_that_is_interrupted_says_nothing_and_takes_its_child_along(address: str) -> None:
+    asking = client(address, WAITS)
+    child = number(asking)
+    asking.send_signal(signal.SIGINT)
+    assert asking.communicate()[1] == ""
+    assert asking.returncode == -signal.SIGINT
+    until(lambda: is_gone(child))
+
+
+def test_a_connection_that_asks_for_nothing_is_closed(server: Process, address: str) -> None:
+    import socket
+
+    for words in (b"", (7).to_bytes(4, "big") + b"nonsens", (9).to_bytes(4, "big") + b"half"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(address)
+            connection.sendall(words)
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1) == b""
+    assert client(address, "pass").wait() == 0
+    assert server.poll() is None
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_without_a_server_a_client_carries_it_out_itself(address: str, left: bool) -> None:
+    import socket
+
+    if left:  # the socket of one that was killed
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(address)
+    asking = client(address, "--help")
+    said, wrong = asking.communicate()
+    assert (asking.returncode, wrong) == (0, "")
+    assert "Rebuild the tables and figures of papers" in said
+
+
+@pytest.mark.slow  # it imports torch and all the rest
+def test_a_server_has_imported_everything_and_ends_when_it_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ADDRESS, raising=False)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.chdir(tmp_path)
+    server = Server()
+    server.start()
+    address = os.environ[ADDRESS]
+    try:
+        until(lambda: Path(address).exists())
+        asking = client(address, "plan")  # of a folder that has no params.yaml
+        said = asking.communicate()[1]
+        assert asking.returncode == 1
+        assert "params.yaml" in said and "Traceback" not in said
+    finally:
+        server.stop()
+    assert ADDRESS not in os.environ
+    assert not Path(address).parent.exists()
