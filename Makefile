@@ -4,7 +4,7 @@ VENV := .venv
 UV := $(VENV)/bin/uv
 STAMP := $(VENV)/.environment
 
-.PHONY: reproduce test test-fast lint environment lock benchmarks
+.PHONY: reproduce study test test-fast lint environment lock benchmarks
 .DELETE_ON_ERROR:
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -16,6 +16,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
 reproduce: environment
 	@began=$$(date +%s); recompose reproduce && dvc add --quiet data && dvc commit --force --quiet && recompose summary --began $$began
+
+# the same at the size that tells methods apart, in hours; its reports go to reports/study. DVC follows params.yaml alone
+study: environment
+	@export RECOMPOSE_PROFILE=study; began=$$(date +%s); recompose reproduce && recompose summary --began $$began
 
 test: environment
 	pytest -n 2 --dist worksteal

@@ -1,5 +1,6 @@
 """A project's folder: its parameters, its plan, and where everything lies."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import FORMS, TRACKS
 
+PROFILE = "RECOMPOSE_PROFILE"  # the variable that names another profile than params.yaml does
 _CHANGED = (
     "{} is not in the plan. `recompose plan` says what is; where a workflow asked for it, params.yaml or the code "
     "changed since it started: start it again."
@@ -68,8 +70,8 @@ class Workspace:
 
     @cached_property
     def params(self) -> Params:
-        """The parameters of the chosen profile."""
-        return load_params(self.root / "params.yaml", FORMS, edits=self.edits)
+        """The parameters of the profile that the variable RECOMPOSE_PROFILE names, or else params.yaml."""
+        return load_params(self.root / "params.yaml", FORMS, os.environ.get(PROFILE), self.edits)
 
     @cached_property
     def plan(self) -> Plan:

@@ -62,6 +62,12 @@ rule data:
         lambda wildcards: engine.receipts(ALL, DATA),
 
 
+rule backbones:
+    """The backbones, released or pretrained from nothing."""
+    input:
+        lambda wildcards: engine.receipts(ALL, "backbones"),
+
+
 rule features:
     """The backbones, and the images of each data set, encoded once."""
     input:
