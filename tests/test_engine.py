@@ -464,7 +464,11 @@ def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
             continue
         wanted = [recipe for recipe in closure(artifacts) if recipe.kind in PHASES]
         assert_dealt(work, engine.jobs(scope), wanted)
-    by_name = {scope: {key for job in engine.jobs(scope) for key in job.keys} for scope in engine.scopes()}
+    by_name = {
+        scope: {key for job in engine.jobs(scope) for key in job.keys}
+        for scope in engine.scopes()
+        if scope.startswith((ALL, "msci", "duplex"))
+    }
     for paper in ("msci", "duplex"):
         alone = set().union(*(by_name[f"{paper}.{name}"] for name in load_paper(paper).artifacts))
         assert by_name[paper] == alone <= by_name[ALL]

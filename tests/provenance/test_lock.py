@@ -11,11 +11,11 @@ schema: '2.0'
 stages:
   reports:
     outs:
-    - path: reports/crest
+    - path: reports/demo/crest
       md5: d751713988987e9331980363e24189ce.dir
       size: 0
       nfiles: 0
-    - path: reports/msci
+    - path: reports/demo/msci
       md5: 978ca45691cd12e610fb0788867f8252.dir
       size: 2
       nfiles: 1
@@ -25,11 +25,11 @@ stages:
 @pytest.mark.parametrize(
     ("changed", "lock", "found"),
     [
-        ({"reports/crest": "deleted"}, LOCK, []),  # an empty folder, which git does not keep
-        ({"reports/crest": "modified"}, LOCK, ["reports/crest"]),  # there is something in it now
-        ({"reports/crest": "deleted", "reports/msci": "deleted"}, LOCK, ["reports/msci"]),
-        ({"reports/crest": "deleted"}, "stages: [", ["reports/crest"]),
-        ({"reports/crest": "deleted"}, "stages: {reports: 3}", ["reports/crest"]),
+        ({"reports/demo/crest": "deleted"}, LOCK, []),  # an empty folder, which git does not keep
+        ({"reports/demo/crest": "modified"}, LOCK, ["reports/demo/crest"]),  # there is something in it now
+        ({"reports/demo/crest": "deleted", "reports/demo/msci": "deleted"}, LOCK, ["reports/demo/msci"]),
+        ({"reports/demo/crest": "deleted"}, "stages: [", ["reports/demo/crest"]),
+        ({"reports/demo/crest": "deleted"}, "stages: {reports: 3}", ["reports/demo/crest"]),
     ],
 )
 def test_an_empty_folder_that_a_clone_has_not_is_no_finding(
@@ -39,3 +39,14 @@ def test_an_empty_folder_that_a_clone_has_not_is_no_finding(
     monkeypatch.setattr(module, "_dvc", lambda root: {"reports": [{"changed outs": changed}, "changed command"]})
     findings = module.check_lock(tmp_path).findings
     assert [(finding.state, finding.place) for finding in findings] == [("tampered", place) for place in found]
+
+
+def test_reports_of_a_profile_that_the_lock_tells_nothing_of_are_not_called_tampered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dvc.lock").write_text(LOCK)
+    changed = {"reports/study/msci": "modified", "reports/study/crest": "deleted"}
+    monkeypatch.setattr(module, "_dvc", lambda root: {"reports": [{"changed outs": changed}]})
+    report = module.check_lock(tmp_path)
+    assert report.findings == []
+    assert report.unchecked == [f"{path} against dvc.lock, which tells nothing of it" for path in changed]

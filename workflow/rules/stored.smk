@@ -17,6 +17,7 @@ rule make_data:
         says=lambda wildcards: engine.job(wildcards.job).says,
     message:
         "{params.says}"
+    priority: len(engine.queues) + 1 # or what a later stage makes of its data would go before the data of the first
     resources:
         mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
         runtime=lambda wildcards, attempt: demands.longer(engine.job(wildcards.job).minutes, attempt),

@@ -20,7 +20,8 @@ def check_lock(root: Path) -> Report:
     done = _dvc(root)
     if done is None:
         return Report(unchecked=["reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask"])
-    gone = {(path, "deleted") for path in _empty(root)}
+    files = _files(root)
+    gone = {(path, "deleted") for path, count in files.items() if count == 0}
     changed = [
         (path, how)
         for parts in done.values()
@@ -29,21 +30,26 @@ def check_lock(root: Path) -> Report:
         for path, how in part.get("changed outs", {}).items()
         if (path, how) not in gone
     ]
+    told = [(path, how) for path, how in changed if path in files or not files]
+    others = [path for path, _ in changed if path not in files] if files else []
     return Report(
-        findings=[Finding("tampered", path, f"is not what dvc.lock says ({how})", REMEDY) for path, how in changed]
+        findings=[Finding("tampered", path, f"is not what dvc.lock says ({how})", REMEDY) for path, how in told],
+        unchecked=[f"{path} against dvc.lock, which tells nothing of it" for path in others],
     )
 
 
-def _empty(root: Path) -> set[str]:
-    """The folders in which there was no file when the lock was written, as those of papers whose track the profile
-    leaves out: git keeps no such folder, and no clone has it.
+def _files(root: Path) -> dict[str, int | None]:
+    """Return how many files were in each folder of reports when the lock was written; None for a file, and nothing
+    where the lock cannot be read.
+
+    The lock tells of one profile's reports. Git keeps no folder without files, as those of papers whose track the
+    profile leaves out, and no clone has it.
     """
     try:
         stages = read((root / LOCK).read_text(encoding="utf-8"))["stages"]
-        outs = [out for stage in STAGES for out in stages[stage]["outs"]]
-        return {out["path"] for out in outs if out.get("nfiles") == 0}
+        return {out["path"]: out.get("nfiles") for stage in STAGES for out in stages[stage]["outs"]}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, YAMLError):
-        return set()
+        return {}
 
 
 def _dvc(root: Path) -> dict[str, list[object]] | None:
