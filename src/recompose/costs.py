@@ -16,7 +16,7 @@ from recompose.machine import cached_probe
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import Plan, Recipe, recipe_of
-from recompose.report.published import Published
+from recompose.report.published import MADE, Published
 from recompose.store import COSTS, RECORD, Record
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -163,12 +163,7 @@ class Costs:
     @classmethod
     def of(cls, work: Workspace, *plans: Plan) -> "Costs":
         """What the stores and the reports hold, to be compared with what these plans need."""
-        published = Published.of(work.reports, all_papers())
-        elsewhere = {
-            key: {**record, "made": published.made[key]}
-            for key, record in published.records.items()
-            if key in published.made
-        }
+        elsewhere = dict(_published(work))
         stored = dict(_stored(work))
         sizes, memory = _sizes(work, plans, elsewhere | stored), dict(_memory(work, stored))
         here = cached_probe()
@@ -212,6 +207,15 @@ class Costs:
         seconds = steps.seconds(int(job.amounts.get(TRAINS, 1)), images)
         where = f"{steps.host}, {steps.device}"
         return Estimate(seconds, (where,), (), steps.memory_bytes, CALIBRATED)
+
+
+def _published(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what the reports of all profiles tell: what one of them took says something of another's."""
+    for made in sorted(work.reports.parent.glob(f"*/{MADE}")):
+        published = Published.of(made.parent, all_papers())
+        for key, record in published.records.items():
+            if key in published.made:
+                yield key, {**record, "made": published.made[key]}
 
 
 def _stored(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
