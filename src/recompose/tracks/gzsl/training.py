@@ -70,12 +70,20 @@ class ClassTraining(Training):
         self.epochs: list[dict[str, float]] = []  # what validation gave, epoch by epoch
         self.uncertainties: list[Tensor] = []  # [images] of each epoch, where the method has one
 
-    def training_step(self, batch: list[Tensor], _: int) -> Tensor:
+    def on_train_epoch_start(self) -> None:
+        """Nothing is summed yet."""
+        self._sums: dict[str, Tensor] = {}
+        self._shown = 0
+
+    def training_step(self, batch: list[Tensor], number: int) -> Tensor:
         """The method's loss on grids, and labels [batch], indices among the stage's classes."""
         grids, targets = batch
         parts = self.method.loss(grids.float(), targets, self.current_epoch)
+        self._shown += len(grids)
         for name, value in parts.items():
-            self.log(name, value.detach(), on_step=False, on_epoch=True, batch_size=len(grids))
+            self._sums[name] = self._sums.get(name, 0) + len(grids) * value.detach()
+        if number == self.trainer.num_training_batches - 1:  # logging each step takes a tenth of a small one
+            self.log_dict({name: total / self._shown for name, total in self._sums.items()})
         return parts["loss"]
 
     def on_validation_epoch_start(self) -> None:
