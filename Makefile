@@ -9,7 +9,7 @@ STAMP := $(VENV)/.environment
 # every tool is taken from the environment, also by the commands that snakemake and dvc start
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export DVC_NO_ANALYTICS := 1
-# without compiled files every process that imports torch or Snakemake takes two to three times the CPU to start
+# what is imported is compiled then, once: compiling all that is installed takes four times as long as installing it
 unexport PYTHONDONTWRITEBYTECODE
 
 # says what it will do and about how long that takes, shows how far it is, and says in six lines what came of it; interrupted,
@@ -50,7 +50,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or later is needed: make PYTHON=python3.11 ..."; exit 1; }
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	test -x $(UV) || $(VENV)/bin/python -m pip install --quiet uv
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --quiet --compile-bytecode --require-hashes requirements.lock
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --quiet --require-hashes requirements.lock
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
