@@ -44,8 +44,28 @@ JSON = Annotated[bool, typer.Option("--json", help="Write JSON instead of text."
 All = Annotated[bool, typer.Option("--all", help="A line for each method, data set and step.")]
 
 
+_prepared: list[tuple[Workspace, str]] = []  # the workspace that a server has planned, and its params.yaml
+
+
+def prepare_workspace() -> None:
+    """Plan once, for the commands of all processes that are forked from this one.
+
+    Raises:
+        RecomposeError: params.yaml or a paper is wrong.
+    """
+    work = Workspace(Path.cwd())
+    text = (work.root / "params.yaml").read_text(encoding="utf-8")
+    _ = [recipe.key for recipe in work.plan.by_key.values()]  # sources are read and digested
+    _prepared[:] = [(work, text)]
+
+
 def _workspace() -> Workspace:
-    return Workspace(Path.cwd())
+    """Return the workspace of this folder, planned already where this process was forked from one that did."""
+    here = Path.cwd()
+    for work, text in _prepared:
+        if work.root == here and (here / "params.yaml").read_text(encoding="utf-8") == text:
+            return work
+    return Workspace(here)
 
 
 @app.command()

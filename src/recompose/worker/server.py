@@ -222,13 +222,14 @@ def import_all() -> None:
         import_module(name)
     import recompose
     from recompose.errors import RecomposeError
-    from recompose.workspace import Workspace
 
     for module in pkgutil.walk_packages(recompose.__path__, "recompose."):
         if not module.name.endswith("__main__"):  # which would run
             import_module(module.name)
-    with suppress(RecomposeError):
-        _ = Workspace(Path.cwd()).plan  # reads and digests the sources that are loaded now
+    from recompose.cli import prepare_workspace
+
+    with suppress(RecomposeError, OSError):  # a child says it
+        prepare_workspace()
     gc.collect()
     gc.freeze()
 
