@@ -10,6 +10,7 @@ from recompose.plan import Recipe
 from recompose.report.cells import Cell
 from recompose.report.measured import of_data, over_seeds
 from recompose.report.results import Results
+from recompose.report.seeds import in_shared_worlds
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
@@ -78,7 +79,9 @@ def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: 
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
-    planned = [each for method in methods for each in results.planned(paper.track, method, benchmark)]
+    # a profile may ask for more replicates of one of them
+    of_both = in_shared_worlds([results.planned(paper.track, method, benchmark) for method in methods])
+    planned = [each for of_method in of_both for each in of_method]
     by_seed: list[dict[int, Recipe]] = [
         {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
         for method in methods
