@@ -2,10 +2,12 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
 from recompose import cli
+from tests.conftest import ROOT
 
 
 def fails_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
@@ -48,3 +50,20 @@ def test_another_error_of_the_operating_system_keeps_its_trace(monkeypatch: pyte
     fails_with(monkeypatch, OSError(errno.EIO, os.strerror(errno.EIO), "results"))
     with pytest.raises(OSError, match="results"):
         cli.main()
+
+
+def test_a_forked_process_takes_the_plan_of_its_parent_until_params_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "_prepared", [])
+    text = (ROOT / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    cli.prepare_workspace()
+    assert cli._workspace() is cli._workspace()
+    (tmp_path / "params.yaml").write_text(text.replace("\nprofile: demo\n", "\nprofile: smoke\n"))
+    assert cli._workspace().params.profile == "smoke"
+    (tmp_path / "params.yaml").write_text(text)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert cli._workspace().root == tmp_path / "elsewhere"

@@ -67,8 +67,8 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                     cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
                 if not elsewhere and bool(planned[first]) == bool(planned[second]):
-                    cell = _gain(results, paper, row, benchmark, measure, (first, second))
                     both = (first, second)
+                    cell = _gain(results, paper, row, benchmark, measure, both)
                     yield replace(cell, view=view, names=both, benchmark=benchmark, measure=measure, better=0)
 
 
@@ -79,8 +79,8 @@ def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: 
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
-    # a profile may ask for more replicates of one of them
-    of_both = in_shared_worlds([results.planned(paper.track, method, benchmark) for method in methods])
+    of_each = [results.planned(paper.track, method, benchmark) for method in methods]
+    of_both = in_shared_worlds(of_each)  # a profile may ask for more replicates of one of them
     planned = [each for of_method in of_both for each in of_method]
     by_seed: list[dict[int, Recipe]] = [
         {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
@@ -93,4 +93,6 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str
         for seed in seeds
     ]
     paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
-    return over_seeds(row, f"{benchmark} delta", values, paired, planned, TRACKS[paper.track].description_of(measure))
+    about = TRACKS[paper.track].description_of(measure)
+    cell = over_seeds(row, f"{benchmark} delta", values, paired, planned, about)
+    return replace(cell, beside=methods if of_both != of_each else ())
