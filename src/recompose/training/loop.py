@@ -156,7 +156,7 @@ def fit(
 ) -> pl.Trainer:
     """Train to the last epoch, from the checkpoint in ``scratch`` where there is one."""
     # deterministic training would fill every new tensor before it is written, some hundred times in a step
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     trainer = pl.Trainer(
         accelerator=hardware.accelerator,
         devices=hardware.devices,
