@@ -254,11 +254,13 @@ def reproduce(
 ) -> None:
     """Make what is missing with Snakemake, and show how far each paper is, what trains, and numbers as they come."""
     from recompose.engine import Engine
+    from recompose.machine import probe
     from recompose.monitor.outlook import outlook
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall
     from recompose.terminal.live import follow, show_opening
 
+    probe()  # times are told, and records keep, in terms of this machine
     engine, console = Engine(_workspace()), Console()
     reproduction = Reproduction(engine, targets or (), outlook(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
