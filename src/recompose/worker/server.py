@@ -235,4 +235,7 @@ def import_all() -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    try:
+        serve(sys.argv[1])
+    except SystemExit:
+        os._exit(INTERRUPTED)  # at exit torch logs, to streams that others may have closed

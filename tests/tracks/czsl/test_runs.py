@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from recompose.papers.declaration import declared_variants
 from recompose.params import parse_params
 from recompose.plan import Plan, Planner
 from recompose.tracks import FORMS, TRACKS
@@ -12,7 +13,7 @@ TEXT = (Path(__file__).parents[3] / "params.yaml").read_text()
 def precisions(*edits: str) -> dict[str, set[str]]:
     """Method -> the precision of its runs, and whether their settings name it, too."""
     params = parse_params(TEXT, FORMS, edits=edits)
-    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), {})})
+    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), declared_variants("czsl"))})
     found: dict[str, set[str]] = {}
     for run in plan.of("runs"):
         assert "precision" not in run.document["settings"]["training"]
@@ -22,7 +23,7 @@ def precisions(*edits: str) -> dict[str, set[str]]:
 
 def digests(*edits: str) -> set[str]:
     params = parse_params(TEXT, FORMS, edits=edits)
-    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), {})})
+    plan = Plan({"czsl": TRACKS["czsl"].plan(params, Planner(params), declared_variants("czsl"))})
     return {run.digest for run in plan.of("runs")}
 
 
