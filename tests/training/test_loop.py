@@ -109,6 +109,7 @@ def test_another_seed_ends_elsewhere(tmp_path: Path) -> None:
 
 
 def test_checkpoints_hold_what_trains_and_not_what_is_frozen(tmp_path: Path) -> None:
-    train(tmp_path / "a")
+    with pytest.raises(KilledError):
+        train(tmp_path / "a", [KillIn(3, 3)])
     state = torch.load(tmp_path / "a" / "last.ckpt", weights_only=True)["state_dict"]
     assert set(state) == {"layer.weight", "layer.bias", "steps"}

@@ -120,9 +120,12 @@ class _Epochs(Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         partial = self._scratch / f"{LAST}.partial"
-        trainer.save_checkpoint(partial)  # by all processes together
+        ends = trainer.current_epoch + 1 == trainer.max_epochs  # what is trained is stored next, without the optimiser
+        if not ends:
+            trainer.save_checkpoint(partial)  # by all processes together
         if trainer.is_global_zero and self._pace:
-            partial.replace(self._scratch / LAST)
+            if not ends:
+                partial.replace(self._scratch / LAST)
             metrics = ", ".join(f"{name} {float(value):.4g}" for name, value in trainer.callback_metrics.items())
             self._pace.at(trainer.current_epoch + 1, metrics)
 

@@ -87,7 +87,7 @@ def draw_checklist(world: World, albums: Mapping[str, Sequence[Photo]]) -> None:
         candidates, change = _checked(leaf, albums[below])
         order = rng.sample(candidates, len(candidates))
         items = []
-        for number in range(CHECKED):
+        for number in range(world.items(CHECKED)):
             photo, said = order[number % len(order)]
             false = caption(false_of(photo.scene, said, change, rng), PHOTO)
             items.append([photo.path.removeprefix(f"{below}/"), {"POS": [caption(said, PHOTO)], "NEG": [false]}])

@@ -52,8 +52,9 @@ def draw_classification(world: World) -> None:
     registry, folder = [], world.root / elevater.NAME
     prompts: dict[str, dict[str, Any]] = {"class_map": {}, "template_map": {}}
     for name, (look, classes, scene_of) in _sets().items():
+        shown = max(world.items(SHOWN), len(classes))  # each class once at least
         below, rng, lines = f"classification/{name}", world.rng(f"elevater/{name}"), []
-        for number in range(SHOWN):
+        for number in range(shown):
             label = number % len(classes)
             world.photo(f"{elevater.IMAGES}/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
             lines.append(f"test.zip@{number:05d}.png {label}\n")
@@ -65,7 +66,7 @@ def draw_classification(world: World) -> None:
                 "type": "classification_multiclass",
                 "root_folder": below,
                 "num_classes": len(classes),
-                "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": SHOWN},
+                "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": shown},
             }
         )
     write_json(folder / elevater.PROMPTS, prompts)

@@ -40,7 +40,7 @@ def draw_sugarcrepe(world: World, album: list[Photo]) -> None:
     }
     for name, change in changes.items():
         items = []
-        for photo in cycled(couples, SUGAR, rng):
+        for photo in cycled(couples, world.items(SUGAR), rng):
             wording, said = opened(rng), mentioned(photo.scene, rng)
             if name == "add_obj":
                 said = Scene(said.first)
@@ -82,7 +82,7 @@ def draw_counterfactuals(world: World) -> None:
     """Draw COCO-Counterfactuals: pairs of pictures in which an object or an attribute differs."""
     rng, items = world.rng(coco_counterfactuals.NAME), []
     folder = f"images/{coco_counterfactuals.NAME}"
-    for number in range(70):
+    for number in range(world.items(70)):
         base = held_out(rng.choice(("one", "placed", "two", "act")), rng)
         couple = base, apart(base, rng.choice((other_object, other_state)), rng)
         item: dict[str, Any] = {"id": number}

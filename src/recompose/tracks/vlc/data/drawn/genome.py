@@ -45,10 +45,10 @@ def draw_genome(world: World) -> list[Photo]:
     relation, and others.
     """
     rng, scenes = world.rng("vg"), []
-    for number in range(70):
+    for number in range(world.items(70)):
         base = coloured(held_out("act" if number % 7 > 3 else "two", rng), rng, rng.sample(PAIRS[number % 3], 2))
         scenes += [base, apart(base, (other_subject, other_relation, other_target)[number // 3 % 3], rng)]
-    return draw_album(world, "images/vg/{}.jpg", [*scenes, *of_kinds(rng, {"one": 40, "placed": 30})])
+    return draw_album(world, "images/vg/{}.jpg", [*scenes, *of_kinds(world, rng, {"one": 40, "placed": 30})])
 
 
 def draw_aro(world: World, album: list[Photo]) -> None:
@@ -133,7 +133,7 @@ def draw_crepe(world: World, album: list[Photo]) -> None:
     couples = [photo for photo in album if photo.scene.second]
     for name, change in {"atom": _replaced, "swap": _exchanged, "negate": denied}.items():
         rows = []
-        for photo in cycled(couples, 90, rng):
+        for photo in cycled(couples, world.items(90), rng):
             said = mentioned(photo.scene, rng)
             false = {caption(false_of(photo.scene, said, change, rng)): None for _ in range(5)}
             rows.append((photo.name.removesuffix(".jpg"), caption(said), list(false), *photo.box))

@@ -65,7 +65,7 @@ def draw_eqben(world: World) -> None:
     items = []
     for name, (kind, change) in EQBEN.items():
         rng = world.rng(f"eqben/{name}")
-        bases = [held_out(kind, rng) for _ in range(12)]
+        bases = [held_out(kind, rng) for _ in range(world.items(12))]
         scenes = [(base, apart(base, change, rng)) for base in bases]
         couples = _couples(world, f"{eqben.IMAGES}/{name}/{{:03d}}_{{}}.jpg", scenes)
         if name == "youcook2":
@@ -98,7 +98,7 @@ def _as_array(world: World, photo: Photo) -> Photo:
 def draw_imagecode(world: World) -> None:
     """Ten scenes in a folder, each a counterfactual of another, and none described by another's description."""
     document = {}
-    for number in range(8):
+    for number in range(world.items(8)):
         rng = world.rng(f"imagecode/{number}")
         scenes = [held_out("act" if number % 2 else "two", rng)]
         while len(scenes) < imagecode.CANDIDATES:
@@ -149,7 +149,7 @@ def draw_spec(world: World) -> None:
     """Draw SPEC: of scenes that differ in one thing each is asked for by its caption, and each caption by its scene."""
     for subset in SPEC_SUBSETS:
         rng, asked, told = world.rng(f"spec/{subset}"), [], []
-        for number in range(7):
+        for number in range(world.items(7)):
             scenes = _told_apart(subset, rng)
             photos = [
                 world.photo(f"{spec.IMAGES}/{subset}/{number:03d}_{place}.jpg", shown)
@@ -166,7 +166,7 @@ def draw_svo_probes(world: World) -> None:
     """Draw SVO-Probes: who does what to whom, with another of each; every picture is asked for against its base."""
     rng, rows, number = world.rng("svo_probes"), [], 0
     changes: dict[str, Change] = {"subj_neg": other_subject, "verb_neg": other_relation, "obj_neg": other_target}
-    for _ in range(24):
+    for _ in range(world.items(24)):
         base = held_out("act", rng)
         scenes = [base, *(apart(base, change, rng) for change in changes.values())]
         photos = [world.photo(f"{svo_probes.IMAGES}/{number + place}.jpg", one) for place, one in enumerate(scenes, 1)]
@@ -186,7 +186,7 @@ def draw_controlled(world: World) -> None:
     for name, kind, relations in sets:
         file, images = whatsup.CONTROLLED[name]
         rng, items = world.rng(f"whatsup/{name}"), []
-        for number in range(12):
+        for number in range(world.items(12)):
             base = coloured_only(held_out(kind, rng))
             scenes = {relation: replace(base, relation=relation) for relation in relations}
             for relation, scene in scenes.items():
@@ -202,7 +202,7 @@ def draw_winoground(world: World) -> None:
     """Draw Winoground: couples whose captions have the same words."""
     rng, items = world.rng("winoground"), []
     changes = (swapped_things, swapped_states, swapped_names)
-    for number in range(48):
+    for number in range(world.items(48)):
         base = held_out("act" if number % 2 else "two", rng)
         base = base if number % 4 > 1 else coloured_only(base)
         couple = base, apart(base, changes[number % 3], rng)
@@ -218,7 +218,7 @@ def draw_winoground(world: World) -> None:
 def draw_colorswap(world: World) -> None:
     """Draw ColorSwap: couples with exchanged colours."""
     rng, items = world.rng("colorswap"), []
-    for number in range(36):
+    for number in range(world.items(36)):
         base = coloured_only(held_out("two", rng))
         item: dict[str, Any] = {"id": number}
         for side, scene in enumerate((base, swapped_states(base, rng)), 1):
@@ -232,7 +232,7 @@ def draw_colorswap(world: World) -> None:
 def draw_clip_binding(world: World) -> None:
     """Each thing of a picture, against the other's colour or name, and one of neither."""
     rng, rows = world.rng("clip_binding"), []
-    for number in range(30):
+    for number in range(world.items(30)):
         base = coloured_only(held_out("two", rng))
         photo = world.photo(f"{clip_binding.IMAGES}/{number:04d}.png", base)
         for thing, other in zip(base.things, base.things[::-1], strict=True):

@@ -82,7 +82,7 @@ def _pairs(
     """Pairs of sentences with what is between them, from none to all of what they say."""
     rng = world.rng(f"similarity/{name}")
     pairs = []
-    for number in range(PAIRS):
+    for number in range(world.items(PAIRS)):
         one = held_out(kinds[number % len(kinds)], rng)
         if number % (CHANGES + 1) == CHANGES:
             other = held_out(rng.choice(kinds), rng)

@@ -68,21 +68,21 @@ def draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: l
     rng = world.rng("valse")
     several = [
         replace(scene, first=replace(scene.first, count=2 + number % 3))
-        for number, scene in enumerate(of_kinds(rng, {"many": 30}))
+        for number, scene in enumerate(of_kinds(world, rng, {"many": 30}))
     ]
-    counted = draw_album(world, "images/visual7w/v7w_{}.jpg", [*several, *of_kinds(rng, {"one": 10})])
+    counted = draw_album(world, "images/visual7w/v7w_{}.jpg", [*several, *of_kinds(world, rng, {"one": 10})])
     asked = draw_album(
-        world, "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg", of_kinds(rng, {"two": 20})
+        world, "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg", of_kinds(world, rng, {"two": 20})
     )
-    others = draw_album(world, "images/coco/train2014/COCO_train2014_{:012d}.jpg", of_kinds(rng, {"two": 20}))
+    others = draw_album(world, "images/coco/train2014/COCO_train2014_{:012d}.jpg", of_kinds(world, rng, {"two": 20}))
 
     def pairs(photos: Iterable[Photo], change: Change, wording: Wording | None = None) -> list[tuple[Photo, str, str]]:
         return [(photo, *true_and_false(photo, change, rng, wording)) for photo in photos]
 
     few = [photo for photo in counted if photo.scene.first.count <= 2]
     hard = [photo for photo in counted if photo.scene.first.count > 1]
-    singular = [photo for photo in val2017 if photo.scene.relation in PLACES][:24]
-    plural = [photo for photo in val2017 if photo.scene.first.count > 1][:24]
+    singular = [photo for photo in val2017 if photo.scene.relation in PLACES][: world.items(24)]
+    plural = [photo for photo in val2017 if photo.scene.first.count > 1][: world.items(24)]
     _foils(world, "existence", "visual7w", (_existing(photo, rng) for photo in counted))
     _foils(world, "plurals", "coco2017", (_plural(photo) for photo in [*singular, *plural]))
     _foils(world, "counting-hard", "visual7w", pairs(hard, other_number, PHOTO))
@@ -104,4 +104,4 @@ def draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: l
         "VisDial_v1.0",
         (_answered(photo, thing, f"the {thing.name}", rng) for photo, thing in named),
     )
-    _foils(world, "foil-it", "FOIL dataset", pairs(val2014[:60], other_object))
+    _foils(world, "foil-it", "FOIL dataset", pairs(val2014[: world.items(60)], other_object))

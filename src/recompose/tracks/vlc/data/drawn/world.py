@@ -87,11 +87,16 @@ class World:
 
     root: Path
     seed: int
+    share: float = 1.0  # of the items that each suite has at its full size
     shown: dict[str, Scene] = field(default_factory=dict)  # path of a picture -> what it shows
 
     def rng(self, name: str) -> Random:
         """Random numbers for something with this name."""
         return Random(f"suites/{self.seed}/{name}")
+
+    def items(self, full: int) -> int:
+        """Return the number of items, two at least, of what has ``full`` items at its full size."""
+        return max(2, round(full * self.share))
 
     def photo(self, path: str, scene: Scene, look: Look = ANNOTATED) -> Photo:
         """Draw a scene into a file: as PNG whatever its name ends in, which readers of pictures do not mind."""
@@ -109,9 +114,9 @@ def draw_album(world: World, pattern: str, scenes: Iterable[Scene], look: Look =
     return [world.photo(pattern.format(number), scene, look) for number, scene in enumerate(scenes, 1)]
 
 
-def of_kinds(rng: Random, kinds: Mapping[str, int]) -> list[Scene]:
-    """Held-out scenes, so many of each kind, in the order of kinds."""
-    return [held_out(kind, rng) for kind, count in kinds.items() for _ in range(count)]
+def of_kinds(world: World, rng: Random, kinds: Mapping[str, int]) -> list[Scene]:
+    """Return held-out scenes, so many of each kind at full size, in the order of kinds."""
+    return [held_out(kind, rng) for kind, full in kinds.items() for _ in range(world.items(full))]
 
 
 def coloured_only(scene: Scene) -> Scene:
