@@ -63,15 +63,22 @@ def draw_world(world: World) -> None:
     rng = world.rng("albums")
     genome = draw_genome(world)
     val2017 = draw_album(
-        world, "images/coco/val2017/{:012d}.jpg", of_kinds(world, rng, {"two": 80, "act": 50, "many": 25, "placed": 25})
+        world,
+        "images/coco/val2017/{:012d}.jpg",
+        of_kinds(rng, {"two": 80, "act": 50, "many": 25, "placed": 25}, world.share),
     )
     mixed = {"one": 20, "many": 20, "placed": 15, "two": 70, "act": 35}
-    val2014 = draw_album(world, "images/coco/val2014/COCO_val2014_{:012d}.jpg", _shuffled(of_kinds(world, rng, mixed), rng))
-    flickr = draw_album(
-        world, "images/flickr30k/flickr30k-images/{:010d}.jpg", _shuffled(of_kinds(world, rng, mixed), rng)[: world.items(140)], WEB
+    val2014 = draw_album(
+        world, "images/coco/val2014/COCO_val2014_{:012d}.jpg", _shuffled(of_kinds(rng, mixed, world.share), rng)
     )
-    swig = draw_album(world, "images/swig/{}.jpg", of_kinds(world, rng, {"act": 40}))
-    hake = draw_album(world, "images/hake/vcoco/{:06d}.jpg", of_kinds(world, rng, {"act": 12, "two": 8}))
+    flickr = draw_album(
+        world,
+        "images/flickr30k/flickr30k-images/{:010d}.jpg",
+        _shuffled(of_kinds(rng, mixed, world.share), rng)[: world.items(140)],
+        WEB,
+    )
+    swig = draw_album(world, "images/swig/{}.jpg", of_kinds(rng, {"act": 40}))
+    hake = draw_album(world, "images/hake/vcoco/{:06d}.jpg", of_kinds(rng, {"act": 12, "two": 8}))
     draw_aro(world, genome)
     draw_order(world, "coco_order", val2014, aro.ORDERS["coco_order"])
     draw_order(world, "flickr30k_order", flickr, aro.ORDERS["flickr30k_order"])

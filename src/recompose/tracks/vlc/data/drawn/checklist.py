@@ -17,7 +17,7 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     other_state,
 )
 from recompose.tracks.vlc.data.drawn.files import write_json
-from recompose.tracks.vlc.data.drawn.world import Photo, World, coloured_only
+from recompose.tracks.vlc.data.drawn.world import Photo, World, coloured_only, held_out
 from recompose.tracks.vlc.data.formats import vl_checklist
 
 CHECKED = 12  # items of a set
@@ -84,7 +84,12 @@ def draw_checklist(world: World, albums: Mapping[str, Sequence[Photo]]) -> None:
         corpus = leaf.partition("/")[2].split("_")[0] or "vg"
         below = vl_checklist.IMAGES[corpus]
         rng = world.rng(f"checklist/{leaf}")
-        candidates, change = _checked(leaf, albums[below])
+        photos = list(albums[below])
+        candidates, change = _checked(leaf, photos)
+        while not candidates:  # an album can lack what a set asks for: pictures are added until one has it
+            scene = held_out(rng.choice(("one", "two", "act")), rng)
+            photos.append(world.photo(f"{below}/{leaf.replace('/', '-')}-{len(photos)}.jpg", scene))
+            candidates, change = _checked(leaf, photos)
         order = rng.sample(candidates, len(candidates))
         items = []
         for number in range(world.items(CHECKED)):

@@ -48,7 +48,7 @@ def draw_genome(world: World) -> list[Photo]:
     for number in range(world.items(70)):
         base = coloured(held_out("act" if number % 7 > 3 else "two", rng), rng, rng.sample(PAIRS[number % 3], 2))
         scenes += [base, apart(base, (other_subject, other_relation, other_target)[number // 3 % 3], rng)]
-    return draw_album(world, "images/vg/{}.jpg", [*scenes, *of_kinds(world, rng, {"one": 40, "placed": 30})])
+    return draw_album(world, "images/vg/{}.jpg", [*scenes, *of_kinds(rng, {"one": 40, "placed": 30}, world.share)])
 
 
 def draw_aro(world: World, album: list[Photo]) -> None:

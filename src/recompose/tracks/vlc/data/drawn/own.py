@@ -97,8 +97,8 @@ def _as_array(world: World, photo: Photo) -> Photo:
 
 def draw_imagecode(world: World) -> None:
     """Ten scenes in a folder, each a counterfactual of another, and none described by another's description."""
-    document = {}
-    for number in range(world.items(8)):
+    document, folders = {}, world.items(8)
+    for number in range(folders):
         rng = world.rng(f"imagecode/{number}")
         scenes = [held_out("act" if number % 2 else "two", rng)]
         while len(scenes) < imagecode.CANDIDATES:
@@ -106,7 +106,7 @@ def draw_imagecode(world: World) -> None:
             other = change(rng.choice(scenes), rng)
             if not any(holds(other, scene) or holds(scene, other) for scene in scenes):
                 scenes.append(other)
-        folder = f"open-images-{number:04d}" if number % 8 > 4 else f"drawn-video-{number:04d}-shot0_0"
+        folder = f"open-images-{number:04d}" if 8 * (number + 1) > 5 * folders else f"drawn-video-{number:04d}-shot0_0"
         photos = [
             world.photo(f"{imagecode.IMAGES}/{folder}/img{place}.jpg", scene)
             for place, scene in enumerate(rng.sample(scenes, len(scenes)))

@@ -68,13 +68,17 @@ def draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: l
     rng = world.rng("valse")
     several = [
         replace(scene, first=replace(scene.first, count=2 + number % 3))
-        for number, scene in enumerate(of_kinds(world, rng, {"many": 30}))
+        for number, scene in enumerate(of_kinds(rng, {"many": 30}, world.share))
     ]
-    counted = draw_album(world, "images/visual7w/v7w_{}.jpg", [*several, *of_kinds(world, rng, {"one": 10})])
+    counted = draw_album(world, "images/visual7w/v7w_{}.jpg", [*several, *of_kinds(rng, {"one": 10}, world.share)])
     asked = draw_album(
-        world, "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg", of_kinds(world, rng, {"two": 20})
+        world,
+        "images/visdial/VisualDialog_val2018/VisualDialog_val2018_{:012d}.jpg",
+        of_kinds(rng, {"two": 20}, world.share),
     )
-    others = draw_album(world, "images/coco/train2014/COCO_train2014_{:012d}.jpg", of_kinds(world, rng, {"two": 20}))
+    others = draw_album(
+        world, "images/coco/train2014/COCO_train2014_{:012d}.jpg", of_kinds(rng, {"two": 20}, world.share)
+    )
 
     def pairs(photos: Iterable[Photo], change: Change, wording: Wording | None = None) -> list[tuple[Photo, str, str]]:
         return [(photo, *true_and_false(photo, change, rng, wording)) for photo in photos]

@@ -114,9 +114,9 @@ def draw_album(world: World, pattern: str, scenes: Iterable[Scene], look: Look =
     return [world.photo(pattern.format(number), scene, look) for number, scene in enumerate(scenes, 1)]
 
 
-def of_kinds(world: World, rng: Random, kinds: Mapping[str, int]) -> list[Scene]:
-    """Return held-out scenes, so many of each kind at full size, in the order of kinds."""
-    return [held_out(kind, rng) for kind, full in kinds.items() for _ in range(world.items(full))]
+def of_kinds(rng: Random, kinds: Mapping[str, int], share: float = 1.0) -> list[Scene]:
+    """Return held-out scenes, this share of so many of each kind, in the order of kinds."""
+    return [held_out(kind, rng) for kind, full in kinds.items() for _ in range(round(full * share))]
 
 
 def coloured_only(scene: Scene) -> Scene:
