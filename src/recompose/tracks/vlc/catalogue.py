@@ -236,7 +236,7 @@ class ShapesSuites(Section):
 
     adapter: Literal["shapes-suites"] = Field(description="What draws and reads them.")
     seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
-    share: Annotated[float, Field(ge=0.5, le=1, description="Of the items that each suite has at its full size.")]
+    share: Annotated[float, Field(ge=0.6, le=1, description="Of the items that each suite has at its full size.")]
 
 
 class Corpus(Section):
