@@ -245,7 +245,16 @@ class Judge:
 
     def stale(self, artifact: str, cell: Mapping[str, Any]) -> list[str]:
         """Why the current parameters and code would give another cell."""
-        return [] if cell["missing"] else reasons_of(self.work.plan, self.published.lineages[artifact], cell)
+        if cell["missing"]:
+            return []
+        origin = artifact, tuple(cell["made_from"]), tuple(cell["names"]), tuple(cell["beside"]), cell["benchmark"]
+        if origin not in self._stale:
+            self._stale[origin] = reasons_of(self.work.plan, self.published.lineages[artifact], cell)
+        return self._stale[origin]
+
+    @cached_property
+    def _stale(self) -> dict[tuple[Any, ...], list[str]]:
+        return {}  # by what a cell was made from and for: many are made from the same
 
     def other_record(self, artifact: str, key: str) -> list[str]:
         """That the lineage of an artifact has another record of a stored thing than there is, where that is as the
