@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # says what it will do and about how long that takes, shows how far it is, and says in six lines what came of it; interrupted,
 # it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
 reproduce: environment
-	@began=$$(date +%s); recompose reproduce && dvc commit --force --quiet && recompose summary --began $$began
+	@began=$$(date +%s); recompose reproduce && { dvc commit --force --quiet & commit=$$!; recompose summary --began $$began; wait $$commit; }
 
 # the same at the size that tells methods apart, in hours; its reports go to reports/study. DVC follows params.yaml alone
 study: environment

@@ -20,22 +20,22 @@ from recompose.files import read_json
 ARCHITECTURES = Path(__file__).parent / "architectures"
 DESCRIPTION = "backbone.json"  # architecture, activation, and the name of the weights' file
 Activation = Literal["gelu", "quick_gelu"]
-KEPT_LISTS, LONG = 4, 512  # lists of at least so many texts whose ids are kept
+REMEMBERED = 65_536  # texts whose token ids a process keeps: 77 numbers each
 
 
 class SharedTokenizer:
-    """A tokenizer of open_clip, shared by all copies of a backbone, which keeps the ids of long lists of texts.
+    """A tokenizer of open_clip, shared by all copies of a backbone, which keeps the ids of the last texts.
 
-    Evaluations ask for the same texts again and again, and cleaning them takes longer than a small tower.
+    Epochs and evaluations ask for the same texts again, and cleaning them takes longer than a small tower.
     """
 
     def __init__(self, tokenize: Callable[[list[str]], Tensor]) -> None:
         self._tokenize = tokenize
-        self._kept = lru_cache(KEPT_LISTS)(lambda texts: tokenize(list(texts)))
+        self._ids = lru_cache(REMEMBERED)(lambda text: tokenize([text])[0])
 
     def __call__(self, texts: Sequence[str]) -> Tensor:
         """Return token ids [texts, context]."""
-        return self._tokenize(list(texts)) if len(texts) < LONG else self._kept(tuple(texts)).clone()
+        return torch.stack([self._ids(text) for text in texts]) if texts else self._tokenize([])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SharedTokenizer":
         return self
