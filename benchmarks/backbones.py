@@ -74,7 +74,7 @@ def _write_corpus(section: Pretrained, folder: Path, scenes: int, seed: int) -> 
 
 def _held_out(section: Pretrained, folder: Path) -> tuple[torch.Tensor, list[str]]:
     """Return images [scenes, 3, height, width] as bytes and their captions, of scenes that nothing was trained on."""
-    from recompose.drawing.scenes import read_corpus
+    from recompose.synthetic.scenes import read_corpus
 
     corpus = folder / f"held-out-{section.corpus}"
     if not corpus.exists():

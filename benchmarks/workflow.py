@@ -40,7 +40,7 @@ def cpu(*command: str, cwd: Path, **variables: str) -> float:
 
 def milliseconds_a_picture() -> float:
     """Drawing one picture of the data set, without writing it."""
-    from recompose.drawing.objects import OBJECTS, STATES, draw_object, finished, ground
+    from recompose.synthetic.objects import OBJECTS, STATES, draw_object, finished, ground
 
     start = time.perf_counter()
     for index in range(PICTURES):

@@ -108,7 +108,8 @@ TORCHFREE = sorted(
     "recompose." + name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     for name in MODULES
     if name.split("/")[0] in ("report", "provenance", "monitor", "terminal", "site", "params")
-    or name in ("cli.py", "engine.py", "phases.py", "plan.py", "store.py", "measures.py", "costs.py", "workspace.py")
+    or name
+    in ("cli.py", "engine.py", "phases.py", "plan.py", "store.py", "metric_cache.py", "costs.py", "workspace.py")
 )
 
 

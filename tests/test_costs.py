@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recompose.costs import Costs, Estimate, Job, Measured, estimate, job_of
+from recompose.costs import Costs, Estimate, Job, TimedJob, estimate, job_of
 from recompose.files import write_json
 from recompose.machine import Probe
 from recompose.plan import Recipe
@@ -30,8 +30,8 @@ def job(lr: float = 0.1, epochs: int = 4, items: int | str = 3000) -> Job:
     return Job(("runs", "csp"), {"lr": lr, "dropout": 0}, {"epochs": epochs, "items": items})
 
 
-def measured(seconds: float, **given: Any) -> Measured:
-    return Measured(job(**given), seconds, "here")
+def measured(seconds: float, **given: Any) -> TimedJob:
+    return TimedJob(job(**given), seconds, "here")
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def measured(seconds: float, **given: Any) -> Measured:
         # how much there is is not known: only the same data set tells
         (job(items="d" * 64), [measured(10)], None),
         (job(items="d" * 64), [measured(10, items="d" * 64)], Estimate(10, ("here",), ())),
-        (job(), [Measured(Job(("runs", "coop"), job().settings, job().amounts), 10, "here")], None),
+        (job(), [TimedJob(Job(("runs", "coop"), job().settings, job().amounts), 10, "here")], None),
     ],
 )
-def test_the_nearest_jobs_count_in_proportion(wanted: Job, found: list[Measured], expected: Estimate | None) -> None:
+def test_the_nearest_jobs_count_in_proportion(wanted: Job, found: list[TimedJob], expected: Estimate | None) -> None:
     assert estimate(wanted, found) == expected
 
 

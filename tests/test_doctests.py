@@ -9,8 +9,8 @@ import pytest
 import recompose.tracks.czsl.metrics as metrics
 
 MODULES = [
-    "recompose.measures",
-    "recompose.tracks.czsl.measures",
+    "recompose.metric_cache",
+    "recompose.tracks.czsl.metric_values",
     "recompose.tracks.gzsl.building",
     "recompose.tracks.gzsl.evidential",
     "recompose.tracks.gzsl.figures.attributes",
@@ -22,7 +22,7 @@ MODULES = [
     "recompose.tracks.vlc.checkpoints",
     "recompose.tracks.vlc.data.suite",
     "recompose.tracks.vlc.losses",
-    "recompose.tracks.vlc.measures",
+    "recompose.tracks.vlc.metric_values",
     "recompose.tracks.vlc.metrics",
     "recompose.tracks.vlc.scores",
     "recompose.tracks.vlc.training",

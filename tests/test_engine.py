@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from recompose.calibration import Calibrated, Calibration
 from recompose.engine import (
     ALL,
     DATA,
     REST,
     TRAINED,
-    Delegate,
     Engine,
     Job,
     Machine,
     Scheduler,
+    SubprocessEngine,
     called,
     first_artifact,
     first_stage,
@@ -33,6 +32,7 @@ from recompose.params import GivenGrids
 from recompose.phases import PHASES
 from recompose.plan import Planner, Recipe, closure
 from recompose.report.kinds import artifact_files
+from recompose.timing import Timing, Timings
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
@@ -184,7 +184,7 @@ def test_papers_come_by_track_and_those_of_the_shortest_first_table_before_other
     papers = in_order(work.papers)
     assert {paper.name for paper in papers} == {paper.name for paper in work.papers}
     assert [paper.track for paper in papers] == ["czsl", "czsl", "gzsl", "vlc", "vlc"]
-    rows = [len(paper.artifacts[first_artifact(paper)].measured) for paper in papers]
+    rows = [len(paper.artifacts[first_artifact(paper)].rows) for paper in papers]
     assert rows[0] <= rows[1] and rows[3] <= rows[4]
     assert in_order(reversed(papers)) == papers
 
@@ -362,7 +362,7 @@ def test_runs_like_none_that_was_measured_have_jobs_of_their_own_at_a_scheduler(
 def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path) -> None:
     work = workspace(tmp_path, "paper", "czsl.methods.msci.training.epochs=20")
     run = next(each for each in work.plan.of("runs") if each.name == "msci on mit-states, seed 0")
-    steps = Calibrated(
+    steps = Timing(
         method="msci",
         dataset="mit-states",
         backbone="clip-vit-l-14",
@@ -373,7 +373,7 @@ def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path)
         host="h",
         device="d",
     )
-    Calibration.read(work.results).write(work.results, [steps])
+    Timings.read(work.results).write(work.results, [steps])
     (job,) = (job for job in Engine(work, Scheduler()).jobs("msci.table-2") if run.key in job.keys)
     scored = [key for key in job.keys if key != run.key]
     # MIT-States has 30,338 images to train on; evaluations are calibrated by nothing
@@ -387,7 +387,7 @@ def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Work
     for receipt in receipts:  # as if others were done a moment ago
         write_json(receipt, {})
     written = {path: path.read_bytes() for path in work.results.rglob("*") if path.is_file()}
-    delegate = Delegate(Workspace(work.root))
+    delegate = SubprocessEngine(Workspace(work.root))
     assert delegate.reconcile() == []
     assert delegate.receipts(ALL) == []
     for job in jobs:
@@ -559,24 +559,24 @@ def test_a_receipt_holds_while_what_is_stored_is_as_it_was(engine: Engine) -> No
     work, file = engine.work, engine.work.root / "table.csv"
     file.write_text("1")
     there, missing = work.plan.of("data")[:2]
-    with work.store.making(there) as folder:
+    with work.store.build(there) as folder:
         assert folder
         (folder / "index.json").write_text("{}")
     receipt = work.root / "r.json"
     engine.write_receipt(receipt, [file], [there, missing])
     assert engine.holds(receipt)
-    with work.store.making(missing):
+    with work.store.build(missing):
         pass
     assert not engine.holds(receipt)  # there is more now than it was made from
     work.store.discard(missing.key)
     assert engine.holds(receipt)
     work.store.discard(there.key)
-    with work.store.making(there) as folder:
+    with work.store.build(there) as folder:
         assert folder
         (folder / "index.json").write_text("{ }")
     assert not engine.holds(receipt)
     work.store.discard(there.key)
-    with work.store.making(there) as folder:
+    with work.store.build(there) as folder:
         assert folder
         (folder / "index.json").write_text("{}")
         (folder / "log.txt").write_text("on another day")
@@ -652,7 +652,7 @@ def test_what_a_workflow_would_build_on_is_read_before_it_starts(engine: Engine)
     from recompose.errors import DamagedError
 
     data = engine.work.plan.of("data")[0]
-    with engine.work.store.making(data) as folder:
+    with engine.work.store.build(data) as folder:
         assert folder
         (folder / "index.json").write_text("{}")
     engine.reconcile()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recompose import machine
-from recompose.circumstances import circumstances
+from recompose.environment import environment
 from recompose.machine import LARGE, LinearMap, Probe, Processor, cached_probe, gains_from, onednn_from, probe
-from recompose.store import Made
+from recompose.store import BuildInfo
 
 FLAGS512 = "avx2 fma avx512f avx512bw avx512dq avx512vl"
 MEASURED = {"step_seconds": 0.5, "maps": [{"rows": 99, "into": 9, "out": 9, "torch_seconds": 2, "onednn_seconds": 1}]}
@@ -66,7 +66,7 @@ def test_a_machine_is_measured_once(cache: Path, monkeypatch: pytest.MonkeyPatch
     assert measured and measured.step_seconds == 0.5
     child(monkeypatch, "raise SystemExit(1)")
     assert probe() == cached_probe() == measured
-    assert circumstances()["step_seconds"] == 0.5
+    assert environment()["step_seconds"] == 0.5
 
 
 def test_another_processor_is_measured_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,8 +149,8 @@ def test_the_probe_measures_what_is_asked(cache: Path) -> None:
 
 def test_records_of_before_stay_valid() -> None:
     made = {"started": "", "seconds": 1.0, "attempts": 1, "host": "h", "commit": None, "dirty": None, "device": "d"}
-    Made.model_validate({**made, "packages": {}})
-    Made.model_validate({**made, **circumstances()})
+    BuildInfo.model_validate({**made, "packages": {}})
+    BuildInfo.model_validate({**made, **environment()})
 
 
 def test_threads_that_wait_sleep() -> None:

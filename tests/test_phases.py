@@ -31,7 +31,7 @@ def work(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The keys of what is made, in order: each writes a file and nothing else; measures are none."""
+    """The keys of what is made, in order: each writes a file and nothing else; metrics are none."""
     keys: list[str] = []
     replace_makers(monkeypatch, lambda recipe: keys.append(recipe.key))
     return keys
@@ -243,7 +243,7 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
     make(work, closure(first.needs.values()))
     made.clear()
     monkeypatch.setenv("LOCAL_RANK", "1")
-    with work.store.making(first) as folder:  # by the process that it helps
+    with work.store.build(first) as folder:  # by the process that it helps
         assert folder
         make(work, [first])
     second_folder = work.store.folder(second)
@@ -277,7 +277,7 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
     root.mkdir(parents=True)
     monkeypatch.setattr(type(TRACKS[data.track]), "bring", lambda *_: root)
     (root / "images.bin").write_bytes(b"pixels")
-    with work.store.making(data) as folder:
+    with work.store.build(data) as folder:
         assert folder
         write_content(root, ["images.bin"], folder)
     assert phases._unchanged_raw(work, data) == root

@@ -226,9 +226,9 @@ def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
         ("recompose.tracks.czsl.evaluation", set(), set(EVERYTHING)),
         ("recompose.tracks.czsl.scoring", set(), set(EVERYTHING)),
         ("recompose.tracks.czsl.metrics.feasibility", set(), set(EVERYTHING)),
-        ("recompose.drawing.objects", set(TRAINED), set(EVERYTHING)),
-        # measures follow from scores: a metric neither trains nor scores
-        ("recompose.tracks.czsl.measures", set(), set()),
+        ("recompose.synthetic.objects", set(TRAINED), set(EVERYTHING)),
+        # metrics follow from scores: a metric neither trains nor scores
+        ("recompose.tracks.czsl.metric_values", set(), set()),
         ("recompose.tracks.czsl.metrics.czsl", set(), set()),
         ("recompose.progress", set(), set()),
         ("recompose.store", set(), set()),
@@ -327,10 +327,10 @@ def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: s
 
 
 def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
-    shown = variant().model_copy(update={"keeps": ["embeddings"]})
+    shown = variant().model_copy(update={"save": ["embeddings"]})
     plan = plan_of(TEXT, {"msci-shown": shown})
     (shown_one,), plain = evaluations_of(plan, "msci-shown"), evaluations_of(plan, "msci")[0]
-    assert shown_one.document == {**plain.document, "keeps": ["embeddings"]}
+    assert shown_one.document == {**plain.document, "save": ["embeddings"]}
     assert shown_one.digest != plain.digest
     assert shown_one.needs["run"].digest == plain.needs["run"].digest
 

@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def make(store: Store, recipe: Recipe, **files: str) -> Path:
-    with store.making(recipe) as folder:
+    with store.build(recipe) as folder:
         assert folder is not None
         for name, text in (files or {"file": "content"}).items():
             (folder / f"{name}.txt").write_text(text)
@@ -33,7 +33,7 @@ def make(store: Store, recipe: Recipe, **files: str) -> Path:
 
 
 def test_a_thing_is_complete_when_its_maker_ended_and_not_before(store: Store, tmp_path: Path) -> None:
-    with store.making(RECIPE) as folder:
+    with store.build(RECIPE) as folder:
         assert folder == tmp_path / "features" / RECIPE.digest[:12]
         (folder / "file.txt").write_text("half")
         assert not store.is_complete(RECIPE)
@@ -46,18 +46,18 @@ def test_a_thing_is_complete_when_its_maker_ended_and_not_before(store: Store, t
 
 def test_what_is_complete_is_not_made_again(store: Store) -> None:
     make(store, RECIPE)
-    with store.making(RECIPE) as folder:
+    with store.build(RECIPE) as folder:
         assert folder is None
 
 
 def test_a_failure_leaves_scratch_and_its_trace_but_no_record(store: Store) -> None:
-    with pytest.raises(ZeroDivisionError), store.making(RECIPE) as folder:
+    with pytest.raises(ZeroDivisionError), store.build(RECIPE) as folder:
         assert folder is not None
         (folder / "scratch" / "last.ckpt").write_text("epoch 3")
         raise ZeroDivisionError("by zero")
     assert not store.is_complete(RECIPE)
     assert "by zero" in (store.folder(RECIPE) / "error.txt").read_text()
-    with store.making(RECIPE) as folder:
+    with store.build(RECIPE) as folder:
         assert folder is not None
         assert (folder / "scratch" / "last.ckpt").read_text() == "epoch 3"
         assert not (folder / "error.txt").exists()
@@ -279,7 +279,7 @@ def test_a_record_says_by_what_and_where_it_was_made(store: Store) -> None:
 
 
 def _make_slowly(results: Path, log: Path) -> None:
-    with Store(results).making(RECIPE) as folder:
+    with Store(results).build(RECIPE) as folder:
         if folder is not None:
             with log.open("a") as file:
                 file.write("made\n")
@@ -300,7 +300,7 @@ def test_of_two_processes_that_want_the_same_thing_one_makes_it(tmp_path: Path) 
 
 def test_a_process_at_work_is_seen_and_nothing_is_taken_from_it(store: Store) -> None:
     assert not store.is_being_made(RECIPE)
-    with store.making(RECIPE):
+    with store.build(RECIPE):
         context = multiprocessing.get_context("fork")
         with context.Pool(1) as pool:
             assert pool.apply(Store.is_being_made, (store, RECIPE))

@@ -42,7 +42,7 @@ def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:
 def test_missing_is_what_is_not_complete(work: Workspace) -> None:
     one, two = work.plan.of("data")[:2]
     assert work.missing([one, two]) == [one, two]
-    with work.store.making(two):
+    with work.store.build(two):
         pass
     assert work.missing([one, two]) == [one]
 
@@ -69,14 +69,14 @@ def test_a_misspelt_measure_of_a_column_is_an_error_that_names_the_nearest(
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
     monkeypatch.setattr(workspace, "all_papers", lambda: [paper])
     expected = (
-        f"papers/msci/paper.yaml: column AUC of {artifact}: tracks/czsl/__init__.py declares no measure "
+        f"papers/msci/paper.yaml: column AUC of {artifact}: tracks/czsl/__init__.py declares no metric "
         "'test/closd/dense/auc'; the nearest is 'test/closed/dense/auc'"
     )
     with pytest.raises(PlanError, match=f"^{re.escape(expected)}$"):
         _ = work.plan
 
 
-@pytest.mark.parametrize("key", ["measure", "beyond"])
+@pytest.mark.parametrize("key", ["metric", "beyond"])
 def test_a_misspelt_measure_of_a_claim_is_an_error_that_names_it(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:

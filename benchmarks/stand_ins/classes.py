@@ -21,7 +21,7 @@ _LISTS = ("trainclasses1.txt", "valclasses1.txt", "trainvalclasses.txt", "testcl
 
 
 @dataclass(frozen=True)
-class Form:
+class LenientModel:
     """How upstream packs a data set."""
 
     module: str
@@ -35,7 +35,7 @@ class Form:
 
 
 FORMS = {
-    "CUB": Form(
+    "CUB": LenientModel(
         "cub",
         "CUB_200_2011.tgz",
         "CUB_200_2011/images",
@@ -45,7 +45,7 @@ FORMS = {
         500,
         375,
     ),
-    "SUN": Form(
+    "SUN": LenientModel(
         "sun",
         "SUNAttributeDB_Images.tar.gz",
         "images",
@@ -55,7 +55,7 @@ FORMS = {
         640,
         480,
     ),
-    "AWA2": Form(
+    "AWA2": LenientModel(
         "awa2",
         "AwA2-data.zip",
         "Animals_with_Attributes2/JPEGImages",
@@ -174,7 +174,7 @@ def _splits(folder: Path, data: dict[str, Annotated]) -> Members:
             yield f"{place}/{file}", (folder / name / file).read_bytes()
 
 
-def _images(data: Annotated, form: Form, others: list[tuple[str, bytes]]) -> Members:
+def _images(data: Annotated, form: LenientModel, others: list[tuple[str, bytes]]) -> Members:
     yield from others
     pictures = Pictures(form.width, form.height)
     for place in data.places():

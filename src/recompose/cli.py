@@ -139,7 +139,7 @@ def report(
     from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import write_index
-    from recompose.report.published import Published
+    from recompose.report.published import PublishedLineage
     from recompose.report.results import Results
     from recompose.site.build import page
     from recompose.site.document import Site
@@ -147,7 +147,7 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = Published.checked(work.reports, papers)
+    published = PublishedLineage.checked(work.reports, papers)
     gc.freeze()  # lineages stay to the end, too
     audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
@@ -233,7 +233,7 @@ def plan(every: All = False, as_json: JSON = False) -> None:
     """Say what the parameters ask for, for which papers, what of it is there, and what the rest will take."""
     from recompose.engine import Engine
     from recompose.machine import probe
-    from recompose.monitor.outlook import outlook
+    from recompose.monitor.work_plan import outlook
     from recompose.terminal.plan import show_plan
 
     probe()
@@ -255,9 +255,9 @@ def reproduce(
     """Make what is missing with Snakemake, and show how far each paper is, what trains, and numbers as they come."""
     from recompose.engine import Engine
     from recompose.machine import probe
-    from recompose.monitor.outlook import outlook
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall
+    from recompose.monitor.work_plan import outlook
     from recompose.terminal.live import follow, show_opening
 
     probe()  # times are told, and records keep, in terms of this machine
@@ -268,28 +268,27 @@ def reproduce(
 
 
 @app.command()
-def calibrate(
+def timing(
     methods: Annotated[
-        list[str] | None, typer.Argument(help="Methods, such as msci; all that are not calibrated on this machine yet.")
+        list[str] | None, typer.Argument(help="Methods, such as msci; all not timed on this machine yet.")
     ] = None,
 ) -> None:
     """Train each method for a few steps on each data set with each backbone, on noise, and write down what that takes:
     `plan`, `cost` and `doctor` then tell time and memory of what was never run. It needs no data and no weights.
     """
-    from recompose.monitor.calibrating import calibrate as calibrated
-    from recompose.monitor.calibrating import representatives
-    from recompose.terminal.calibrate import line, verdict
+    from recompose.monitor.timing_runs import representatives, time_runs
+    from recompose.terminal.timing import line, verdict
 
     work = _workspace()
     be_quiet()
     for method in methods or ():
         _one_of("method", method, {str(run.labels["method"]): run for run in work.plan.of("runs")})
     outcomes = []
-    for outcome in calibrated(work, representatives(work, methods or ())):
+    for outcome in time_runs(work, representatives(work, methods or ())):
         outcomes.append(outcome)
         say(line(outcome))
     print(verdict(outcomes))
-    raise typer.Exit(1 if any(outcome.calibrated is None for outcome in outcomes) else 0)
+    raise typer.Exit(1 if any(outcome.timing is None for outcome in outcomes) else 0)
 
 
 @app.command()
@@ -344,7 +343,7 @@ def cost(
 ) -> None:
     """Say what is left to make, or would be after edits of params.yaml, and what it takes; makes and edits nothing."""
     from recompose.machine import probe
-    from recompose.monitor.changed import consequences
+    from recompose.monitor.edit_impact import consequences
     from recompose.terminal.cost import show_cost
 
     probe()
@@ -391,10 +390,10 @@ def audit(
     stored with the current parameters, code and inputs. Ends with an error where something does not hold. Without
     results/ it checks what can be checked, and says what cannot.
     """
-    from recompose.provenance.against import compare
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
-    from recompose.report.published import Published
+    from recompose.provenance.compare_revisions import compare
+    from recompose.report.published import PublishedLineage
     from recompose.terminal.audit import show_audit, show_comparison
 
     work = _workspace()
@@ -406,7 +405,7 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.same else 1)
-    published = Published.checked(work.reports, papers)
+    published = PublishedLineage.checked(work.reports, papers)
     gc.freeze()  # lineages stay to the end, too
     audited = audit_all(work, papers, published)
     if as_json:
@@ -417,23 +416,23 @@ def audit(
 
 
 @app.command()
-def where(
+def downstream(
     run: Annotated[
         str, typer.Argument(help="The first characters of a digest, or of a place below results/, such as runs/0123.")
     ],
     as_json: JSON = False,
 ) -> None:
     """Say which cells, figures and claims of the reports a run, an evaluation, a data set or a backbone reaches."""
-    from recompose.provenance.where import where as where_it_goes
-    from recompose.report.published import Published
-    from recompose.terminal.lineage import show_where
+    from recompose.provenance.downstream import downstream as reached_from
+    from recompose.report.published import PublishedLineage
+    from recompose.terminal.lineage import show_downstream
 
     papers = all_papers()
-    reached = where_it_goes(Published.of(_workspace().reports, papers), papers, run)
+    reached = reached_from(PublishedLineage.of(_workspace().reports, papers), papers, run)
     if as_json:
         print(json.dumps(asdict(reached), indent=2))
     else:
-        show_where(Console(), reached)
+        show_downstream(Console(), reached)
 
 
 @app.command()

@@ -9,15 +9,15 @@ from math import log2, prod
 from statistics import median
 from typing import Any
 
-from recompose.calibration import Calibration
 from recompose.digest import digest, short
 from recompose.files import read_json
 from recompose.machine import cached_probe
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import Plan, Recipe, recipe_of
-from recompose.report.published import MADE, Published
+from recompose.report.published import MADE, PublishedLineage
 from recompose.store import COSTS, RECORD, Record
+from recompose.timing import Timings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -42,7 +42,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Measured:
+class TimedJob:
     """What a job took."""
 
     job: Job
@@ -107,7 +107,7 @@ def _amounts(described: Described, sizes: Sizes, *, trains: bool) -> dict[str, i
     return amounts
 
 
-def estimate(job: Job, measured: Iterable[Measured]) -> Estimate | None:
+def estimate(job: Job, measured: Iterable[TimedJob]) -> Estimate | None:
     """What a job will take: the median of the nearest jobs of its kind, in proportion to its amounts.
 
     Of two jobs the one is nearer that differs in fewer settings; twice or half an amount counts as much as one of them.
@@ -157,7 +157,7 @@ class Costs:
     stored: Mapping[str, dict[str, Any]]  # the same; what is stored here counts in place of what was published
     sizes: Sizes
     memory: Mapping[str, int]  # key -> bytes at the peak, of runs and evaluations in the store
-    calibration: Calibration
+    calibration: Timings
     step_seconds: float | None = None  # of the probe of this machine; None: it is not measured
 
     @classmethod
@@ -167,9 +167,7 @@ class Costs:
         stored = dict(_stored(work))
         sizes, memory = _sizes(work, plans, elsewhere | stored), dict(_memory(work, stored))
         here = cached_probe()
-        return cls(
-            elsewhere, stored, sizes, memory, Calibration.read(work.results), here.step_seconds if here else None
-        )
+        return cls(elsewhere, stored, sizes, memory, Timings.read(work.results), here.step_seconds if here else None)
 
     def until(self, moment: datetime) -> "Costs":
         """Return what was known at a moment."""
@@ -177,16 +175,16 @@ class Costs:
         return replace(self, stored={key: record for key, record in self.stored.items() if begun[key] < moment})
 
     @cached_property
-    def _measured(self) -> dict[tuple[str, ...], list[Measured]]:
+    def _measured(self) -> dict[tuple[str, ...], list[TimedJob]]:
         """By kind. Of what took several attempts only the last one's time is known: it is left out."""
-        by_kind: dict[tuple[str, ...], list[Measured]] = {}
+        by_kind: dict[tuple[str, ...], list[TimedJob]] = {}
         for key, record in {**self.published, **self.stored}.items():
             made = record["made"]
             if made["attempts"] == 1:
                 job, factor = job_of(record, self.sizes), self._slower(made)
                 where = f"{made['host']}, {made['device']}" + (f", times {factor:.2f}" if factor != 1 else "")
                 by_kind.setdefault(job.kind, []).append(
-                    Measured(job, factor * made["seconds"], where, self.memory.get(key))
+                    TimedJob(job, factor * made["seconds"], where, self.memory.get(key))
                 )
         return by_kind
 
@@ -212,7 +210,7 @@ class Costs:
 def _published(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what the reports of all profiles tell: what one of them took says something of another's."""
     for made in sorted(work.reports.parent.glob(f"*/{MADE}")):
-        published = Published.of(made.parent, all_papers())
+        published = PublishedLineage.of(made.parent, all_papers())
         for key, record in published.records.items():
             if key in published.made:
                 yield key, {**record, "made": published.made[key]}

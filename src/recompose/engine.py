@@ -22,7 +22,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, ClassVar
 
-from recompose import demands
+from recompose import job_resources
 from recompose.costs import Costs, Estimate
 from recompose.digest import digest, sha256_file, short
 from recompose.errors import DamagedError, PlanError
@@ -227,8 +227,8 @@ class Engine:
             max(self._threads(phase, recipe) for recipe in recipes) * max(gpus, 1),  # each has a process of its own
             gpus,
             round(self._seconds(recipes), 1),
-            demands.minutes(recipes, estimates),
-            demands.memory(recipes, estimates, gpus),
+            job_resources.minutes(recipes, estimates),
+            job_resources.memory(recipes, estimates, gpus),
         )
 
     def _threads(self, phase: str, recipe: Recipe | None = None) -> int:
@@ -475,7 +475,7 @@ class Engine:
         return recipe is not None and self._content(recipe) == sha256
 
 
-class Delegate(Engine):
+class SubprocessEngine(Engine):
     """The engine where a single job of a workflow is carried out, by a Snakemake that another one started.
 
     What is left was dealt out there, what comes before the job is there, and receipts belong to jobs that may be
@@ -527,7 +527,7 @@ def in_order(papers: Iterable[Paper]) -> list[Paper]:
         papers,
         key=lambda paper: (
             tracks.index(paper.track),
-            len(paper.artifacts[first_artifact(paper)].measured),
+            len(paper.artifacts[first_artifact(paper)].rows),
             paper.name,
         ),
     )

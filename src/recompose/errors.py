@@ -75,7 +75,7 @@ class LineageError(RecomposeError, ValueError):
     state = "tampered"
 
 
-class OtherFormError(LineageError):
+class OutdatedLineageError(LineageError):
     """A file is a lineage as other code writes it."""
 
     state = "stale"

@@ -137,7 +137,7 @@ def probe() -> Probe | None:
             if cached := cached_probe():
                 return cached
             say("measuring this machine (once)")
-            if measured := _measure():
+            if measured := _metric():
                 write_json(path, {"of": _identity(), "probe": measured.model_dump(mode="json")})
             return measured
     except OSError as error:
@@ -145,7 +145,7 @@ def probe() -> Probe | None:
         return None
 
 
-def _measure() -> Probe | None:
+def _metric() -> Probe | None:
     """Run the probe, without oneDNN where that ends it; None where it cannot run at all."""
     measured, fault = _child()
     if measured is None:

@@ -51,9 +51,9 @@ def track_of(recipe: Recipe) -> Track:
 
 
 def raw_folder(work: Workspace, recipe: Recipe) -> Path:
-    """Where the raw files of a recipe of data lie, brought there where they are not."""
+    """Where the raw files of a recipe of data lie, verified_download there where they are not."""
     if recipe.track:
-        return track_of(recipe).bring(recipe, work.params, work.data)
+        return track_of(recipe).acquire(recipe, work.params, work.data)
     return _scenes(work, recipe)
 
 
@@ -115,10 +115,10 @@ def _description(section: Backbone) -> dict[str, str]:
 
 
 def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path) -> str:
-    from recompose.data.upstream import brought
+    from recompose.data.upstream import verified_download
 
     archive = section.weights
-    with brought(work.data, f"weights/{archive.file}", archive.urls, archive.sha256) as path:
+    with verified_download(work.data, f"weights/{archive.file}", archive.urls, archive.sha256) as path:
         if isinstance(section, Classifier):
             _check_name(path)
     (folder / archive.file).unlink(missing_ok=True)  # of an attempt that was killed
@@ -220,12 +220,12 @@ def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
 def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
     """Encode the images of a data set once, as grids of regions, or take the grids that somebody has made of them."""
     from recompose.backbones.grids import from_hdf5, write_grids
-    from recompose.data.upstream import brought
+    from recompose.data.upstream import verified_download
 
     document, needs = recipe.document, recipe.needs
     if "backbone" not in needs:
         images = track_of(recipe).images(_verified(work, needs["data"]))
-        with brought(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
+        with verified_download(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
             from_hdf5(path, folder, images=len(images))
         return
     root, index = _unchanged_raw(work, needs["data"]), work.store.folder(needs["data"])
@@ -385,13 +385,13 @@ def _make_missing(work: Workspace, folders: Mapping[Path, Recipe]) -> None:
 
 
 def _say_headline(work: Workspace, recipe: Recipe, place: str) -> None:
-    from recompose.measures import Measures
+    from recompose.metric_cache import MetricCache
 
     track = track_of(recipe)
-    measure = track.measure(track.headline)
-    value = Measures(work.store, work.results).of(recipe).get(track.headline)
+    metric = track.metric(track.headline)
+    value = MetricCache(work.store, work.results).of(recipe).get(track.headline)
     if value is not None:
-        say(f"{place} {recipe.name}: {track.headline} {measure.factor * value:.{measure.digits}f} {measure.unit}")
+        say(f"{place} {recipe.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
 
 
 def is_helper() -> bool:

@@ -18,8 +18,8 @@ from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
 
 GRIDS = "recompose.backbones.grids"
 CORPORA = {  # what pretrains backbones here: name -> the module that draws it
-    "shapes-scenes": "recompose.drawing.scenes",
-    "shapes-sentences": "recompose.drawing.sentences",
+    "shapes-scenes": "recompose.synthetic.scenes",
+    "shapes-sentences": "recompose.synthetic.sentences",
 }
 ARCHITECTURES = ROOT / "backbones" / "architectures"
 NOTHING: Mapping[str, Any] = MappingProxyType({})

@@ -21,8 +21,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from recompose.circumstances import circumstances, state_of_sources
 from recompose.digest import digest, sha256_file, sha256_files
+from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, read_json, write_json
 from recompose.plan import Recipe, described_identity
@@ -39,20 +39,20 @@ VERIFIED = "verified.json"  # of a store: which bytes were read and found right,
 Stamp = tuple[int, int, int, int]  # what differs once somebody touched a file
 
 
-class Form(BaseModel):
+class LenientModel(BaseModel):
     """A part of a document as it has to look; more may stand in it."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
 
-class StoredFile(Form):
+class StoredFile(LenientModel):
     """A file of a folder."""
 
     sha256: str
     bytes: int
 
 
-class Made(Form):
+class BuildInfo(LenientModel):
     """By what, where and when a content was made."""
 
     started: str
@@ -66,14 +66,14 @@ class Made(Form):
     step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, where one was kept
 
 
-class Need(Form):
+class Need(LenientModel):
     """What a recipe needs, by kind and digest."""
 
     kind: str
     digest: str
 
 
-class Description(Form):
+class Description(LenientModel):
     """A recipe as plain values."""
 
     kind: str
@@ -91,7 +91,7 @@ class Record(Description):
 
     inputs: dict[str, str]
     files: dict[str, StoredFile]
-    made: Made
+    made: BuildInfo
 
 
 def complaint(error: ValidationError) -> str:
@@ -266,7 +266,7 @@ class Store:
             return True
 
     @contextmanager
-    def making(self, recipe: Recipe) -> Iterator[Path | None]:
+    def build(self, recipe: Recipe) -> Iterator[Path | None]:
         """Make a recipe's content, alone: gives its folder, or None where it is complete already.
 
         Of two processes that want the same content one waits for the other. The folder may hold what an interrupted
@@ -302,7 +302,7 @@ class Store:
                         logs.enter_context(logged(folder / LOG))
                     yield missing
                 seconds = round((time.perf_counter() - clock) / len(missing), 2)  # of the last attempt
-                made = {"seconds": seconds, **sources, **circumstances()}
+                made = {"seconds": seconds, **sources, **environment()}
                 if len(missing) > 1:
                     made["shared_by"] = len(missing)
                 records = [

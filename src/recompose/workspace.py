@@ -40,25 +40,25 @@ def _check(paper: Paper) -> None:
         raise PlanError(f"{file}: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}")
     known = TRACKS[paper.track].kept
     for name, variant in paper.variants.items():
-        for unknown in (kept for kept in variant.keeps if kept not in known):
+        for unknown in (kept for kept in variant.save if kept not in known):
             raise PlanError(
                 f"{file}: variant {name}: nothing is kept by the name of {unknown}{nearest(unknown, known)}"
             )
-    for place, measure in _measures_of(paper):
+    for place, metric in _metrics_of(paper):
         try:
-            TRACKS[paper.track].description_of(measure)
+            TRACKS[paper.track].description_of(metric)
         except PlanError as error:
             raise PlanError(f"{file}: {place}: {error}") from None
 
 
-def _measures_of(paper: Paper) -> Iterator[tuple[str, str]]:
-    """The measures that a paper's artifacts and claims name, and where."""
+def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:
+    """The metrics that a paper's artifacts and claims name, and where."""
     for name, artifact in paper.artifacts.items():
         if artifact.kind != "statistics":  # whose columns are counts
             for view in artifact.all_views.values():
-                yield from ((f"column {column} of {name}", measure) for column, measure in view.columns.items())
+                yield from ((f"column {column} of {name}", metric) for column, metric in view.columns.items())
     for name, claim in paper.claims.items():
-        yield from ((f"claim {name}", measure) for measure in claim.measures)
+        yield from ((f"claim {name}", metric) for metric in claim.metrics)
 
 
 @dataclass(frozen=True)

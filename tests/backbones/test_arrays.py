@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recompose.backbones import arrays
-from recompose.backbones.arrays import Layout, Stack, Unfinished
+from recompose.backbones.arrays import Layout, ShardedArray, Unfinished
 from recompose.errors import DataError
 from recompose.files import SCRATCH
 
@@ -121,7 +121,7 @@ def test_a_process_that_is_killed_leaves_whole_images(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert write(folder) in (12, 13)  # the last image may not have been noted
-    np.testing.assert_array_equal(Stack.read(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
+    np.testing.assert_array_equal(ShardedArray.read(folder / LAYOUT.file)[:], VALUES.astype(np.float16))
 
 
 @pytest.mark.parametrize("damage", ["[]", "{", '{"images": 8}', "no note", "no part", "a shorter part", "no header"])
@@ -141,7 +141,7 @@ def test_what_is_not_whole_is_begun_anew(tmp_path: Path, damage: str) -> None:
         case _:
             note.write_text(damage)
     assert write(tmp_path) == 0
-    np.testing.assert_array_equal(Stack.read(tmp_path / LAYOUT.file)[:], VALUES.astype(np.float16))
+    np.testing.assert_array_equal(ShardedArray.read(tmp_path / LAYOUT.file)[:], VALUES.astype(np.float16))
 
 
 @pytest.mark.parametrize("field", ["images", "dtype", "shape", "part"])
@@ -162,12 +162,12 @@ def test_nothing_stays_of_a_larger_array(tmp_path: Path) -> None:
     write(tmp_path)
     write(tmp_path, images=6)
     assert sorted(content(tmp_path)) == ["array-1.npy", "array.npy"]
-    assert len(Stack.read(tmp_path / LAYOUT.file)) == 6
+    assert len(ShardedArray.read(tmp_path / LAYOUT.file)) == 6
 
 
 def test_an_array_of_no_images_is_whole_at_once(tmp_path: Path) -> None:
     write(tmp_path, images=0)
-    stack = Stack.read(tmp_path / LAYOUT.file)
+    stack = ShardedArray.read(tmp_path / LAYOUT.file)
     assert (stack.shape, len(stack), stack[:].shape) == ((0, 3, 2), 0, (0, 3, 2))
 
 
@@ -209,9 +209,9 @@ def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path
 
 
 @pytest.fixture
-def stack(tmp_path: Path) -> Stack:
+def stack(tmp_path: Path) -> ShardedArray:
     write(tmp_path)
-    return Stack.read(tmp_path / LAYOUT.file)
+    return ShardedArray.read(tmp_path / LAYOUT.file)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def stack(tmp_path: Path) -> Stack:
         np.array([[1, 8], [21, 3]]),
     ],
 )
-def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: Stack, images: object) -> None:
+def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: ShardedArray, images: object) -> None:
     expected = VALUES.astype(np.float16)[images]  # type: ignore[index]
     found = stack[images]
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
@@ -238,12 +238,12 @@ def test_indexing_gives_what_it_gives_of_an_array_in_memory(stack: Stack, images
 
 
 @pytest.mark.parametrize("images", [23, -24, [0, 23]])
-def test_an_image_that_there_is_not_is_an_error(stack: Stack, images: object) -> None:
+def test_an_image_that_there_is_not_is_an_error(stack: ShardedArray, images: object) -> None:
     with pytest.raises(IndexError):
         stack[images]
 
 
-def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: Stack) -> None:
+def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: ShardedArray) -> None:
     assert all(isinstance(part.base, np.memmap) and not part.flags.writeable for part in stack._parts)
     given = stack[2:4]
     given += 1
@@ -252,7 +252,7 @@ def test_what_is_read_is_mapped_and_what_is_given_is_not(stack: Stack) -> None:
 
 def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: Path) -> None:
     write(tmp_path)
-    found = Stack.read(tmp_path / LAYOUT.file, np.float32)
+    found = ShardedArray.read(tmp_path / LAYOUT.file, np.float32)
     for given in (found[3], found[:], found[np.array([4, 20])]):
         assert given.dtype == np.float32
     np.testing.assert_allclose(found[:], VALUES, rtol=2**-11, atol=2**-25)
@@ -263,21 +263,21 @@ def test_parts_that_do_not_go_together_are_named(tmp_path: Path, other: np.ndarr
     write(tmp_path)
     np.save(tmp_path / "array-2.npy", other)
     with pytest.raises(DataError, match=r"array-2\.npy holds float.*with which .*array\.npy does not go on"):
-        Stack.read(tmp_path / LAYOUT.file)
+        ShardedArray.read(tmp_path / LAYOUT.file)
 
 
 def test_a_pickle_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / LAYOUT.file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="Python objects"):
-        Stack.read(tmp_path / LAYOUT.file)
+        ShardedArray.read(tmp_path / LAYOUT.file)
 
 
 def test_another_process_maps_files_itself(tmp_path: Path) -> None:
     write(tmp_path)
-    sent = pickle.dumps(Stack.read(tmp_path / LAYOUT.file, np.float32))
+    sent = pickle.dumps(ShardedArray.read(tmp_path / LAYOUT.file, np.float32))
     assert len(sent) < 500
     found = pickle.loads(sent)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found[:], VALUES.astype(np.float16).astype(np.float32))
-    in_memory = pickle.loads(pickle.dumps(Stack([VALUES[:20], VALUES[20:]])))
+    in_memory = pickle.loads(pickle.dumps(ShardedArray([VALUES[:20], VALUES[20:]])))
     np.testing.assert_array_equal(in_memory[[22, 3]], VALUES[[22, 3]])

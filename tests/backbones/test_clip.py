@@ -214,7 +214,7 @@ def test_weights_come_from_an_archive_such_as_openai_published(
 ) -> None:
     """A TorchScript archive in half precision, with three constants among its tensors."""
 
-    class Published(torch.nn.Module):
+    class PublishedLineage(torch.nn.Module):
         def __init__(self, model: torch.nn.Module) -> None:
             super().__init__()
             for name, child in model.named_children():
@@ -229,7 +229,7 @@ def test_weights_come_from_an_archive_such_as_openai_published(
 
     half = build("shapes-clip", "gelu").eval()
     half.load_state_dict(backbone.state_dict())
-    published = Published(half.model.half())
+    published = PublishedLineage(half.model.half())
     torch.jit.save(torch.jit.trace(published, pixels.half(), check_trace=False), tmp_path / "weights.pt")
     again = load("shapes-clip", "gelu", tmp_path / "weights.pt")
     assert again.model.text_projection.dtype == torch.float32

@@ -10,7 +10,7 @@ from PIL import Image
 
 from recompose.backbones import images
 from recompose.backbones import pixels as module
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import pixels_of, read_pixels, shown, write_pixels
 from recompose.data.pictures import Picture
@@ -43,7 +43,7 @@ def pictures_of(root: Path) -> list[Picture]:
     return [Picture(path.name) for path in sorted(root.iterdir())]
 
 
-def written(pictures: list[Picture], root: Path, folder: Path) -> Stack:
+def written(pictures: list[Picture], root: Path, folder: Path) -> ShardedArray:
     write_pixels(pictures, root, folder, SIZE)
     return read_pixels(folder)
 

@@ -1,4 +1,4 @@
-"""Published files: trusted at their first use, and held to what they were then, whoever brought them."""
+"""Published files: trusted at their first use, and held to what they were then, whoever downloaded them."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from recompose.data.archives import extract
 from recompose.data.lock import LOCK, Content, record, recorded
-from recompose.data.upstream import MIRROR, brought
+from recompose.data.upstream import MIRROR, verified_download
 from recompose.errors import DataError, DownloadError, UnsafeArchive
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -46,7 +46,7 @@ def put(data: Path, content: bytes, place: str = PLACE) -> Path:
 
 
 def use(data: Path, *urls: str, sha256: str | None = None, place: str = PLACE) -> bytes:
-    with brought(data, place, urls, sha256) as path:
+    with verified_download(data, place, urls, sha256) as path:
         return path.read_bytes()
 
 
@@ -81,7 +81,7 @@ def test_a_file_put_there_by_hand_is_recorded_and_checked_alike(data: Path) -> N
 
 def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path) -> None:
     path = put(data, b"<html>no such file</html>", "archives/file.zip")
-    with pytest.raises(UnsafeArchive) as caught, brought(data, "archives/file.zip", (), None) as there:
+    with pytest.raises(UnsafeArchive) as caught, verified_download(data, "archives/file.zip", (), None) as there:
         extract(there, data / "unpacked")
     first, second = str(caught.value).splitlines()
     assert first == f"{path}: File is not a zip file"
@@ -91,7 +91,7 @@ def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path)
 
 def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -> None:
     path = put(data, b"#")
-    with pytest.raises(DataError, match=r"no good") as caught, brought(data, PLACE, (), sha256(b"#")):
+    with pytest.raises(DataError, match=r"no good") as caught, verified_download(data, PLACE, (), sha256(b"#")):
         raise DataError("no member")
     assert f"{path} has 1 bytes and the sha256 {sha256(b'#')}, as params.yaml expects" in str(caught.value)
 
@@ -195,7 +195,7 @@ def test_an_archive_of_a_data_set_is_whole_or_says_so(data: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "a" * 1000)
     whole = path.read_bytes()
-    with brought(data, "archives/file.zip", (), None) as there:
+    with verified_download(data, "archives/file.zip", (), None) as there:
         extract(there, data / "unpacked")
     path.write_bytes(whole[:500])
     with pytest.raises(DownloadError, match=rf"has 500 bytes, where {LOCK} expects {len(whole):,}"):

@@ -39,14 +39,14 @@ def study(work: Workspace) -> Workspace:
 
 
 def paper(measured: dict[str, str], **claims: Claim) -> Paper:
-    table = Artifact(kind="measures", caption="", measured=measured)
+    table = Artifact(kind="metrics", caption="", rows=measured)
     verdicts = {"claims": Artifact(kind="claims", caption="")} if claims else {}
     about = {"title": "", "authors": "", "venue": "", "track": "czsl", "datasets": {}}
     return Paper(name="other", artifacts={"table": table, **verdicts}, claims=claims, **about)
 
 
 def make(work: Workspace, recipe: Recipe) -> None:
-    with work.store.making(recipe) as folder:
+    with work.store.build(recipe) as folder:
         if folder:
             (folder / "scores.json").write_text("{}")
 
@@ -83,7 +83,7 @@ def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(study: Worksp
     tested = evaluations_of(study, "duplex-tested-factors")
     assert needed_by(study.plan, paper({"a": "duplex-tested-factors"})) == with_runs(tested)
     assert with_runs(tested) & with_runs(duplex) == {each.needs["run"].digest for each in duplex}
-    claim = Claim(sentence="", artifact="table", measure="", higher="csp", lower=["msci"])
+    claim = Claim(sentence="", artifact="table", metric="", higher="csp", lower=["msci"])
     assert needed_by(study.plan, paper({}, better=claim)) == with_runs([*csp, *msci])
 
 
@@ -98,12 +98,12 @@ def test_each_state_is_seen(work: Workspace) -> None:
     make(work, done)
     make(work, damaged)
     (work.store.folder(damaged) / "scores.json").write_text("{ }")
-    with pytest.raises(ZeroDivisionError), work.store.making(failed):
+    with pytest.raises(ZeroDivisionError), work.store.build(failed):
         _ = 1 / 0
-    with pytest.raises(KeyboardInterrupt), work.store.making(interrupted) as folder:
+    with pytest.raises(KeyboardInterrupt), work.store.build(interrupted) as folder:
         begin(folder)
         raise KeyboardInterrupt
-    with work.store.making(running) as folder:
+    with work.store.build(running) as folder:
         begin(folder)
         status = Observer(work, work.papers).look()
     found = states(status)
@@ -153,7 +153,7 @@ def test_a_killed_process_is_interrupted_and_the_command_to_go_on_is_named(work:
     code = (
         "import sys, time; from pathlib import Path; from recompose.workspace import Workspace\n"
         "work = Workspace(Path(sys.argv[1]))\n"
-        "with work.store.making(work.recipe(sys.argv[2])): print('at it', flush=True); time.sleep(60)"
+        "with work.store.build(work.recipe(sys.argv[2])): print('at it', flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", code, str(work.root), run.key]
     maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -179,7 +179,7 @@ def test_time_left_is_of_what_is_left_on_all_cores(work: Workspace, monkeypatch:
     path.write_text(json.dumps(record))
     observer = Observer(work, [])
     assert observer.look(NOON).pace.seconds_left == pytest.approx(1000 * (len(chance) - 1), abs=5)
-    with work.store.making(chance[1]) as folder:
+    with work.store.build(chance[1]) as folder:
         assert folder
         (folder / "scratch/attempts.txt").write_text((NOON - timedelta(seconds=400)).isoformat())
         pace = observer.look(NOON).pace
@@ -233,7 +233,7 @@ def shown(status: Status, width: int = 80) -> str:
 def test_it_fits_80_columns_with_many_runs_and_hostile_texts(work: Workspace) -> None:
     wanted = work.plan.of("runs")[:30]
     for run in wanted:
-        with pytest.raises(RuntimeError), work.store.making(run):
+        with pytest.raises(RuntimeError), work.store.build(run):
             raise RuntimeError("\x1b[31m[red]\x07 " + "long " * 100)
     text = shown(Observer(work, work.papers).look())
     assert max(map(len, text.splitlines())) <= 80

@@ -18,7 +18,7 @@ from recompose.papers.declaration import load_paper
 from recompose.params import load_params
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.vlc.cae_subsets import METHODS
-from recompose.tracks.vlc.catalogue import of_its_way
+from recompose.tracks.vlc.catalogue import active_settings
 from recompose.tracks.vlc.params import Vlc
 from tests.conftest import ROOT
 
@@ -280,8 +280,8 @@ def test_one_lambda_of_each_way_can_be_that_of_table_1_and_is_what_is_trained_he
         name: {each for each in wrong if (name, each) not in flagged("table-8")} for name, wrong in impossible.items()
     }
     assert [name for name, wrong in impossible.items() if not wrong] == [f"{row}, λ = {CHOSEN[way]}"]
-    searched_by = PAPER.variants[PAPER.artifacts["table-8"].measured[f"{row}, λ = {CHOSEN[way]}"]]
-    method = PAPER.artifacts["table-1"].measured[row]
+    searched_by = PAPER.variants[PAPER.artifacts["table-8"].rows[f"{row}, λ = {CHOSEN[way]}"]]
+    method = PAPER.artifacts["table-1"].rows[row]
     own = PAPER.variants[method].settings if method in PAPER.variants else {}
     assert section().settings("clip-cae", CORPUS, own) == section().settings("clip-cae", CORPUS, searched_by.settings)
 
@@ -378,7 +378,7 @@ def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: 
 
 
 def test_every_way_has_its_lambda_and_rows_of_table_8_say_theirs() -> None:
-    measured = PAPER.artifacts["table-8"].measured
+    measured = PAPER.artifacts["table-8"].rows
     for row, name in measured.items():
         settings = section().settings("clip-cae", CORPUS, PAPER.variants[name].settings if name != "clip-cae" else {})
         label, _, value = row.partition(" = ")
@@ -391,7 +391,7 @@ def test_every_way_has_its_lambda_and_rows_of_table_8_say_theirs() -> None:
 
 
 def test_what_is_combined_with_negatives_differs_from_its_own_in_them_alone() -> None:
-    alone, combined = (PAPER.artifacts[table].measured for table in ("table-1", "table-2"))
+    alone, combined = (PAPER.artifacts[table].rows for table in ("table-1", "table-2"))
     for row in OURS:
         first, second = (
             section().settings("clip-cae", CORPUS, PAPER.variants[name].settings if name in PAPER.variants else {})
@@ -402,10 +402,10 @@ def test_what_is_combined_with_negatives_differs_from_its_own_in_them_alone() ->
 
 def test_the_settings_are_those_that_the_text_says() -> None:
     table = PAPER.artifacts["settings"]
-    for row in table.measured:
+    for row in table.rows:
         name, place = table.setting_of(row)
         variant = PAPER.variants.get(name)
-        value: object = of_its_way(section().settings("clip-cae", CORPUS, variant.settings if variant else {}))
+        value: object = active_settings(section().settings("clip-cae", CORPUS, variant.settings if variant else {}))
         for key in place.split("."):
             value = value[key]  # type: ignore[index]
         if (row, CORPUS) in cells("settings") and (row, CORPUS) not in flagged("settings"):
@@ -415,8 +415,8 @@ def test_the_settings_are_those_that_the_text_says() -> None:
 def test_claims_compare_what_their_artifacts_show_in_print_and_in_the_demo() -> None:
     for name, claim in PAPER.claims.items():
         artifact = PAPER.artifacts[claim.artifact]
-        assert set(claim.methods) <= set(artifact.measured.values()), name
-        assert set(claim.measures) <= {each for view in artifact.all_views.values() for each in view.columns.values()}
+        assert set(claim.methods) <= set(artifact.rows.values()), name
+        assert set(claim.metrics) <= {each for view in artifact.all_views.values() for each in view.columns.values()}
         for method in claim.methods:
             variant = PAPER.variants.get(method)
             assert variant is None or (variant.every_seed and DRAWN in variant.datasets), (name, method)
@@ -426,27 +426,27 @@ def test_claims_compare_what_their_artifacts_show_in_print_and_in_the_demo() -> 
 def test_figures_look_at_what_keeps_attribution_in_ways_that_there_are() -> None:
     for name in ("figure-1", "figure-4", "figure-6", "figure-7"):
         (view,) = PAPER.artifacts[name].all_views.values()
-        assert {measure.split("/")[-2] for measure in view.columns.values()} <= set(METHODS)
+        assert {metric.split("/")[-2] for metric in view.columns.values()} <= set(METHODS)
     for name in ("figure-1", "figure-3", "figure-4", "figure-6", "figure-7", "attribution"):
-        for method in PAPER.artifacts[name].measured.values():
+        for method in PAPER.artifacts[name].rows.values():
             assert method.endswith("-attributed")
-            assert PAPER.variants[method].evaluates == method.removesuffix("-attributed")
+            assert PAPER.variants[method].reuse_runs_of == method.removesuffix("-attributed")
     assert "figure-5" not in PAPER.artifacts  # a vote among people
 
 
 def test_artifacts_are_of_kinds_and_measures_that_the_track_knows() -> None:
     track = TRACKS["vlc"]
     for artifact in PAPER.artifacts.values():
-        if artifact.kind in ("measures", "intervals", "sweep"):
+        if artifact.kind in ("metrics", "intervals", "sweep"):
             for view in artifact.all_views.values():
-                assert all(track.description_of(measure) for measure in view.columns.values())
+                assert all(track.description_of(metric) for metric in view.columns.values())
     kinds = {artifact.kind for artifact in PAPER.artifacts.values()}
-    core = {"statistics", "settings", "measures", "intervals", "claims", "sweep", "forest"}
+    core = {"statistics", "settings", "metrics", "intervals", "claims", "sweep", "forest"}
     assert kinds - core <= {*track.tables, *track.figures}
 
 
 def test_few_variants_are_trained_in_the_demo() -> None:
-    trained = [v for v in PAPER.variants.values() if v.method != "clip" and not v.evaluates and DRAWN in v.datasets]
+    trained = [v for v in PAPER.variants.values() if v.method != "clip" and not v.reuse_runs_of and DRAWN in v.datasets]
     at_all_seeds = [variant for variant in trained if variant.every_seed]
     # CLIP-FT and NegCLIP in its settings, three more ways, four with negatives, L_Attr alone
     assert len(at_all_seeds) == 2 + 3 + 4 + 1

@@ -13,8 +13,8 @@ from recompose.papers.declaration import load_paper
     ("old", "new", "said"),
     [
         (
-            "kind: measures",
-            "kynd: measures",
+            "kind: metrics",
+            "kynd: metrics",
             ["wrong", "  artifacts.table-2.kind: Field required", "table-2.kynd: Extra"],
         ),
         ("{method: csp, settings", "{method: 7, settings", ["wrong", "  variants.csp-wide.method: Input should be"]),
@@ -38,9 +38,9 @@ variants:
   csp-wide: {method: csp, settings: {dropout: 0.5}, datasets: [mit-states]}
 artifacts:
   table-2:
-    kind: measures
+    kind: metrics
     caption: c
-    measured: {CSP: csp}
+    rows: {CSP: csp}
     views: {sources: {heading: h, says: {CSP: {the text: so}}}}
 """
     monkeypatch.setattr(declaration, "FOLDER", tmp_path)

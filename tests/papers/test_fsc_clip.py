@@ -18,7 +18,7 @@ from recompose.papers.declaration import load_paper
 from recompose.params import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.vlc.aggregation import COMP, ELEVATER
-from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED, of_its_way
+from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import Vlc
 from tests.conftest import ROOT
 
@@ -256,22 +256,22 @@ def test_a_variant_fits_the_settings_of_its_method_on_each_of_its_corpora(name: 
         plain = params.settings(variant.method, dataset)
         changed = params.settings(variant.method, dataset, variant.settings)
         assert changed != plain or not variant.settings
-    assert variant.settings or variant.evaluates or variant.backbone != "main"
+    assert variant.settings or variant.reuse_runs_of or variant.backbone != "main"
 
 
-@pytest.mark.parametrize("name", [name for name, variant in PAPER.variants.items() if variant.evaluates])
+@pytest.mark.parametrize("name", [name for name, variant in PAPER.variants.items() if variant.reuse_runs_of])
 def test_what_scores_the_runs_of_another_differs_from_it_in_scoring_alone(name: str) -> None:
     variant = PAPER.variants[name]
-    of = PAPER.variants.get(str(variant.evaluates))
+    of = PAPER.variants.get(str(variant.reuse_runs_of))
     assert {key: value for key, value in variant.settings.items() if key != "scoring"} == (of.settings if of else {})
-    assert variant.method == (of.method if of else variant.evaluates)
+    assert variant.method == (of.method if of else variant.reuse_runs_of)
     assert set(variant.datasets) <= set(of.datasets if of else variant.datasets)
     if "scoring" in variant.settings:
-        assert name == f"{variant.evaluates}-at-{variant.settings['scoring']['alpha']}"
+        assert name == f"{variant.reuse_runs_of}-at-{variant.settings['scoring']['alpha']}"
 
 
 def test_every_trajectory_goes_from_clip_to_its_model() -> None:
-    rows = PAPER.artifacts["figure-4"].measured
+    rows = PAPER.artifacts["figure-4"].rows
     assert rows["CLIP"] == UNTRAINED
     for model in ("FSC-CLIP", "FSC-CLIP, LoRA", "NegCLIP‡", "CE-CLIP"):
         steps = {row: name for row, name in rows.items() if row.startswith(f"{model} at ")}
@@ -282,10 +282,10 @@ def test_every_trajectory_goes_from_clip_to_its_model() -> None:
 def test_the_settings_are_those_that_the_text_says_but_for_what_was_released_for_cc3m() -> None:
     params, table = section(), PAPER.artifacts["settings"]
     for corpus in CORPORA:
-        for row in table.measured:
+        for row in table.rows:
             name, place = table.setting_of(row)
             variant = PAPER.variants.get(name)
-            value = of_its_way(params.settings("fsc-clip", corpus, variant.settings if variant else {}))
+            value = active_settings(params.settings("fsc-clip", corpus, variant.settings if variant else {}))
             for key in place.split("."):
                 value = value[key]
             printed = cells("settings")[row, corpus].replace("×10^", "e")
@@ -298,8 +298,8 @@ def test_claims_compare_what_their_artifacts_show_somewhere_and_in_the_demo() ->
     everywhere = {*CORPORA, *DRAWN}
     for name, claim in PAPER.claims.items():
         artifact = PAPER.artifacts[claim.artifact]
-        assert set(claim.methods) <= set(artifact.measured.values()) & known, name
-        assert set(claim.measures) <= {each for view in artifact.all_views.values() for each in view.columns.values()}
+        assert set(claim.methods) <= set(artifact.rows.values()) & known, name
+        assert set(claim.metrics) <= {each for view in artifact.all_views.values() for each in view.columns.values()}
         variants = [PAPER.variants[method] for method in claim.methods if method in PAPER.variants]
         common = everywhere.intersection(*(variant.datasets for variant in variants))
         assert common & set(CORPORA) and common & set(DRAWN), name
@@ -307,7 +307,7 @@ def test_claims_compare_what_their_artifacts_show_somewhere_and_in_the_demo() ->
 
 
 def test_few_variants_are_trained_in_the_demo() -> None:
-    trained = [v for v in PAPER.variants.values() if not v.evaluates and v.method != UNTRAINED]
+    trained = [v for v in PAPER.variants.values() if not v.reuse_runs_of and v.method != UNTRAINED]
     drawn = [variant for variant in trained if set(variant.datasets) & set(DRAWN)]
     # LoRA, Table 2, three sweeps, Tables 4 and 5, Table 7, readings
     assert len(drawn) == 1 + 7 + 3 + 2 * 3 + 2 + 3

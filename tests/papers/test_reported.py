@@ -46,7 +46,16 @@ class Printed:
 
 
 SAME = {"duplex-semantic"}  # as a method: a row of its own for what is one recipe
-OURS = ("claims", "readings", "one-scale", "comparisons", "factors", "selection", "paths", "activation")  # of no paper
+OURS = (
+    "claims",
+    "interpretations",
+    "one-scale",
+    "comparisons",
+    "factors",
+    "selection",
+    "paths",
+    "activation",
+)  # of no paper
 PRINTED = {
     # 3 data sets: pairs and images of training, seen and unseen pairs and images of validation and of testing
     ("msci", "table-1"): Printed(3, 2 + 3 + 3, 134_683),
@@ -425,18 +434,16 @@ TABLE_2 = {"mit-states": (1e-4, 64, 15), "ut-zappos": (5e-4, 64, 20), "cgqa": (1
 def test_the_settings_of_crest_are_those_that_its_text_says(dataset: str) -> None:
     printed = {row: number(text) for (row, column), text in cells("crest", "settings").items() if column == dataset}
     settings = dict(flat(section_of_params("gzsl").settings("crest", dataset)))
-    measured = PAPER["crest"].artifacts["settings"].measured
+    measured = PAPER["crest"].artifacts["settings"].rows
     assert {row: float(settings[measured[row]]) for row in printed} == printed
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
 @pytest.mark.parametrize("method", ["duplex", "c-s-o"])
 def test_the_settings_on_each_data_set_are_those_of_duplex_s_table_2(method: str, dataset: str) -> None:
-    printed = [
-        number(cells("duplex", "table-2")[row, dataset]) for row in PAPER["duplex"].artifacts["table-2"].measured
-    ]
+    printed = [number(cells("duplex", "table-2")[row, dataset]) for row in PAPER["duplex"].artifacts["table-2"].rows]
     assert printed == pytest.approx(TABLE_2[dataset])
-    measured = list(PAPER["duplex"].artifacts["table-2"].measured.values())
+    measured = list(PAPER["duplex"].artifacts["table-2"].rows.values())
     assert measured == [f"training.{setting}" for setting in ("lr", "batch_size", "epochs")]
     section = section_of_params("czsl")
     own = section.methods.of(method).per_dataset[dataset]["training"]  # type: ignore[attr-defined]
@@ -469,10 +476,7 @@ def methods_of(claim: Claim) -> list[str]:
 def measured_by(paper: Paper) -> set[str]:
     """The methods and variants that artifacts show."""
     return {
-        name
-        for artifact in paper.artifacts.values()
-        if artifact.kind != "settings"
-        for name in artifact.measured.values()
+        name for artifact in paper.artifacts.values() if artifact.kind != "settings" for name in artifact.rows.values()
     }
 
 
@@ -481,7 +485,7 @@ def test_a_claim_is_of_an_artifact_that_measures_its_methods(paper: Paper, claim
     artifact = paper.artifacts[claim.artifact]
     compared = methods_of(claim)
     assert set(compared) <= KNOWN[paper.track]
-    assert set(compared) <= set(artifact.measured.values())
+    assert set(compared) <= set(artifact.rows.values())
     assert claim.higher not in claim.lower
     assert len(set(compared)) == len(compared)
     assert claim.gain is None or claim.beyond is None
@@ -491,23 +495,23 @@ def test_a_claim_is_of_an_artifact_that_measures_its_methods(paper: Paper, claim
 @pytest.mark.parametrize(("paper", "claim"), EVERY_CLAIM)
 def test_a_claim_is_of_measures_that_its_artifact_shows(paper: Paper, claim: Claim) -> None:
     views = paper.artifacts[claim.artifact].all_views.values()
-    shown = {measure for view in views for measure in view.columns.values()}
+    shown = {metric for view in views for metric in view.columns.values()}
     begins = tuple(f"{view.of}/" for view in views if view.of)
     if paper.artifacts[claim.artifact].kind == "groups":  # its paper's Seen and Unseen are S and U
         shown |= {"test/closed/dense/seen", "test/closed/dense/unseen"}
-    measures = {claim.measure, claim.beyond or claim.measure, *claim.lower_measures}
-    for measure in measures:
-        assert measure in shown or measure.startswith(begins or ("nothing",)), measure
-    assert len({TRACKS[paper.track].description_of(measure) for measure in measures}) == 1
+    metrics = {claim.metric, claim.beyond or claim.metric, *claim.lower_metrics}
+    for metric in metrics:
+        assert metric in shown or metric.startswith(begins or ("nothing",)), metric
+    assert len({TRACKS[paper.track].description_of(metric) for metric in metrics}) == 1
 
 
 def test_every_column_of_measures_is_one_that_its_track_knows() -> None:
     for paper in PAPER.values():
         for artifact in paper.artifacts.values():
-            if artifact.kind in ("measures", "sweep"):
-                columns = [measure for view in artifact.all_views.values() for measure in view.columns.values()]
+            if artifact.kind in ("metrics", "sweep"):
+                columns = [metric for view in artifact.all_views.values() for metric in view.columns.values()]
                 assert columns
-                assert all(TRACKS[paper.track].description_of(measure).digits >= 0 for measure in columns)
+                assert all(TRACKS[paper.track].description_of(metric).digits >= 0 for metric in columns)
 
 
 @pytest.mark.parametrize(("paper", "claim"), EVERY_CLAIM)
@@ -528,19 +532,21 @@ def test_what_artifacts_measure_is_a_method_or_a_variant(name: str) -> None:
 
 def test_of_each_reading_the_table_says_what_sources_say() -> None:
     for paper in map(load_paper, ("msci", "duplex", "crest")):
-        table = paper.artifacts["readings"]
+        table = paper.artifacts["interpretations"]
         says = table.views["sources"].says
-        in_words = {table.measured[row] for row in says}
-        assert {name for name, variant in paper.variants.items() if variant.reading} - in_words <= {"crest-vgt-alone"}
+        in_words = {table.rows[row] for row in says}
+        assert {name for name, variant in paper.variants.items() if variant.interpretation} - in_words <= {
+            "crest-vgt-alone"
+        }
         assert len({tuple(of_row) for of_row in says.values()}) == 1, "each row has the same sources"
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_what_is_trained_for_the_table_of_readings_has_the_seeds_of_readings(name: str) -> None:
     paper = load_paper(name)
-    shown = set(paper.artifacts["readings"].measured.values())
-    trained = {name for name, variant in paper.variants.items() if not (variant.evaluates or variant.every_seed)}
-    assert {name for name in trained if paper.variants[name].reading} == shown & trained
+    shown = set(paper.artifacts["interpretations"].rows.values())
+    trained = {name for name, variant in paper.variants.items() if not (variant.reuse_runs_of or variant.every_seed)}
+    assert {name for name in trained if paper.variants[name].interpretation} == shown & trained
 
 
 def test_every_variant_is_shown_or_claimed_of_by_its_paper() -> None:
@@ -576,13 +582,13 @@ def test_a_variant_changes_settings_of_a_method_or_its_backbone(track: str, name
         optional = {name for name, value in plain.items() if value == "None"}  # a section that may be asked for
         within = {name for name in found if name.rpartition(".")[0] in optional}
         assert found.keys() - within == plain.keys() - {name.rpartition(".")[0] for name in within}
-    if variant.evaluates:
-        assert variant.evaluates in KNOWN[track]
-        trained = VARIANTS[track].get(variant.evaluates)
+    if variant.reuse_runs_of:
+        assert variant.reuse_runs_of in KNOWN[track]
+        trained = VARIANTS[track].get(variant.reuse_runs_of)
         settings = trained.settings if trained else {}
         assert {key: value for key, value in variant.settings.items() if key != "scoring"} == settings
         assert variant.backbone == (trained.backbone if trained else "main")
-        assert "scoring" in variant.settings or variant.keeps
+        assert "scoring" in variant.settings or variant.save
     else:
         assert name in SAME or variant.settings or variant.backbone != "main"
 
@@ -613,7 +619,7 @@ def test_what_is_measured_stands_under_a_printed_row_or_is_said_to_be_another(na
         },
     }[name]
     for table, artifact in PAPER[name].artifacts.items():
-        if artifact.kind in ("settings", "measures") and table not in OURS and (name, table) not in UNPRINTED:
-            assert set(artifact.measured) - {row for row, _ in cells(name, table)} <= ours, table
+        if artifact.kind in ("settings", "metrics") and table not in OURS and (name, table) not in UNPRINTED:
+            assert set(artifact.rows) - {row for row, _ in cells(name, table)} <= ours, table
         if artifact.kind == "groups":
-            assert set(artifact.measured) <= {column for _, column in cells(name, table)}
+            assert set(artifact.rows) <= {column for _, column in cells(name, table)}

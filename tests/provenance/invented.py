@@ -61,7 +61,7 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
         "view": "exact",
         "part": "",
         "benchmark": "shapes-pairs",
-        "measure": "test/closed/dense/auc",
+        "metric": "test/closed/dense/auc",
         "names": [],
         "text": "1.0",
         "value": 1.0,
@@ -91,7 +91,7 @@ def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]]) -> dict[s
         "asked": [{"name": name, "benchmark": where, "evaluations": keys} for (name, where), keys in asked.items()],
         "records": records,
         "wanted": {},
-        "measuring": fingerprint(TRACKS["czsl"].measuring),
+        "metric_code": fingerprint(TRACKS["czsl"].metric_code),
     }
 
 

@@ -121,8 +121,8 @@ def test_a_deleted_file_is_found(root: Path, clean: Audit, name: str) -> None:
 
 def test_kept_measures_that_were_forged_are_not_believed(root: Path, clean: Audit) -> None:
     """They are kept beside the store for speed alone."""
-    for path in root.glob("results/measures/*/*.json"):
-        edit_json(path, lambda kept: kept["measures"].update({"test/closed/dense/auc": 0.5}))
+    for path in root.glob("results/metrics/*/*.json"):
+        edit_json(path, lambda kept: kept["metrics"].update({"test/closed/dense/auc": 0.5}))
     found = audited(root)
     assert (findings(found), moved(found, clean)) == ([], {})
 
@@ -400,20 +400,20 @@ def test_other_code_of_measures_is_stale_whatever_it_gives(
     assert {state for state, _, _ in findings(found)} == {"stale"}
     rows = [each for each in findings(found) if not each[1].startswith("reports/smoke/")]
     module = "recompose.tracks.czsl.metrics.czsl"
-    assert {why for _, _, why in rows} == {f"code of measures changed: {module}"}
+    assert {why for _, _, why in rows} == {f"code of metrics changed: {module}"}
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA) | {
         "duplex/table-13": {"stale": 10, "unchecked": 30}
     }
 
 
 def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The code of measures as if it had been edited, so that it gives other numbers."""
+    """The code of metrics as if it had been edited, so that it gives other numbers."""
     from recompose.report import trust
     from recompose.tracks import TRACKS
 
     track = type(TRACKS["czsl"])
-    honest, fingerprint = track.measures, trust.fingerprint
-    monkeypatch.setattr(track, "measures", lambda *given: {name: value / 2 for name, value in honest(*given).items()})
+    honest, fingerprint = track.metrics, trust.fingerprint
+    monkeypatch.setattr(track, "metrics", lambda *given: {name: value / 2 for name, value in honest(*given).items()})
     monkeypatch.setattr(
         trust, "fingerprint", lambda names: fingerprint(names) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
     )

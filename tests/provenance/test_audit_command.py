@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from recompose.cli import app
 from recompose.provenance.audit import audit_document
 from recompose.report.findings import Audit, Finding, Report
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 from recompose.terminal.audit import show_audit
 from tests.conftest import Project
 from tests.provenance.worlds import MADE_FROM_EVALUATIONS, evaluations_of, replace_once
@@ -125,7 +125,7 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
     cell = {"made_from": [name], "row": name}
     record = {"needs": {}, "kind": "evaluations"}
-    published = Published({name: {"cells": [cell], "records": {name: record}}})
+    published = PublishedLineage({name: {"cells": [cell], "records": {name: record}}})
     finding = Finding("stale", f"results/{name}", f"{name} was {name}", name, (name,))
     report = Report([finding], [f"{name} is not on this disk"])
     report.cells.update(["current"])

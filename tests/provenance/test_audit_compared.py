@@ -26,7 +26,7 @@ def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
     whole = load_paper("msci")
     table = whole.artifacts["table-2"]
     in_words = View(heading="What is said", says={"once": {"the text": "a | b", "the code": "nothing"}})
-    shown = {"measured": {"chance": "chance", "once": "chance-once"}, "views": {**table.views, "sources": in_words}}
+    shown = {"rows": {"chance": "chance", "once": "chance-once"}, "views": {**table.views, "sources": in_words}}
     return whole.model_copy(update={"artifacts": {"table-2": table.model_copy(update=shown)}})
 
 

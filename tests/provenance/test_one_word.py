@@ -13,9 +13,9 @@ import pytest
 from recompose import fingerprint as fingerprints
 from recompose.monitor.status import Observer
 from recompose.provenance.audit import audit_artifacts
-from recompose.provenance.trace import Traced, trace
+from recompose.provenance.trace import TraceResult, trace
 from recompose.report import trust
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 from recompose.report.trust import STATES, committed_since
 from recompose.site.document import Site
 from recompose.workspace import Workspace
@@ -147,7 +147,7 @@ WORLDS: list[tuple[Callable[[Path, Patch], None], str]] = [
 ]
 
 
-def traced(root: Path) -> Traced:
+def traced(root: Path) -> TraceResult:
     return trace(Workspace(root), root / CSV, ROW, COLUMN, VIEW)
 
 
@@ -158,7 +158,7 @@ def test_everything_says_the_same_word(
     world(root, monkeypatch)
     key = ("measured", VIEW, ROW, COLUMN)
     work = Workspace(root)
-    published = Published.checked(work.reports, PAPERS_LOADED)
+    published = PublishedLineage.checked(work.reports, PAPERS_LOADED)
     found, of_page, cell = audited(root), audit_artifacts(work, PAPERS_LOADED, published), traced(root)
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (word, word, word)
     assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from recompose.errors import TraceError
-from recompose.provenance.trace import Traced, trace
+from recompose.provenance.trace import TraceResult, trace
 from recompose.report.differences import changes
 from recompose.report.lineage import write_lineage
 from recompose.report.trust import reasons_of
@@ -88,7 +88,7 @@ def work(planned: Workspace, tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "project")
 
 
-def traced(work: Workspace, view: str | None = None) -> Traced:
+def traced(work: Workspace, view: str | None = None) -> TraceResult:
     return trace(work, work.reports / "msci/table-2.csv", "CSP", "shapes-pairs AUC", view)
 
 

@@ -15,7 +15,7 @@ from recompose.provenance.audit import audit, audit_artifacts
 from recompose.report.artifacts import make_artifacts
 from recompose.report.findings import Audit
 from recompose.report.index import write_index
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 from recompose.report.results import Results
 from recompose.site.build import page
 from recompose.site.document import Site
@@ -148,7 +148,7 @@ def remake_reports(root: Path, work: Workspace | None = None) -> None:
 
 def remake_index(work: Workspace) -> None:
     """What the last phase does."""
-    published = Published.checked(work.reports, PAPERS_LOADED)
+    published = PublishedLineage.checked(work.reports, PAPERS_LOADED)
     found = audit_artifacts(work, PAPERS_LOADED, published)
     site = Site(PAPERS_LOADED, published, found, work.params)
     write_index(Results(work), PAPERS_LOADED, published, page(site, work.reports))

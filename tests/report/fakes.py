@@ -28,7 +28,7 @@ def by_seed(*values: Any) -> dict[int, Any]:
 
 @dataclass
 class Fake:
-    """Measures by method, benchmark and seed; those of ``missing`` were planned and are not there."""
+    """Metrics by method, benchmark and seed; those of ``missing`` were planned and are not there."""
 
     measured: Mapping[str, Mapping[str, Mapping[int, Any]]]
     missing: set[tuple[str, str, int]] = field(default_factory=set)
@@ -53,7 +53,7 @@ class Fake:
     def is_complete(self, recipe: Recipe) -> bool:
         return self._place(recipe) not in self.missing
 
-    def measures(self, evaluation: Recipe) -> Mapping[str, float]:
+    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
         """What an evaluation measured; one that is not complete has nothing to read."""
         name, benchmark, seed = self._place(evaluation)
         assert (name, benchmark, seed) not in self.missing

@@ -22,14 +22,14 @@ from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
 AUC, SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("auc", "seen", "unseen"))
-SEEN_OVER_UNSEEN: dict[str, Any] = {"measure": SEEN, "lower": [], "lower_measures": [UNSEEN]}
+SEEN_OVER_UNSEEN: dict[str, Any] = {"metric": SEEN, "lower": [], "lower_metrics": [UNSEEN]}
 QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
 PRINTED = 2e-4
 
 
 @dataclass
 class Fake:
-    """Runs and what they measured: method -> benchmark -> seed -> AUC in percent, or all measures."""
+    """Runs and what they measured: method -> benchmark -> seed -> AUC in percent, or all metrics."""
 
     measured: dict[str, dict[str, dict[int, Any]]]
     missing: set[tuple[str, str, int]] = field(default_factory=set)
@@ -61,7 +61,7 @@ class Fake:
     def place(self, recipe: Recipe) -> tuple[str, str, int]:
         return recipe.labels["name"], recipe.labels["dataset"], recipe.labels["seed"]
 
-    def measures(self, recipe: Recipe) -> dict[str, float]:
+    def metrics(self, recipe: Recipe) -> dict[str, float]:
         """What a run measured; one that is not complete has nothing to read."""
         name, benchmark, seed = self.place(recipe)
         assert self.is_complete(recipe)
@@ -75,7 +75,7 @@ def on_d(**values: Iterable[Any]) -> Fake:
 
 
 def claim(**changed: Any) -> Claim:
-    return Claim(**({"sentence": "s", "artifact": "table-1", "measure": AUC, "higher": "a", "lower": ["b"]} | changed))
+    return Claim(**({"sentence": "s", "artifact": "table-1", "metric": AUC, "higher": "a", "lower": ["b"]} | changed))
 
 
 def paper_of(**claims: Claim) -> Paper:
@@ -146,7 +146,7 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
 def test_other_measures_have_their_own_unit_and_digits() -> None:
     seconds = {"a": {"d": {0: {"cost/test_seconds": 51}, 1: {"cost/test_seconds": 53}}}, "b": {"d": {}}}
     seconds["b"]["d"] = {0: {"cost/test_seconds": 47}, 1: {"cost/test_seconds": 47}}
-    found = of_one(Fake(seconds), measure="cost/test_seconds")
+    found = of_one(Fake(seconds), metric="cost/test_seconds")
     assert found["estimate"].text == "test seconds: a 52.000 (2) - b 47.000 (2) = +5.000 s"
 
 
@@ -312,7 +312,7 @@ def test_benchmarks_are_corrected_and_judged_by_themselves_and_only_where_all_is
     assert not cells_of(Fake(both), one=claim(gain=gain))
 
 
-# gains, and measures beside each other
+# gains, and metrics beside each other
 
 
 def test_a_gain_is_a_difference_of_differences_by_seed() -> None:
@@ -343,7 +343,7 @@ def test_a_gain_whose_methods_share_no_seed_says_so() -> None:
 def test_a_gain_can_be_put_beside_that_in_another_measure() -> None:
     a = [{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.49}]
     b = [{UNSEEN: 0.10, SEEN: 0.42}, {UNSEEN: 0.12, SEEN: 0.41}]
-    found = of_one(on_d(a=a, b=b), measure=UNSEEN, beyond=SEEN)
+    found = of_one(on_d(a=a, b=b), metric=UNSEEN, beyond=SEEN)
     assert found["estimate"].values == pytest.approx((10 - 3, 12 - 8))
     assert found["estimate"].text == (
         "(closed U of a 22.0 - closed U of b 11.0) (2) - (closed S of a 47.0 - closed S of b 41.5) (2) = +5.5 points"
@@ -357,7 +357,7 @@ def test_a_constant_inside_a_gain_is_there_at_every_seed() -> None:
     assert difference(minus(first, second), Side("c", {})).estimate is None
 
 
-# two measures of one method
+# two metrics of one method
 
 
 def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None:
@@ -372,7 +372,7 @@ def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None
 
 def test_the_measure_that_stands_worst_decides() -> None:
     work = on_d(a=[{AUC: 0.1, UNSEEN: 0.20, SEEN: 0.45}, {AUC: 0.9, UNSEEN: 0.24, SEEN: 0.50}])
-    found = of_one(work, measure=SEEN, lower=[], lower_measures=[UNSEEN, AUC])
+    found = of_one(work, metric=SEEN, lower=[], lower_metrics=[UNSEEN, AUC])
     assert found["verdict"].text == "undecided (interval spans zero)"
     assert " - closed AUC of a " in found["estimate"].text
 
@@ -389,7 +389,7 @@ def test_two_measures_of_one_method_may_be_equal_within_a_margin() -> None:
 
 def test_a_measure_without_a_label_is_called_by_its_name() -> None:
     seconds = {"a": {"d": {seed: {"cost/test_seconds": 51 + seed, "cost/epoch_seconds": 60} for seed in range(2)}}}
-    found = of_one(Fake(seconds), measure="cost/test_seconds", lower=[], lower_measures=["cost/epoch_seconds"])
+    found = of_one(Fake(seconds), metric="cost/test_seconds", lower=[], lower_metrics=["cost/epoch_seconds"])
     assert found["estimate"].text.startswith("test seconds of a 51.500 (2) - epoch seconds of a ")
 
 
@@ -397,9 +397,9 @@ def test_a_measure_without_a_label_is_called_by_its_name() -> None:
     "wrong",
     [
         {"lower": []},
-        {"lower_measures": [SEEN]},
-        {"lower": [], "lower_measures": [SEEN], "beyond": UNSEEN},
-        {"lower": [], "lower_measures": [SEEN], "gain": {"higher": "c", "lower": "d"}},
+        {"lower_metrics": [SEEN]},
+        {"lower": [], "lower_metrics": [SEEN], "beyond": UNSEEN},
+        {"lower": [], "lower_metrics": [SEEN], "gain": {"higher": "c", "lower": "d"}},
     ],
 )
 def test_a_claim_compares_with_methods_or_with_measures(wrong: dict[str, Any]) -> None:
@@ -494,7 +494,7 @@ def test_a_line_of_two_measures_of_one_method_names_both(tmp_path: Path) -> None
     sheet = NumbersOnly(tmp_path / "forest", "", [])
     draw(work, paper_of(c=claim(**SEEN_OVER_UNSEEN)), "forest", sheet)  # type: ignore[arg-type]
     (line,) = csv.DictReader(sheet.numbers[0].splitlines())
-    assert (line["measure"], line["comparison"]) == ("closed S - closed U", "a")
+    assert (line["metric"], line["comparison"]) == ("closed S - closed U", "a")
 
 
 def test_a_forest_plot_of_nothing_is_empty(tmp_path: Path) -> None:

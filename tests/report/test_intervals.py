@@ -12,7 +12,7 @@ COMP = "test/comp"
 
 
 def found(*values: float, missing: int = 0) -> dict[tuple[str, str], str]:
-    artifact = Artifact(kind="intervals", caption="", measured={"A": "a"}, columns={"Comp": COMP})
+    artifact = Artifact(kind="intervals", caption="", rows={"A": "a"}, columns={"Comp": COMP})
     paper = Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts={"t": artifact})
     results = Fake(
         {"a": {"d": by_seed(*({COMP: value} for value in values))}}, {("a", "d", seed) for seed in range(missing)}

@@ -4,7 +4,7 @@ from typing import Any
 
 from recompose.plan import Recipe, closure
 from recompose.report.lineage import lineage_of
-from recompose.report.measured import measures
+from recompose.report.measured import metrics
 from recompose.report.schema import Lineage
 from tests.report.fakes import Fake, by_seed, evaluation_of, key, paper_of
 
@@ -28,8 +28,8 @@ class Stored(Fake):
 def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:
     results = Stored({"csp": {"d": by_seed({H: 0.3})}, "clip": {"d": by_seed({AUC: 0.1})}, "coop": {"d": by_seed({})}})
     results.missing = {("coop", "d", 0)}
-    paper = paper_of(kind="measures", measured={"CSP": "csp", "CLIP": "clip"}, columns={"H": H})
-    cells = list(measures(results, paper, "table-1"))  # type: ignore[arg-type]
+    paper = paper_of(kind="metrics", rows={"CSP": "csp", "CLIP": "clip"}, columns={"H": H})
+    cells = list(metrics(results, paper, "table-1"))  # type: ignore[arg-type]
     assert [cell.row for cell in cells] == ["CSP"]
     planned = {(name, "d"): results.planned("czsl", name, "d") for name in ("clip", "coop", "csp")}
     lineage = lineage_of(results, "czsl", cells, planned)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, View, load_paper
 from recompose.report.cells import Cell
-from recompose.report.measured import measures, settings, statistics
+from recompose.report.measured import metrics, settings, statistics
 from recompose.report.tables import number_in
 from recompose.tracks.czsl import tables
 from recompose.tracks.czsl.data.pairs import PairData, Sample
@@ -98,7 +98,7 @@ def test_groups_count_the_images_of_a_split_by_the_pairs_that_training_shows_oft
     assert group_counts(data, "test") == by_hand(TESTED) == {"head": 5, "medium": 3, "tail": 4, "unseen": 6}
 
 
-# measures
+# metrics
 
 COST = {
     "cost/trainable_parameters": 1_500_000,
@@ -121,8 +121,8 @@ COLUMNS = {
 
 
 def cells_of(work: Fake, columns: dict[str, str] = COLUMNS, **rows: str) -> dict[tuple[str, str], Cell]:
-    paper = paper_of(kind="measures", measured=rows, columns=columns)
-    found = by_cell(measures(work, paper, "table-1"))  # type: ignore[arg-type]
+    paper = paper_of(kind="metrics", rows=rows, columns=columns)
+    found = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
     return {(row, column): cell for (row, column, _), cell in found.items()}
 
 
@@ -138,8 +138,8 @@ def test_measures_and_costs_are_in_the_units_of_their_kind() -> None:
         "d H": "30.0",
     }
     assert {cell.names for cell in found.values()} == {("m",)}
-    assert {column[2:]: cell.measure for (_, column), cell in found.items()} == COLUMNS
-    assert {cell.measure for cell in found.values() if cell.better} == {COLUMNS["AUC"], COLUMNS["H"]}
+    assert {column[2:]: cell.metric for (_, column), cell in found.items()} == COLUMNS
+    assert {cell.metric for cell in found.values() if cell.better} == {COLUMNS["AUC"], COLUMNS["H"]}
 
 
 def test_a_cell_is_a_mean_over_complete_seeds() -> None:
@@ -182,10 +182,10 @@ def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() 
         "coop": {"d": by_seed({name: 0.10})},
     }
     variants = {each: Variant(method="csp", datasets=["d"]) for each in ("csp-wide", "csp-once")}
-    views = {"moves": View(heading="", against="csp", columns={"AUC": name})}
-    paper = paper_of(kind="measures", measured={each: each for each in measured}, views=views)
+    views = {"moves": View(heading="", baseline="csp", columns={"AUC": name})}
+    paper = paper_of(kind="metrics", rows={each: each for each in measured}, views=views)
     paper = paper.model_copy(update={"variants": variants})
-    cells = by_cell(measures(Fake(measured), paper, "table-1"))  # type: ignore[arg-type]
+    cells = by_cell(metrics(Fake(measured), paper, "table-1"))  # type: ignore[arg-type]
     assert {row for row, _, _ in cells} == {"csp-wide", "csp-once"}
     wide, once = (cells[row, "d AUC", "moves"] for row in ("csp-wide", "csp-once"))
     assert (wide.n, once.n) == (2, 1)
@@ -199,24 +199,24 @@ def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() 
 
 
 def test_a_view_is_against_a_row_of_its_table() -> None:
-    views = {"moves": View(heading="", against="coop", columns={})}
+    views = {"moves": View(heading="", baseline="coop", columns={})}
     with pytest.raises(ValueError, match="against coop, which is no row"):
-        paper_of(kind="measures", measured={"csp": "csp"}, views=views)
+        paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
 
 
 def test_what_sources_say_is_of_a_row_of_its_table() -> None:
     views = {"said": View(heading="", says={"CoOp": {"the text": "so"}})}
     with pytest.raises(ValueError, match="says something of CoOp, which is no row"):
-        paper_of(kind="measures", measured={"csp": "csp"}, views=views)
-    with pytest.raises(ValueError, match="or measures, not both"):
+        paper_of(kind="metrics", rows={"csp": "csp"}, views=views)
+    with pytest.raises(ValueError, match="or metrics, not both"):
         View(heading="", says={"CoOp": {"the text": "so"}}, columns={"AUC": "auc"})
 
 
 def test_each_view_has_its_own_columns() -> None:
     views = {name: View(heading=name, columns={"AUC": f"test/closed/{name}/auc"}) for name in ("dense", "field")}
-    paper = paper_of(kind="measures", measured={"M": "m"}, views=views)
+    paper = paper_of(kind="metrics", rows={"M": "m"}, views=views)
     work = Fake({"m": {"d": {0: {"test/closed/dense/auc": 0.2, "test/closed/field/auc": 0.1}}}})
-    found = by_cell(measures(work, paper, "table-1"))  # type: ignore[arg-type]
+    found = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
     assert {place[2]: cell.value for place, cell in found.items()} == {"dense": 20.0, "field": 10.0}
 
 
@@ -244,7 +244,7 @@ def found_groups(data: PairData, monkeypatch: pytest.MonkeyPatch) -> Any:
     more = {seed: of_groups(head=3, medium=1, tail=4, unseen=seed) for seed in (1, 2, 3)}
     work = Fake({"without": {"d": without}, "with": {"d": more}}, missing={("with", "d", 3)})
     monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
+    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
     return by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
 
 
@@ -262,7 +262,7 @@ def test_a_side_that_is_asked_for_elsewhere_has_no_column_and_there_is_no_gain(
     each = {0: of_groups(head=3, medium=1, tail=4, unseen=1)}
     work = Fake({"with": {"d": each, "e": each}, "without": {"e": each}})
     monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
+    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
     found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
     columns = {column for _, column, _ in found}
     assert {column for column in columns if column.startswith("d")} == {"d samples", "d w/"}
@@ -274,7 +274,7 @@ def test_a_side_that_is_asked_for_nowhere_was_not_run_and_there_is_no_gain(
 ) -> None:
     work = Fake({"with": {"d": {0: of_groups(head=3, medium=1, tail=4, unseen=1)}}})
     monkeypatch.setattr(tables, "read_pairs", lambda work, dataset: data)
-    paper = paper_of(kind="groups", measured={"w/o": "without", "w/": "with"}, views=VIEWS)
+    paper = paper_of(kind="groups", rows={"w/o": "without", "w/": "with"}, views=VIEWS)
     found = by_cell(groups(work, paper, "table-1"))  # type: ignore[arg-type]
     assert {column for _, column, _ in found} == {"d samples", "d w/o", "d w/"}
     assert {cell.text for (_, column, _), cell in found.items() if column == "d w/o"} == {"not run"}
@@ -316,7 +316,7 @@ def test_gains_are_over_common_seeds(found_groups: Any, row: str, gains: list[fl
 def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set() -> None:
     work = Fake({"m": {"d": by_seed({}, {}), "e": by_seed({})}, "other": {"f": by_seed({})}}, missing={("m", "d", 1)})
     named = {"Learning rate": "lr", "Number of epochs": "epochs", "Top": "scoring.top"}
-    found = by_cell(settings(work, paper_of(kind="settings", of="m", measured=named), "table-1"))
+    found = by_cell(settings(work, paper_of(kind="settings", of="m", rows=named), "table-1"))
     values = {(row, column): (cell.text, cell.value, cell.n) for (row, column, _), cell in found.items()}
     assert values == {
         ("Learning rate", "d"): ("0.0001", 1e-4, 1),
@@ -329,7 +329,7 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
     cell = found["Learning rate", "d", ""]
     assert (cell.made_from, len(cell.expected), cell.names) == ((key("m", "d", 0),), 2, ("m",))
     others = by_cell(
-        settings(work, paper_of(kind="settings", of="m", measured={"Own": "lr", "Its": "other:lr"}), "table-1")
+        settings(work, paper_of(kind="settings", of="m", rows={"Own": "lr", "Its": "other:lr"}), "table-1")
     )
     assert {(row, column, cell.names) for (row, column, _), cell in others.items()} == {
         ("Own", "d", ("m",)),
@@ -337,7 +337,7 @@ def test_settings_are_those_that_an_evaluation_or_its_run_had_on_each_data_set()
         ("Its", "f", ("other",)),
     }
     with pytest.raises(PlanError, match="has no setting gone"):
-        list(settings(work, paper_of(kind="settings", of="m", measured={"G": "gone"}), "table-1"))
+        list(settings(work, paper_of(kind="settings", of="m", rows={"G": "gone"}), "table-1"))
 
 
 # data sets

@@ -26,7 +26,7 @@ def test_clip_is_well_above_chance_and_well_below_csp(table: str, view: str) -> 
 
 @pytest.mark.parametrize(("table", "view"), VIEWS)
 def test_no_accuracy_is_at_its_floor_or_ceiling(table: str, view: str) -> None:
-    values, rows = measured(table, view), load_paper("msci").artifacts[table.removesuffix(".csv")].measured
+    values, rows = measured(table, view), load_paper("msci").artifacts[table.removesuffix(".csv")].rows
     assert set(values) == {(row, f"shapes-pairs {column}") for row in rows for column in ("S", "U", "H", "AUC")}
     assert all(0 < value < 95 for value in values.values())
 

@@ -8,7 +8,7 @@ from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.report.comparisons import difference_cell
 from recompose.report.kinds import evaluations_of
 from recompose.report.lineage import cell_document
-from recompose.report.measured import measures
+from recompose.report.measured import metrics
 from recompose.report.seeds import in_shared_worlds
 from recompose.report.tables import seeds_note
 from tests.report.fakes import Fake, by_cell, by_seed, paper_of
@@ -58,13 +58,13 @@ def test_where_all_seeds_are_of_the_same_data_none_is_given_up() -> None:
 
 def test_a_table_says_in_which_seeds_its_rows_are_compared() -> None:
     work = Worlds({"m": {"d": by_seed({AUC: 0.2}, {AUC: 0.4})}, "v": {"d": by_seed({AUC: 0.3})}})
-    paper = paper_of(kind="measures", measured={"M": "m", "V": "v"}, columns={"AUC": AUC})
-    cells = by_cell(measures(work, paper, "table-1"))  # type: ignore[arg-type]
+    paper = paper_of(kind="metrics", rows={"M": "m", "V": "v"}, columns={"AUC": AUC})
+    cells = by_cell(metrics(work, paper, "table-1"))  # type: ignore[arg-type]
     assert {row: (cell.value, cell.n, len(cell.expected)) for (row, _, _), cell in cells.items()} == {
         "M": (20.0, 1, 1),
         "V": (30.0, 1, 1),
     }
-    alike = paper_of(kind="measures", measured={"M": "m"}, columns={"AUC": AUC})
+    alike = paper_of(kind="metrics", rows={"M": "m"}, columns={"AUC": AUC})
     note, without = (seeds_note(work, each, "table-1") for each in (paper, alike))  # type: ignore[arg-type]
     assert "(d 0)" in note
     assert without == ""
@@ -77,15 +77,15 @@ def test_an_artifact_asks_for_the_worlds_that_it_shows() -> None:
     rows = {"M": "m", "V": "v", "W": "w"}
 
     def asked(measured: dict[str, str] = rows, **artifact: Any) -> dict[str, list[int]]:
-        paper = paper_of(measured=measured, **artifact)
+        paper = paper_of(rows=measured, **artifact)
         found = evaluations_of(plan, paper, "table-1").items()
         return {name: [each.labels["seed"] for each in of] for (name, _), of in found}
 
-    assert asked(kind="measures") == {"m": [1], "v": [1], "w": [1]}
+    assert asked(kind="metrics") == {"m": [1], "v": [1], "w": [1]}
     assert asked({"M": "m", "W": "w", "not run": "x"}, kind="intervals") == {"m": [1, 2], "w": [1, 2]}
     everything = {name: list(of) for name, of in seeds.items()}
     assert asked(kind="comparisons") == everything, "every two rows are compared in the worlds that they share"
-    assert asked(kind="measures", views={"moves": View(heading="", against="m")}) == everything
+    assert asked(kind="metrics", views={"moves": View(heading="", baseline="m")}) == everything
 
 
 def test_a_difference_of_two_methods_is_called_one() -> None:
@@ -93,6 +93,6 @@ def test_a_difference_of_two_methods_is_called_one() -> None:
     cell = difference_cell(work, "czsl", "d", ("m", "v"), AUC)  # type: ignore[arg-type]
     assert (cell.value, cell.n) == (0.0, 2)
     assert cell_document(cell)["aggregate"] == "difference of means over seeds"
-    paper = paper_of(kind="measures", measured={"M": "m"}, columns={"AUC": AUC})
-    (mean,) = measures(work, paper, "table-1")  # type: ignore[arg-type]
+    paper = paper_of(kind="metrics", rows={"M": "m"}, columns={"AUC": AUC})
+    (mean,) = metrics(work, paper, "table-1")  # type: ignore[arg-type]
     assert cell_document(mean)["aggregate"] == "mean and sample standard deviation over seeds"

@@ -18,7 +18,7 @@ def sweep(stem: Path, *numbers: str, sheet: type[Sheet] = Sheet, columns: dict[s
     """Drawn from methods that are called by their number; the sheet."""
     measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in numbers}
     rows = {number: number for number in numbers}
-    artifact = Artifact(kind="sweep", caption="", x_label="weight", columns=columns or {"H": H}, measured=rows)
+    artifact = Artifact(kind="sweep", caption="", x_label="weight", columns=columns or {"H": H}, rows=rows)
     paper = Paper(name="p", title="", authors="", venue="", track="czsl", datasets={}, artifacts={"figure-1": artifact})
     drawn = sheet(stem, "", [])
     draw(Fake(measured), paper, "figure-1", drawn)  # type: ignore[arg-type]

@@ -14,9 +14,9 @@ from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_l
 from recompose.report.kinds import is_figure
 from recompose.report.measured import over_seeds
 from recompose.report.tables import cells_in_words
-from recompose.tracks.track import Measure
+from recompose.tracks.track import Metric
 
-PERCENT = Measure("%", 1.0, 1, 1)  # numbers that are in their unit already
+PERCENT = Metric("%", 1.0, 1, 1)  # numbers that are in their unit already
 
 
 def evaluation(seed: int) -> Recipe:
@@ -116,7 +116,7 @@ HOSTILE = "<script>alert(1)</script> | a_b \\input{x} $x$ [l](javascript:1) # `c
 def test_what_sources_say_is_a_part_of_words_that_nothing_was_measured_for() -> None:
     says = {"A": {"the text": "x | 1.0", "the code": "50 %"}, "B": {"the text": "y"}}
     views = {"exact": View(heading="Measured"), "said": View(heading="What is said", says=says)}
-    artifact = Artifact(kind="measures", caption="c", measured={"A": "a", "B": "b"}, views=views)
+    artifact = Artifact(kind="metrics", caption="c", rows={"A": "a", "B": "b"}, views=views)
     said = list(cells_in_words(artifact))
     assert [(each.row, each.column, each.text) for each in said] == [
         ("A", "the text", "x | 1.0"),

@@ -21,7 +21,7 @@ from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper,
 from recompose.params import Params, load_params
 from recompose.report.claims import PARTS, VERDICTS
 from recompose.report.findings import Audit, Finding, Report
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 from recompose.site import document
 from recompose.site.build import notes, page
 from recompose.site.document import Site
@@ -146,7 +146,7 @@ def cell(row: str, column: str, view: str, values: list[float], text: str = "", 
         "view": view,
         "part": "",
         "benchmark": "d",
-        "measure": MEASURE if column.endswith("AUC") else "cost/epoch_seconds",
+        "metric": MEASURE if column.endswith("AUC") else "cost/epoch_seconds",
         "names": ["csp"],
         "text": text or said,
         "value": mean,
@@ -214,12 +214,12 @@ class Toy:
             headline=Headline(artifact="table-1", method="toy"),
             artifacts={
                 "table-1": Artifact(
-                    kind="measures", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
+                    kind="metrics", caption=name("A caption"), note=name("A note"), views=views, flags=[flag]
                 ),
                 "table-2": Artifact(
-                    kind="measures",
+                    kind="metrics",
                     caption=name("Costs"),
-                    measured={name("A"): "csp", name("B"): "clip"},
+                    rows={name("A"): "csp", name("B"): "clip"},
                     views={
                         "said": View(
                             heading=name("What is said"),
@@ -235,7 +235,7 @@ class Toy:
             },
             claims={
                 name(claim): Claim(
-                    sentence=name("It is so"), artifact="table-1", measure=MEASURE, higher="csp", lower=["clip"]
+                    sentence=name("It is so"), artifact="table-1", metric=MEASURE, higher="csp", lower=["clip"]
                 )
                 for claim in SAID
             },
@@ -250,7 +250,7 @@ class Toy:
             "toy/claims": self.claims,
         }
         records = {key_of(seed): record(seed, self.name) for seed in range(3)}
-        published = Published({name: {"cells": cells, "records": records} for name, cells in lineages.items()})
+        published = PublishedLineage({name: {"cells": cells, "records": records} for name, cells in lineages.items()})
         states, why = {}, {}
         for artifact, cells in lineages.items():
             keys = {
@@ -386,7 +386,7 @@ def test_a_paper_shows_the_first_auc_of_its_own_method_in_its_own_tables(toy: To
     other = toy.paper.model_copy(update={"name": "other", "headline": Headline(artifact="table-1", method="other")})
     bare = toy.paper.model_copy(update={"name": "bare"})
     lineages = {"other/table-1": toy.site.published.lineages["toy/table-1"], **toy.site.published.lineages}
-    site = replace(toy.site, papers=[other, bare, toy.paper], published=Published(lineages))
+    site = replace(toy.site, papers=[other, bare, toy.paper], published=PublishedLineage(lineages))
     root = Reader(page(site, toy.folder / "reports")).root
     (headline,) = root.all("button", class_="headline")  # what another paper measured of it is not its own
     cell = data(root)["cells"][int(headline.attributes["data-cell"])]

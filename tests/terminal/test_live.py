@@ -71,7 +71,7 @@ def shown(of: Snapshot, headlines: Headlines) -> str:
 
 def complete(work: Workspace, kind: str, count: int) -> None:
     for recipe in work.plan.of(kind)[:count]:
-        with work.store.making(recipe):
+        with work.store.build(recipe):
             pass
 
 
@@ -172,12 +172,12 @@ def test_an_artifact_is_written_each_time_that_its_lineage_is_but_not_when_it_is
 
 def test_what_failed_in_an_earlier_call_is_no_failure_of_this_one(work: Workspace) -> None:
     first, second = work.plan.of("data")[:2]
-    with pytest.raises(RuntimeError), work.store.making(first) as folder:
+    with pytest.raises(RuntimeError), work.store.build(first) as folder:
         raise RuntimeError("then")
     assert folder
     os.utime(folder / "error.txt", (0, 0))
     reproduction = Reproduction(Engine(work))
-    with pytest.raises(RuntimeError), work.store.making(second):
+    with pytest.raises(RuntimeError), work.store.build(second):
         raise RuntimeError("now")
     assert [item.key for item in reproduction.look().failed] == [second.key]
 

@@ -17,7 +17,7 @@ from recompose.tracks.gzsl.data.stages import selecting
 
 @pytest.mark.parametrize("adapter", ["mit-states", "ut-zappos", "cgqa"])
 def test_pairs_are_as_many_as_the_data_set_has(tmp_path: Path, adapter: str) -> None:
-    TRACKS["czsl"].rehearse(Recipe("data", adapter, {"adapter": adapter}), tmp_path, 600)
+    TRACKS["czsl"].synthetic_index(Recipe("data", adapter, {"adapter": adapter}), tmp_path, 600)
     found = asdict(PairData.read(tmp_path).statistics)
     expected = asdict(importlib.import_module(czsl.ADAPTERS[adapter].module).STATISTICS)
     images = {"train_images": 600, "val_images": round(600 * expected["val_images"] / expected["train_images"])}
@@ -26,7 +26,7 @@ def test_pairs_are_as_many_as_the_data_set_has(tmp_path: Path, adapter: str) -> 
 
 @pytest.mark.parametrize("adapter", ["cub", "sun", "awa2"])
 def test_classes_are_as_many_as_the_data_set_has(tmp_path: Path, adapter: str) -> None:
-    TRACKS["gzsl"].rehearse(Recipe("data", adapter, {"adapter": adapter}), tmp_path, 200)
+    TRACKS["gzsl"].synthetic_index(Recipe("data", adapter, {"adapter": adapter}), tmp_path, 200)
     data = ClassData.read(tmp_path)
     expected = asdict(importlib.import_module(gzsl.ADAPTERS[adapter].module).COUNTS)
     of_classes = ("attributes", "seen_classes", "unseen_classes", "validation_classes")

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text, load_backbone
-from recompose.drawing.scenes import write_corpus
+from recompose.synthetic.scenes import write_corpus
 from recompose.training.hardware import Hardware
 from recompose.training.pretraining import WEIGHTS, Pretraining, _tensors, compact_vocabulary, pretrain
 

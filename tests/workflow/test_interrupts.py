@@ -46,7 +46,7 @@ def a_job_that_waits(project: Project) -> Iterator[str]:
     """Be at an evaluation, so that the job that wants it waits until this ends or the job does; gives its key."""
     work = Workspace(project.root)
     evaluation = work.plan.of("evaluations")[0]
-    with suppress(KeyboardInterrupt), work.store.making(evaluation):
+    with suppress(KeyboardInterrupt), work.store.build(evaluation):
         yield evaluation.key
         raise KeyboardInterrupt  # the evaluation is left to be made
 

@@ -1,7 +1,7 @@
 # What rules of artifacts share: their names, and what Snakemake's report shows of them.
 
 from recompose.engine import counted
-from recompose.queued import behind, queued
+from recompose.slurm_queue import behind, queued
 from recompose.report.kinds import artifact_files, is_figure
 
 CATEGORIES = {"csv": "data", "svg": "figure"}
@@ -15,7 +15,7 @@ FIRST = 1000  # priority of what shows something: it goes before all that is tra
 # what a process that makes tables, figures or the report may take of a node
 ROOM = {
     "mem_mb": lambda wildcards, attempt: 6_000 * attempt,
-    "runtime": lambda wildcards, attempt: demands.longer(60, attempt),
+    "runtime": lambda wildcards, attempt: job_resources.longer(60, attempt),
     "nodes": 1,
 }
 

@@ -20,7 +20,7 @@ rule make_data:
     priority: len(engine.queues) + 1 # or what a later stage makes of its data would go before the data of the first
     resources:
         mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
-        runtime=lambda wildcards, attempt: demands.longer(engine.job(wildcards.job).minutes, attempt),
+        runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
         nodes=1,
         **BEHIND,
     retries: 1
@@ -48,7 +48,7 @@ for _place, _queue in enumerate(engine.queues):
         resources:
             gpu=lambda wildcards: engine.job(wildcards.job).gpus,
             mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
-            runtime=lambda wildcards, attempt: demands.longer(engine.job(wildcards.job).minutes, attempt),
+            runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
             nodes=1,
             **BEHIND,
         shell:

@@ -59,7 +59,7 @@ def grids_layout(regions: int, channels: int) -> Layout:
     return Layout("grids.npy", "float16", (regions, channels))
 
 
-class Stack:
+class ShardedArray:
     """An array [images, ...] in one file or several, of which indexing reads the images that are asked for.
 
     Args:
@@ -67,7 +67,7 @@ class Stack:
         dtype: what images are given as, such as 32 bits of what is kept in 16; None: as they are kept.
 
     Example:
-        >>> stack = Stack([np.arange(6).reshape(3, 2), np.arange(6, 10).reshape(2, 2)])
+        >>> stack = ShardedArray([np.arange(6).reshape(3, 2), np.arange(6, 10).reshape(2, 2)])
         >>> stack.shape, stack[np.array([4, 0])].tolist(), stack[-2].tolist(), len(stack[1:])
         ((5, 2), [[8, 9], [0, 1]], [6, 7], 4)
     """
@@ -80,7 +80,7 @@ class Stack:
         self._path: Path | None = None
 
     @classmethod
-    def read(cls, path: Path, dtype: Any = None) -> "Stack":
+    def read(cls, path: Path, dtype: Any = None) -> "ShardedArray":
         """The array whose first file this is, memory-mapped: give it one in a folder that the store has verified.
 
         Raises:
@@ -99,7 +99,9 @@ class Stack:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What another process is sent: of files their name, as it maps them itself."""
-        return (Stack.read, (self._path, self.dtype)) if self._path else (Stack, (self._parts, self.dtype))
+        return (
+            (ShardedArray.read, (self._path, self.dtype)) if self._path else (ShardedArray, (self._parts, self.dtype))
+        )
 
     def __len__(self) -> int:
         return int(self.shape[0])

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from recompose.backbones.arrays import Stack, Unfinished, embeddings_layout
+from recompose.backbones.arrays import ShardedArray, Unfinished, embeddings_layout
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import check_size
 
@@ -14,7 +14,7 @@ BLOCK = 256  # images in one pass through the tower
 
 
 @torch.no_grad()
-def write_features(backbone: Backbone, pixels: Stack, folder: Path, device: torch.device) -> None:
+def write_features(backbone: Backbone, pixels: ShardedArray, folder: Path, device: torch.device) -> None:
     """Write the embeddings of images as the tower gives them, not normalised, or those that an interrupted process had
     not come to.
 
@@ -38,6 +38,6 @@ def write_features(backbone: Backbone, pixels: Stack, folder: Path, device: torc
             embeddings.append(backbone.encode_image(backbone.from_bytes(block)).float().cpu().numpy())
 
 
-def read_features(folder: Path) -> Stack:
+def read_features(folder: Path) -> ShardedArray:
     """The embeddings of a folder that the store has verified, memory-mapped, given in 32 bits."""
-    return Stack.read(folder / EMBEDDINGS, dtype=np.float32)
+    return ShardedArray.read(folder / EMBEDDINGS, dtype=np.float32)

@@ -19,7 +19,7 @@ from torchvision import transforms
 from torchvision.models import get_model
 from torchvision.models.feature_extraction import create_feature_extractor
 
-from recompose.backbones.arrays import Stack, Unfinished, grids_layout
+from recompose.backbones.arrays import ShardedArray, Unfinished, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.images import in_blocks
 from recompose.backbones.pixels import as_bytes
@@ -207,6 +207,6 @@ def _read(maps: Any, rows: slice, path: Path) -> np.ndarray:
     return part
 
 
-def read_grids(folder: Path) -> Stack:
+def read_grids(folder: Path) -> ShardedArray:
     """Grids [images, regions, channels] of a folder that the store has verified, memory-mapped, in 16 bits."""
-    return Stack.read(folder / GRIDS)
+    return ShardedArray.read(folder / GRIDS)

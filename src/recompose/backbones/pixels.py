@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from recompose.backbones.arrays import Stack, Unfinished, pixels_layout
+from recompose.backbones.arrays import ShardedArray, Unfinished, pixels_layout
 from recompose.backbones.images import in_blocks
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
@@ -76,6 +76,6 @@ def check_size(given: tuple[int, ...], taken: tuple[int, ...]) -> None:
         raise DataError("pictures are of {} pixels, and this CLIP takes {}: image_size in params.yaml".format(*sizes))
 
 
-def read_pixels(folder: Path) -> Stack:
+def read_pixels(folder: Path) -> ShardedArray:
     """The pictures of a folder that the store has verified, memory-mapped."""
-    return Stack.read(folder / PIXELS)
+    return ShardedArray.read(folder / PIXELS)

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from recompose.data.archives import extract
-from recompose.data.upstream import brought
+from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder
 from recompose.params import Archive
@@ -35,7 +35,7 @@ def brought_archive(archive: Archive, data: Path) -> AbstractContextManager[Path
     Raises:
         DownloadError: no mirror delivers it, or what is there is another file.
     """
-    return brought(data, f"archives/{archive.file}", archive.urls, archive.sha256)
+    return verified_download(data, f"archives/{archive.file}", archive.urls, archive.sha256)
 
 
 def unpack(

@@ -20,7 +20,7 @@ MIRROR = "RECOMPOSE_MIRROR"  # the address of a server of one's own, whose files
 
 
 @contextmanager
-def brought(data: Path, place: str, urls: Sequence[str], sha256: str | None) -> Iterator[Path]:
+def verified_download(data: Path, place: str, urls: Sequence[str], sha256: str | None) -> Iterator[Path]:
     """A published file for the block that reads it: its path, once it is there and is what it has to be.
 
     Args:

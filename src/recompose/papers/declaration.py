@@ -40,32 +40,34 @@ class Variant(Section):
     settings: dict[str, Any] = {}
     datasets: list[str]  # on which the paper shows it, and the drawn ones that stand for them
     backbone: Literal["main", "other", "other-pretraining"] = "main"  # of those that a profile names
-    evaluates: str | None = (
+    reuse_runs_of: str | None = (
         None  # the method or variant whose runs are scored with these settings, in place of runs of its own
     )
-    keeps: list[str] = []  # besides scores, for figures and measures: of what its track says can be kept
+    save: list[str] = []  # besides scores, for figures and metrics: of what its track says can be kept
     every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
-    reading: bool = False  # another reading of what the paper leaves open: run with the profile's reading_seeds
+    interpretation: bool = (
+        False  # another way to read what the paper leaves open: run with the profile's interpretation_seeds
+    )
 
 
 class View(Section):
     """One way to measure what a table or a figure shows."""
 
     heading: str
-    columns: dict[str, str] = {}  # column -> measure
-    of: str = ""  # where the names of measures begin, for kinds that know how they go on
-    against: str = ""  # the method whose values are taken off those of its variants, seed by seed
+    columns: dict[str, str] = {}  # column -> metric
+    of: str = ""  # where the names of metrics begin, for kinds that know how they go on
+    baseline: str = ""  # the method whose values are taken off those of its variants, seed by seed
     says: dict[str, dict[str, str]] = {}  # row -> source -> what that says of it, in words; nothing is measured
 
     @model_validator(mode="after")
-    def _says_or_measures(self) -> "View":
-        if self.says and (self.columns or self.of or self.against):
-            raise ValueError("a view says what sources say, or measures, not both")
+    def _says_or_metrics(self) -> "View":
+        if self.says and (self.columns or self.of or self.baseline):
+            raise ValueError("a view says what sources say, or metrics, not both")
         return self
 
 
 class Headline(Section):
-    """The number that stands for a paper: what its own method reaches, in the track's first measure."""
+    """The number that stands for a paper: what its own method reaches, in the track's first metric."""
 
     artifact: str
     method: str
@@ -83,20 +85,20 @@ class Claim(Section):
 
     sentence: str
     artifact: str
-    measure: str
+    metric: str
     higher: str  # a method or a variant
     lower: list[str] = []  # methods and variants, each of which it has to beat
-    lower_measures: list[str] = []  # in their place other measures of its own, each of which the measure has to exceed
-    beyond: str | None = None  # the gain has to be larger than that in another measure
+    lower_metrics: list[str] = []  # in their place other metrics of its own, each of which the metric has to exceed
+    beyond: str | None = None  # the gain has to be larger than that in another metric
     gain: Gain | None = None  # or larger than that of others
-    within: float | None = Field(default=None, gt=0)  # what counts as negligible, in the measure's unit
+    within: float | None = Field(default=None, gt=0)  # what counts as negligible, in the metric's unit
 
     @model_validator(mode="after")
-    def _methods_or_measures(self) -> "Claim":
-        if bool(self.lower) == bool(self.lower_measures):
-            raise ValueError("a claim compares with methods (lower) or with other measures (lower_measures)")
-        if self.lower_measures and (self.beyond or self.gain):
-            raise ValueError("a claim of two measures of one method has no beyond and no gain")
+    def _methods_or_metrics(self) -> "Claim":
+        if bool(self.lower) == bool(self.lower_metrics):
+            raise ValueError("a claim compares with methods (lower) or with other metrics (lower_metrics)")
+        if self.lower_metrics and (self.beyond or self.gain):
+            raise ValueError("a claim of two metrics of one method has no beyond and no gain")
         return self
 
     @property
@@ -106,16 +108,16 @@ class Claim(Section):
         return list(dict.fromkeys([self.higher, *self.lower, *others]))
 
     @property
-    def measures(self) -> list[str]:
-        """The measures that it compares them in."""
-        return [self.measure, *self.lower_measures, *([self.beyond] if self.beyond else [])]
+    def metrics(self) -> list[str]:
+        """The metrics that it compares them in."""
+        return [self.metric, *self.lower_metrics, *([self.beyond] if self.beyond else [])]
 
 
 class Artifact(Section):
     """A table or a figure.
 
-    Kinds of tables of the core: ``measures`` (rows are methods or variants, columns measures), ``intervals`` (the same,
-    with the ends of confidence intervals), ``comparisons`` (every two rows, in one measure), ``settings``,
+    Kinds of tables of the core: ``metrics`` (rows are methods or variants, columns metrics), ``intervals`` (the same,
+    with the ends of confidence intervals), ``comparisons`` (every two rows, in one metric), ``settings``,
     ``statistics``, ``claims``; of figures: ``sweep``, ``forest``. Tracks add their own.
     """
 
@@ -123,9 +125,9 @@ class Artifact(Section):
     caption: str
     note: str = ""
     x_label: str = ""  # of a sweep, whose rows are numbers
-    measured: dict[str, str] = {}  # row -> method or variant; of settings, row -> setting, see ``setting_of``
+    rows: dict[str, str] = {}  # row -> method or variant; of settings, row -> setting, see ``setting_of``
     of: str = ""  # of settings, whose they are
-    columns: dict[str, str] = {}  # column -> measure, or statistic, where there is one way to measure alone
+    columns: dict[str, str] = {}  # column -> metric, or statistic, where there is one way to measure alone
     views: dict[str, View] = {}  # several ways; the first one is the one to look at
     flags: list[Flag] = []
 
@@ -133,10 +135,10 @@ class Artifact(Section):
     def _columns_or_views(self) -> "Artifact":
         if self.columns and self.views:
             raise ValueError("an artifact has columns, or views that have them, not both")
-        lacking = {view.against for view in self.views.values()} - {"", *self.measured.values()}
+        lacking = {view.baseline for view in self.views.values()} - {"", *self.rows.values()}
         if lacking:
             raise ValueError(f"a view is against {', '.join(sorted(lacking))}, which is no row of the artifact")
-        unknown = {row for view in self.views.values() for row in view.says} - self.measured.keys()
+        unknown = {row for view in self.views.values() for row in view.says} - self.rows.keys()
         if unknown:
             raise ValueError(f"a view says something of {', '.join(sorted(unknown))}, which is no row of the artifact")
         return self
@@ -150,11 +152,11 @@ class Artifact(Section):
         """Of settings, whose a row shows, and which: ``of``'s, or another method's or variant's that stands before it.
 
         Example:
-            >>> table = Artifact(kind="settings", caption="", of="m", measured={"A": "lr", "B": "m-lora:lora.rank"})
+            >>> table = Artifact(kind="settings", caption="", of="m", rows={"A": "lr", "B": "m-lora:lora.rank"})
             >>> table.setting_of("A"), table.setting_of("B")
             (('m', 'lr'), ('m-lora', 'lora.rank'))
         """
-        whose, _, setting = self.measured[row].rpartition(":")
+        whose, _, setting = self.rows[row].rpartition(":")
         return whose or self.of, setting
 
 
@@ -183,8 +185,8 @@ class Paper(Section):
         if section.kind in (CLAIMS, FOREST):
             return {method for claim in self.claims.values() for method in claim.methods}
         if section.kind == "settings":
-            return {section.setting_of(row)[0] for row in section.measured}
-        return set(section.measured.values())
+            return {section.setting_of(row)[0] for row in section.rows}
+        return set(section.rows.values())
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
         """The rows that the paper printed in a table, as printed: column -> text. Of claims, the sentences."""

@@ -82,7 +82,7 @@ class TrackChoice(Section):
     methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
     seeds: Seeds = Field(description="Of the runs of methods.")
     variant_seeds: Seeds = Field(description="Of ablations and sweeps.")
-    reading_seeds: Seeds | None = Field(
+    interpretation_seeds: Seeds | None = Field(
         default=None,
         description="Of other readings of what a paper leaves open, as far as methods are run with them; those of "
         "ablations where there are none.",

@@ -12,8 +12,8 @@ from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.provenance.remote import remedy
 from recompose.report.findings import Audit, Finding, Report
-from recompose.report.published import Published
-from recompose.report.trust import Judge
+from recompose.report.published import PublishedLineage
+from recompose.report.trust import TrustEvaluator
 from recompose.workspace import Workspace
 
 
@@ -25,8 +25,8 @@ class _Checks:
     artifacts: dict[str, ArtifactCheck]
 
     @classmethod
-    def of(cls, work: Workspace, papers: list[Paper], published: Published, *, reading: bool) -> "_Checks":
-        judge = Judge(work, published, reading=reading)
+    def of(cls, work: Workspace, papers: list[Paper], published: PublishedLineage, *, reading: bool) -> "_Checks":
+        judge = TrustEvaluator(work, published, reading=reading)
         stored = StoredCheck(judge)
         say(f"audit: {len(judge.published.records)} stored things, and what they were made from", detail=True)
         stored.check()
@@ -55,7 +55,7 @@ class _Checks:
         )
 
 
-def audit_artifacts(work: Workspace, papers: list[Paper], published: Published) -> Audit:
+def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLineage) -> Audit:
     """Check every artifact and everything it was made from; figures by their digests, and what nobody touched since
     it was read by its times.
 
@@ -67,7 +67,9 @@ def audit_artifacts(work: Workspace, papers: list[Paper], published: Published) 
     return _Checks.of(work, papers, published, reading=False).audit()
 
 
-def audit(work: Workspace, papers: list[Paper], published: Published | None = None, *, drawing: bool = True) -> Audit:
+def audit(
+    work: Workspace, papers: list[Paper], published: PublishedLineage | None = None, *, drawing: bool = True
+) -> Audit:
     """Check every artifact, every byte that it was made from, and the index of the reports; where nothing is stored,
     dvc.lock is asked.
 
@@ -77,7 +79,7 @@ def audit(work: Workspace, papers: list[Paper], published: Published | None = No
         published: what of the reports can be relied on, where that was read already.
         drawing: whether figures are drawn again; without it they are checked by their digests alone.
     """
-    published = published or Published.checked(work.reports, papers)
+    published = published or PublishedLineage.checked(work.reports, papers)
     checks = _Checks.of(work, papers, published, reading=True)
     index = check_index(work, papers, published, checks.audit())  # the page tells of an audit without drawings
     if drawing:
@@ -93,7 +95,7 @@ def audit(work: Workspace, papers: list[Paper], published: Published | None = No
     return whole
 
 
-def audit_document(audited: Audit, published: Published) -> dict[str, Any]:
+def audit_document(audited: Audit, published: PublishedLineage) -> dict[str, Any]:
     """An audit as plain values."""
     findings = [vars(each) | {"keys": list(each.keys), "reaches": reach(published, each)} for each in audited.findings]
     return {
@@ -109,7 +111,7 @@ def audit_document(audited: Audit, published: Published) -> dict[str, Any]:
     }
 
 
-def reach(published: Published, finding: Finding) -> dict[str, int]:
+def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
     """How many cells of each artifact rest on what a finding concerns."""
     cells: Counter[str] = Counter()
     for key in finding.keys:

@@ -17,7 +17,7 @@ from recompose.data.lock import LOCK
 from recompose.errors import CrateError
 from recompose.papers.declaration import Paper
 from recompose.provenance.crate_graph import PARAMETERS, RUN_OF_ALL, WORKFLOW, build
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
@@ -40,7 +40,7 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
     Raises:
         CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
     """
-    published = Published.of(root / reports, papers)
+    published = PublishedLineage.of(root / reports, papers)
     folders = ("workflow", reports)
     files = _files(root, folders)
     _check_needed(root, files)

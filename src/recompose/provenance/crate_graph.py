@@ -21,7 +21,7 @@ from recompose.digest import digest, sha256_file, short
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
 from recompose.report.kinds import artifact_files
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 WORKFLOW = "workflow/Snakefile"
@@ -76,7 +76,7 @@ def build(
     root: Path,
     files: Iterable[str],
     citation: dict[str, Any],
-    published: Published,
+    published: PublishedLineage,
     papers: list[Paper],
     reports: str,
 ) -> ROCrate:
@@ -110,7 +110,7 @@ class _Graph:
     """An RO-Crate in the making."""
 
     def __init__(
-        self, root: Path, files: Iterable[str], citation: dict[str, Any], published: Published, reports: str
+        self, root: Path, files: Iterable[str], citation: dict[str, Any], published: PublishedLineage, reports: str
     ) -> None:
         self.reports = reports
         self.crate = ROCrate(version="1.1")

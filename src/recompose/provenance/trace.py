@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from recompose.errors import LineageError, TraceError
-from recompose.measures import Measures
+from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.report.lineage import behind, lineage_path, read_lineage
-from recompose.report.published import Published, read_made
+from recompose.report.published import PublishedLineage, read_made
 from recompose.report.schema import read_checked
-from recompose.report.trust import CURRENT, UNCHECKED, Judge, Verdict
+from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict
 from recompose.workspace import Workspace
 
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Traced:
+class TraceResult:
     """A cell, the records of everything behind it, and what is to be thought of it."""
 
     cell: dict[str, Any]
@@ -40,7 +40,7 @@ class Traced:
         return self.state == CURRENT
 
 
-def trace(work: Workspace, path: Path, row: str, column: str, view: str | None = None) -> Traced:
+def trace(work: Workspace, path: Path, row: str, column: str, view: str | None = None) -> TraceResult:
     """Trace the measured cell of this row and column of an artifact, given by any of its files; every file behind it is
     verified.
 
@@ -52,8 +52,8 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     lineage = _lineage(path, _read_checked)
     cell = cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
     paper, name = path.resolve().parent.name, lineage_path(path).name.partition(".")[0]
-    published = Published({f"{paper}/{name}": lineage}, read_made(work.reports))
-    verdict = _verdict(Judge(work, published), paper, name, cell)
+    published = PublishedLineage({f"{paper}/{name}": lineage}, read_made(work.reports))
+    verdict = _verdict(TrustEvaluator(work, published), paper, name, cell)
     keys = list(behind(lineage["records"], cell["made_from"]))
     made = dict(published.made)
     for key in keys:
@@ -61,12 +61,12 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
         if recipe and work.store.is_complete(recipe):
             made[key] = work.store.record(recipe)["made"]
     records = {key: lineage["records"][key] for key in keys}
-    return Traced(
+    return TraceResult(
         cell, records, {key: made[key] for key in keys if key in made}, verdict.state, list(verdict.why), verdict.note
     )
 
 
-def _verdict(judge: Judge, paper: str, name: str, cell: dict[str, Any]) -> Verdict:
+def _verdict(judge: TrustEvaluator, paper: str, name: str, cell: dict[str, Any]) -> Verdict:
     """What is to be thought of a cell: as the audit has it, from the part of the audit that concerns it."""
     verdict = judge.verdict(f"{paper}/{name}", cell)
     if paper not in PAPERS or name not in load_paper(paper).artifacts:
@@ -75,7 +75,7 @@ def _verdict(judge: Judge, paper: str, name: str, cell: dict[str, Any]) -> Verdi
     from recompose.provenance.checks.stored import StoredCheck
 
     stored = StoredCheck(judge)
-    stored.measure(cell["made_from"], Measures.of)
+    stored.metric(cell["made_from"], MetricCache.of)
     check = ArtifactCheck(judge, load_paper(paper), name, stored)
     check.check()
     key = ("measured", cell["view"], cell["row"], cell["column"])

@@ -11,7 +11,7 @@ class Cell:
     column: str
     source: str  # reported or measured
     text: str  # as people read it
-    value: float | None = None  # in the unit of its measure
+    value: float | None = None  # in the unit of its metric
     spread: float | None = None  # sample standard deviation over seeds
     n: int | None = None
     made_from: tuple[str, ...] = ()  # keys of evaluations, or of data
@@ -22,8 +22,8 @@ class Cell:
     values: tuple[float, ...] = ()  # of each of made_from, where it is a mean of them
     names: tuple[str, ...] = ()  # the methods or variants that were measured
     benchmark: str = ""
-    measure: str = ""
-    better: int = 0  # which end of the measure is the better one, see Measure
+    metric: str = ""
+    better: int = 0  # which end of the metric is the better one, see Metric
     part: str = ""  # of a claim, what of it the cell says
     beside: tuple[str, ...] = ()  # the methods and variants whose common seeds it is measured in, where those are fewer
 

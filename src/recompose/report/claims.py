@@ -1,6 +1,6 @@
 """Claims: sentences that papers draw from their artifacts, put to the test on what was measured here.
 
-A claim is one or several comparisons. A comparison is a difference of a measure of two methods, of two measures of one
+A claim is one or several comparisons. A comparison is a difference of a metric of two methods, of two metrics of one
 method, or of two differences of methods, that has to be above zero, or within a margin of it. It is paired by seed
 where both sides have at least two seeds in common; Welch's test where they have not, but two values or more each. A
 method whose numbers are the same for every seed is a constant. One run of a method that depends on its seed decides
@@ -23,7 +23,7 @@ from recompose.report.cells import Cell
 from recompose.report.inference import ALPHA, Estimate, holm, paired, welch
 from recompose.report.results import Results
 from recompose.tracks import TRACKS
-from recompose.tracks.track import Measure
+from recompose.tracks.track import Metric
 
 SUPPORTED, REVERSED, UNDECIDED = VERDICTS = ("supported here", "reversed here", "undecided")
 NOT_RUN, ONE_SEED = "not run", "one seed"
@@ -35,18 +35,18 @@ MOST_DIGITS = 6
 class Comparison:
     """A difference that is tested: two claims that rest on the same one test it once."""
 
-    measure: str
+    metric: str
     higher: str
-    lower: str  # the same one, where two measures of it are compared
+    lower: str  # the same one, where two metrics of it are compared
     beyond: str | None = None
     gain: Gain | None = None
     within: float | None = None
-    lower_measure: str | None = None
+    lower_metric: str | None = None
 
     @property
-    def measures(self) -> list[str]:
-        """The measures in it."""
-        return [each for each in (self.measure, self.lower_measure or self.beyond) if each]
+    def metrics(self) -> list[str]:
+        """The metrics in it."""
+        return [each for each in (self.metric, self.lower_metric or self.beyond) if each]
 
     @property
     def methods(self) -> list[str]:
@@ -58,13 +58,13 @@ class Comparison:
 
 def comparisons_of(claim: Claim) -> list[Comparison]:
     """The comparisons that a claim rests on."""
-    if claim.lower_measures:
+    if claim.lower_metrics:
         return [
-            Comparison(claim.measure, claim.higher, claim.higher, within=claim.within, lower_measure=measure)
-            for measure in claim.lower_measures
+            Comparison(claim.metric, claim.higher, claim.higher, within=claim.within, lower_metric=metric)
+            for metric in claim.lower_metrics
         ]
     return [
-        Comparison(claim.measure, claim.higher, lower, claim.beyond, claim.gain, claim.within) for lower in claim.lower
+        Comparison(claim.metric, claim.higher, lower, claim.beyond, claim.gain, claim.within) for lower in claim.lower
     ]
 
 
@@ -172,8 +172,8 @@ class Tested:
 
     comparison: Comparison
     difference: Difference
-    about: Measure
-    labels: tuple[str, ...]  # of its measures
+    about: Metric
+    labels: tuple[str, ...]  # of its metrics
     adjusted: float | None = None  # p, corrected
     of: int = 0  # how many comparisons it is corrected for
 
@@ -205,9 +205,9 @@ class Tested:
         return f"{self.verdict} ({self.reason})" if self.reason else self.verdict
 
     @property
-    def measures_text(self) -> str:
-        """What is measured: "AUC", "U beyond S", or of two measures of one method "first - last"."""
-        return (" - " if self.comparison.lower_measure else " beyond ").join(self.labels)
+    def metrics_text(self) -> str:
+        """What is measured: "AUC", "U beyond S", or of two metrics of one method "first - last"."""
+        return (" - " if self.comparison.lower_metric else " beyond ").join(self.labels)
 
     @property
     def unit(self) -> str:
@@ -289,8 +289,8 @@ def compare_all(results: Results, paper: Paper, benchmark: str) -> dict[Comparis
         comparison: Tested(
             comparison,
             of,
-            track.description_of(comparison.measure),
-            tuple(_label(paper, each) for each in comparison.measures),
+            track.description_of(comparison.metric),
+            tuple(_label(paper, each) for each in comparison.metrics),
             adjusted.get(comparison),
             len(tested),
         )
@@ -298,36 +298,36 @@ def compare_all(results: Results, paper: Paper, benchmark: str) -> dict[Comparis
     }
 
 
-def _label(paper: Paper, measure: str) -> str:
-    """A measure as people call it; one that has no label by its name without the split."""
+def _label(paper: Paper, metric: str) -> str:
+    """A metric as people call it; one that has no label by its name without the split."""
     labels = {name: label for label, name in TRACKS[paper.track].compared.items()}
-    return labels.get(measure, measure.partition("/")[2].replace("/", " ").replace("_", " "))
+    return labels.get(metric, metric.partition("/")[2].replace("/", " ").replace("_", " "))
 
 
 def _differ(results: Results, paper: Paper, comparison: Comparison, benchmark: str) -> Difference:
-    def side(method: str, measure: str) -> Side:
-        label = f"{_label(paper, measure)} of {method}" if len(comparison.measures) > 1 else method
-        return _side(results, paper, comparison, method, measure, benchmark, label)
+    def side(method: str, metric: str) -> Side:
+        label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
+        return _side(results, paper, comparison, method, metric, benchmark, label)
 
-    measure = comparison.measure
-    higher = side(comparison.higher, measure)
-    lower = side(comparison.lower, comparison.lower_measure or measure)
+    metric = comparison.metric
+    higher = side(comparison.higher, metric)
+    lower = side(comparison.lower, comparison.lower_metric or metric)
     if comparison.beyond:
         others = side(comparison.higher, comparison.beyond), side(comparison.lower, comparison.beyond)
     elif comparison.gain:
-        others = side(comparison.gain.higher, measure), side(comparison.gain.lower, measure)
+        others = side(comparison.gain.higher, metric), side(comparison.gain.lower, metric)
     else:
         return difference(higher, lower, comparison.within)
     return difference(minus(higher, lower), minus(*others), comparison.within)
 
 
 def _side(
-    results: Results, paper: Paper, comparison: Comparison, method: str, measure: str, benchmark: str, label: str
+    results: Results, paper: Paper, comparison: Comparison, method: str, metric: str, benchmark: str, label: str
 ) -> Side:
-    """The values of a method, in the measure's unit; what is not a number counts as not measured."""
-    factor = TRACKS[paper.track].description_of(measure).factor
+    """The values of a method, in the metric's unit; what is not a number counts as not measured."""
+    factor = TRACKS[paper.track].description_of(metric).factor
     measured = {
-        int(each.labels["seed"]): factor * results.measures(each).get(measure, nan)
+        int(each.labels["seed"]): factor * results.metrics(each).get(metric, nan)
         for each in results.complete(paper.track, method, benchmark)
     }
     values = {seed: value for seed, value in sorted(measured.items()) if isfinite(value)}
@@ -371,7 +371,7 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 # what is corrected rests on all comparisons
                 basis = family if part in ("verdict", "adjusted p") else own
                 each = found.difference.each if part == "estimate" else ()
-                yield basis.cell(row, part, text, value, found.difference.n, claim.measure, each)
+                yield basis.cell(row, part, text, value, found.difference.n, claim.metric, each)
 
 
 def _said(found: Tested) -> Iterator[tuple[str, str, float | None]]:
@@ -409,7 +409,7 @@ class Basis:
         text: str,
         value: float | None,
         n: int,
-        measure: str,
+        metric: str,
         values: tuple[float, ...] = (),
     ) -> Cell:
         """A cell that rests on it."""
@@ -425,7 +425,7 @@ class Basis:
             values=values,
             names=self.methods,
             benchmark=self.benchmark,
-            measure=measure,
+            metric=metric,
             part=part,
         )
 

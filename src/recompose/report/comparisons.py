@@ -15,34 +15,34 @@ from recompose.tracks import TRACKS
 
 
 def comparisons(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Every two rows of a table: how much more the row has than the one that names the column, in the measure of each
+    """Every two rows of a table: how much more the row has than the one that names the column, in the metric of each
     view.
     """
     artifact = paper.artifacts[name]
     for view, section in artifact.all_views.items():
         for benchmark in results.benchmarks(paper.track):
-            planned = {row: bool(results.planned(paper.track, of, benchmark)) for row, of in artifact.measured.items()}
+            planned = {row: bool(results.planned(paper.track, of, benchmark)) for row, of in artifact.rows.items()}
             for other, row in combinations((row for row, is_there in planned.items() if is_there), 2):
-                methods = artifact.measured[row], artifact.measured[other]
+                methods = artifact.rows[row], artifact.rows[other]
                 cell = difference_cell(results, paper.track, benchmark, methods, section.of)
                 yield replace(cell, row=row, column=f"{benchmark} - {other}", view=view)
 
 
-def difference_cell(results: Results, track: str, benchmark: str, methods: tuple[str, str], measure: str) -> Cell:
-    """How much more of a measure the first of two methods has, in the seeds that both have, with the 95 % interval of
+def difference_cell(results: Results, track: str, benchmark: str, methods: tuple[str, str], metric: str) -> Cell:
+    """How much more of a metric the first of two methods has, in the seeds that both have, with the 95 % interval of
     the mean where there are two or more.
     """
     planned = [results.planned(track, name, benchmark) for name in methods]
     there = [[each for each in of_name if results.is_complete(each)] for of_name in planned]
     complete = _by_seed(*there)
     keys, expected = (tuple(each.key for of_name in both for each in of_name) for both in (there, planned))
-    about = TRACKS[track].description_of(measure)
+    about = TRACKS[track].description_of(metric)
     own, others = (
-        [about.factor * results.measures(both[side]).get(measure, nan) for both in complete] for side in (0, 1)
+        [about.factor * results.metrics(both[side]).get(metric, nan) for both in complete] for side in (0, 1)
     )
     moved, text = _difference(own, others, about.digits)
     cell = Cell("", "", "measured", text, moved, n=len(own), made_from=keys, expected=expected)
-    return replace(cell, names=methods, benchmark=benchmark, measure=measure)
+    return replace(cell, names=methods, benchmark=benchmark, metric=metric)
 
 
 def _difference(own: list[float], others: list[float], digits: int) -> tuple[float | None, str]:

@@ -23,20 +23,20 @@ def expectations(results: Results) -> list[Expectation]:
     return [each for place in places if place for each in function(place)(results)]
 
 
-def mean_of(results: Results, track: str, method: str, measure: str, benchmark: str) -> float | None:
+def mean_of(results: Results, track: str, method: str, metric: str, benchmark: str) -> float | None:
     """Return the mean of a method over what is there on a benchmark, or None where nothing is."""
-    measured = [results.measures(each) for each in results.complete(track, method, benchmark)]
-    values = [numbers[measure] for numbers in measured if measure in numbers]
+    measured = [results.metrics(each) for each in results.complete(track, method, benchmark)]
+    values = [numbers[metric] for numbers in measured if metric in numbers]
     return mean(values) if values else None
 
 
 def is_above(
-    results: Results, track: str, measure: str, higher: Iterable[str], lower: str, sentence: str
+    results: Results, track: str, metric: str, higher: Iterable[str], lower: str, sentence: str
 ) -> Iterator[Expectation]:
     """Yield, for each benchmark, whether each of some methods has a higher mean than another."""
     for benchmark in results.benchmarks(track):
-        floor = mean_of(results, track, lower, measure, benchmark)
-        means = {name: mean_of(results, track, name, measure, benchmark) for name in higher}
+        floor = mean_of(results, track, lower, metric, benchmark)
+        means = {name: mean_of(results, track, name, metric, benchmark) for name in higher}
         known = {name: value for name, value in means.items() if value is not None}
         if floor is None or not known:
             continue

@@ -48,7 +48,7 @@ class Audit:
     evaluations: int  # that the reports were made from
     files: int  # that were read
     lineages: dict[str, dict[str, Any]]  # of the artifacts, those that can be used
-    numbers: dict[str, dict[str, float]]  # of each evaluation whose measures were taken anew from its scores
+    numbers: dict[str, dict[str, float]]  # of each evaluation whose metrics were taken anew from its scores
     remedy: str = ""  # for what could not be checked because it is not on this disk
 
     @property

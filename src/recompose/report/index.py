@@ -13,7 +13,7 @@ from recompose.papers.declaration import FOLDER, PAPERS, Paper
 from recompose.params import json_schema, reference
 from recompose.report.formats import escape_markdown, measured_part
 from recompose.report.kinds import is_figure
-from recompose.report.published import MADE, Published
+from recompose.report.published import MADE, PublishedLineage
 from recompose.report.results import Results
 from recompose.report.tables import build_table
 from recompose.tracks import FORMS, TRACKS
@@ -41,7 +41,7 @@ def plots(results: Results) -> dict[str, str]:
     return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
 
 
-def write_index(results: Results, papers: list[Paper], published: Published, page: str) -> list[str]:
+def write_index(results: Results, papers: list[Paper], published: PublishedLineage, page: str) -> list[str]:
     """Write the report site's page, the index and the numbers that DVC compares, and how everything was made; gives
     the files.
 
@@ -62,7 +62,7 @@ def write_index(results: Results, papers: list[Paper], published: Published, pag
     return [*texts, INDEX, MADE]
 
 
-def made_of(work: Workspace, published: Published) -> dict[str, Any]:
+def made_of(work: Workspace, published: PublishedLineage) -> dict[str, Any]:
     """By what, where and when everything behind the artifacts was made; what is not on this disk as the file has it
     that is there.
     """
@@ -78,23 +78,23 @@ def made_of(work: Workspace, published: Published) -> dict[str, Any]:
 
 
 def metrics_json(results: Results) -> str:
-    """Track, benchmark, method and measure, in the measure's unit, means over seeds."""
+    """Track, benchmark, method and metric, in the metric's unit, means over seeds."""
     numbers: dict[str, Any] = {}
     for name, plan in results.plan.tracks.items():
         track = TRACKS[name]
         for benchmark in plan.benchmarks:
             for method in plan.methods:
-                measured = [results.measures(each) for each in results.complete(name, method, benchmark)]
+                measured = [results.metrics(each) for each in results.complete(name, method, benchmark)]
                 if measured:
-                    of = dict(_means(measured, track.compared, lambda measure, t=track: t.measure(measure).factor))
+                    of = dict(_means(measured, track.compared, lambda metric, t=track: t.metric(metric).factor))
                     numbers.setdefault(name, {}).setdefault(benchmark, {})[method] = of
     return json.dumps(numbers, indent=2) + "\n"
 
 
 def _means(measured: list[Any], compared: Any, factor: Any) -> Iterator[tuple[str, float]]:
-    for label, measure in compared.items():
-        if all(measure in of for of in measured):
-            yield label, round(factor(measure) * mean(of[measure] for of in measured), 4)
+    for label, metric in compared.items():
+        if all(metric in of for of in measured):
+            yield label, round(factor(metric) * mean(of[metric] for of in measured), 4)
 
 
 def readme(results: Results, papers: list[Paper]) -> str:

@@ -18,14 +18,14 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     track = TRACKS[paper.track]
     columns = next(iter(paper.artifacts[name].all_views.values())).columns
     for row in rows_of(results, paper, name):
-        for column, measure in columns.items():
-            about = track.description_of(measure)
-            numbers = [results.measures(evaluation) for evaluation in row.complete]
-            values = [of[measure] for of in numbers if measure in of]
+        for column, metric in columns.items():
+            about = track.description_of(metric)
+            numbers = [results.metrics(evaluation) for evaluation in row.complete]
+            values = [of[metric] for of in numbers if metric in of]
             if row.complete and not values:
                 continue
             cell = over_seeds(row.row, f"{row.benchmark} {column}", values, row.complete, row.planned, about)
-            cell = row.at_place(cell, "", measure)
+            cell = row.at_place(cell, "", metric)
             yield cell
             if len(values) < 2:
                 continue

@@ -12,8 +12,8 @@ from recompose.report.seeds import in_shared_worlds
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 
-TABLES = ("statistics", "settings", "measures", "intervals", "comparisons", CLAIMS)
-COMPARED = ("measures", "intervals")  # tables that compare their rows in the worlds that all of them have
+TABLES = ("statistics", "settings", "metrics", "intervals", "comparisons", CLAIMS)
+COMPARED = ("metrics", "intervals")  # tables that compare their rows in the worlds that all of them have
 SITE = ROOT / "site"  # the page's template, style and script
 FIGURES = {
     "sweep": "recompose.report.figures.sweep:draw_sweep",
@@ -57,7 +57,11 @@ def artifact_recipe(plan: Plan, paper: Paper, name: str) -> Recipe:
     track = TRACKS[paper.track]
     kind = paper.artifacts[name].kind
     places = [(figures_of(paper) | dict(track.tables)).get(kind, "")]
-    modules = ["recompose.report.artifacts", *track.measuring, *(place.partition(":")[0] for place in places if place)]
+    modules = [
+        "recompose.report.artifacts",
+        *track.metric_code,
+        *(place.partition(":")[0] for place in places if place),
+    ]
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in plan.benchmarks(paper.track)}
     evaluations = {each.key: each for asked in evaluations_of(plan, paper, name).values() for each in asked}
     document = {"artifact": f"{paper.name}/{name}", "declared": declared(paper, name)}
@@ -73,7 +77,7 @@ def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str],
     """
     artifact, methods = paper.artifacts[name], sorted(paper.methods_of(name))
     # two rows whose difference is shown may share more worlds than all rows do
-    by_difference = any(view.against for view in artifact.views.values())
+    by_difference = any(view.baseline for view in artifact.views.values())
     found: dict[tuple[str, str], list[Recipe]] = {}
     for benchmark in plan.benchmarks(paper.track):
         planned = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}

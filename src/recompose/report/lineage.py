@@ -37,7 +37,7 @@ def cell_document(cell: Cell) -> dict[str, Any]:
         "view": cell.view,
         "part": cell.part,
         "benchmark": cell.benchmark,
-        "measure": cell.measure,
+        "metric": cell.metric,
         "names": list(cell.names),
         "text": cell.text,
         "value": cell.value,
@@ -72,7 +72,7 @@ def lineage_of(
         track: the paper's.
         cells: of an artifact.
         shown: the evaluations that it is made from, by method or variant and benchmark; also those of methods that have
-            none of its measures, and so no cell.
+            none of its metrics, and so no cell.
     """
     measured = [cell for cell in cells if cell.source == "measured"]
     planned = {place: results.planned(track, *place) for place in shown}
@@ -93,7 +93,7 @@ def lineage_of(
             recipe.key: shown_record(results.record(recipe)) for recipe in behind if results.is_complete(recipe)
         },
         "wanted": {recipe.key: recipe.description() for recipe in closure(others)},
-        "measuring": fingerprint(TRACKS[track].measuring),
+        "metric_code": fingerprint(TRACKS[track].metric_code),
     }
 
 

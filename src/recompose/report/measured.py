@@ -13,7 +13,7 @@ from recompose.report.comparisons import difference_cell
 from recompose.report.results import Results
 from recompose.report.seeds import in_shared_worlds
 from recompose.tracks import TRACKS
-from recompose.tracks.track import Measure
+from recompose.tracks.track import Metric
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Row:
     complete: list[Recipe]
     beside: tuple[str, ...] = ()  # the names of all rows, where some have seeds that others have not
 
-    def at_place(self, cell: Cell, view: str, measure: str) -> Cell:
+    def at_place(self, cell: Cell, view: str, metric: str) -> Cell:
         """A cell of this row, with what it shows."""
         place = {"names": (self.name,), "benchmark": self.benchmark, "beside": self.beside}
-        return replace(cell, view=view, measure=measure, **place)  # type: ignore[arg-type]
+        return replace(cell, view=view, metric=metric, **place)  # type: ignore[arg-type]
 
 
 def statistics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -54,7 +54,7 @@ def of_data(data: Recipe, row: str, column: str, value: float, benchmark: str) -
 def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Settings of a method on each data set, as its runs had them; of rows that name another, as its own had."""
     artifact = paper.artifacts[name]
-    for row in artifact.measured:
+    for row in artifact.rows:
         method, setting = artifact.setting_of(row)
         for benchmark in results.benchmarks(paper.track):
             planned = results.planned(paper.track, method, benchmark)
@@ -77,38 +77,38 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
     raise PlanError(f"{evaluation.name} has no setting {setting}")
 
 
-def measures(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """The measures of each row's evaluations, in each view; those that a method does not have are left out."""
+def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """The metrics of each row's evaluations, in each view; those that a method does not have are left out."""
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
     for row in rows_of(results, paper, name):
-        numbers = [results.measures(evaluation) for evaluation in row.complete]
+        numbers = [results.metrics(evaluation) for evaluation in row.complete]
         for view, section in artifact.all_views.items():
-            if section.against:
+            if section.baseline:
                 yield from _moves(results, paper, view, section, row)
                 continue
-            for column, measure in section.columns.items():
-                values = [of[measure] for of in numbers if measure in of]
+            for column, metric in section.columns.items():
+                values = [of[metric] for of in numbers if metric in of]
                 if values or not row.complete:
-                    label, about = f"{row.benchmark} {column}", track.description_of(measure)
+                    label, about = f"{row.benchmark} {column}", track.description_of(metric)
                     cell = over_seeds(row.row, label, values, row.complete, row.planned, about)
-                    yield row.at_place(cell, view, measure)
+                    yield row.at_place(cell, view, metric)
 
 
 def _moves(results: Results, paper: Paper, view: str, section: View, row: Row) -> Iterator[Cell]:
-    """What a variant moves: its measures less those of its method, in the seeds that both have, with the 95 % interval
+    """What a variant moves: its metrics less those of its method, in the seeds that both have, with the 95 % interval
     of the mean where there are two or more.
     """
-    declared, base = paper.variants.get(row.name), section.against
+    declared, base = paper.variants.get(row.name), section.baseline
     if declared is None or declared.method != base:
         return
-    for column, measure in section.columns.items():
-        cell = difference_cell(results, paper.track, row.benchmark, (row.name, base), measure)
+    for column, metric in section.columns.items():
+        cell = difference_cell(results, paper.track, row.benchmark, (row.name, base), metric)
         yield replace(cell, row=row.row, column=f"{row.benchmark} {column}", view=view)
 
 
 def rows_of(results: Results, paper: Paper, name: str) -> Iterator[Row]:
     """The rows of an artifact on each benchmark where the profile asks for them; of worlds those that all have."""
-    rows = paper.artifacts[name].measured
+    rows = paper.artifacts[name].rows
     compared: dict[str, dict[str, list[Recipe]]] = {}
     beside: dict[str, tuple[str, ...]] = {}
     for benchmark in results.benchmarks(paper.track):
@@ -126,7 +126,7 @@ def rows_of(results: Results, paper: Paper, name: str) -> Iterator[Row]:
 
 
 def over_seeds(
-    row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], measure: Measure
+    row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], metric: Metric
 ) -> Cell:
     """A cell of the mean over seeds, and the sample standard deviation where there are several; values as they are
     kept.
@@ -135,10 +135,10 @@ def over_seeds(
     expected = tuple(evaluation.key for evaluation in planned)
     if not values:
         text = "not measured" if complete else "not run"
-        return Cell(row, column, "measured", text, n=0, made_from=keys, expected=expected, better=measure.better)
-    values = [measure.factor * value for value in values]
+        return Cell(row, column, "measured", text, n=0, made_from=keys, expected=expected, better=metric.better)
+    values = [metric.factor * value for value in values]
     spread = stdev(values) if len(values) > 1 else None
-    digits = measure.digits
+    digits = metric.digits
     text = f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else "")
     each = tuple(values) if len(values) == len(keys) else ()
     return Cell(
@@ -152,5 +152,5 @@ def over_seeds(
         keys,
         expected,
         values=each,
-        better=measure.better,
+        better=metric.better,
     )

@@ -16,7 +16,7 @@ from recompose.plan import recipe_of
 from recompose.report import lineage as lineages
 from recompose.report.lineage import SUFFIX, with_codes
 from recompose.report.schema import read_checked
-from recompose.store import Made
+from recompose.store import BuildInfo
 from recompose.tracks import TRACKS
 
 MADE = "made.json"  # among the reports: what differs from one making to another of the same
@@ -24,24 +24,26 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedLineage:
     """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
 
     lineages: dict[str, dict[str, Any]]
     made: dict[str, Record] = field(default_factory=dict)  # key -> by what, where and when it was made
 
     @classmethod
-    def of(cls, reports: Path, papers: Iterable[Paper]) -> "Published":
+    def of(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
         """What there is in the folder of reports that tells of cells and records, also where it cannot be relied on."""
         return cls._read(reports, papers, _telling)
 
     @classmethod
-    def checked(cls, reports: Path, papers: Iterable[Paper]) -> "Published":
+    def checked(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
         """What there is that can be relied on to look like a lineage; of the rest the audit says what it is."""
         return cls._read(reports, papers, read_checked)
 
     @classmethod
-    def _read(cls, reports: Path, papers: Iterable[Paper], read: Callable[[Path], dict[str, Any]]) -> "Published":
+    def _read(
+        cls, reports: Path, papers: Iterable[Paper], read: Callable[[Path], dict[str, Any]]
+    ) -> "PublishedLineage":
         readable = {}
         for paper in papers:
             for name in paper.artifacts:
@@ -110,7 +112,7 @@ def read_made(reports: Path) -> dict[str, Record]:
 
 def _is_made(document: Any) -> bool:
     with suppress(ValueError):
-        Made.model_validate(document)
+        BuildInfo.model_validate(document)
         return True
     return False
 

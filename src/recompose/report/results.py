@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from recompose.files import read_json
-from recompose.measures import Measures
+from recompose.metric_cache import MetricCache
 from recompose.plan import Plan, Recipe
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -16,7 +16,7 @@ class Results:
 
     def __init__(self, work: Workspace) -> None:
         self.work = work
-        self._measures = Measures(work.store, work.results)
+        self._metrics = MetricCache(work.store, work.results)
         self._taken: dict[str, dict[str, float]] = {}
         self._complete: dict[str, bool] = {}
         self._records: dict[str, dict[str, Any]] = {}
@@ -62,14 +62,14 @@ class Results:
             self._complete[recipe.digest] = self.work.store.is_complete(recipe)
         return self._complete[recipe.digest]
 
-    def measures(self, evaluation: Recipe) -> Mapping[str, float]:
-        """All measures of a complete evaluation, and its costs, by name.
+    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
+        """All metrics of a complete evaluation, and its costs, by name.
 
         Raises:
             DamagedError: what they follow from was changed.
         """
         if evaluation.digest not in self._taken:
-            self._taken[evaluation.digest] = self._measures.of(evaluation)
+            self._taken[evaluation.digest] = self._metrics.of(evaluation)
         return self._taken[evaluation.digest]
 
     def file(self, recipe: Recipe, name: str) -> Path:

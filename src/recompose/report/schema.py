@@ -7,12 +7,12 @@ from typing import Any
 from pydantic import ValidationError, model_validator
 
 from recompose.digest import short
-from recompose.errors import LineageError, OtherFormError
+from recompose.errors import LineageError, OutdatedLineageError
 from recompose.plan import described_identity
 from recompose.report.lineage import with_codes
-from recompose.store import Description, Form, StoredFile, complaint
+from recompose.store import Description, LenientModel, StoredFile, complaint
 
-PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "measuring", "codes", "files")
+PARTS = ("track", "benchmarks", "cells", "asked", "records", "wanted", "metric_code", "codes", "files")
 
 
 class ShownRecord(Description):
@@ -22,7 +22,7 @@ class ShownRecord(Description):
     files: dict[str, StoredFile]
 
 
-class ShownCell(Form):
+class ShownCell(LenientModel):
     """A measured cell."""
 
     row: str
@@ -30,7 +30,7 @@ class ShownCell(Form):
     view: str
     part: str
     benchmark: str
-    measure: str
+    metric: str
     names: list[str]
     text: str
     aggregate: str
@@ -44,7 +44,7 @@ class ShownCell(Form):
     beside: list[str]
 
 
-class Asked(Form):
+class Asked(LenientModel):
     """What was asked for of a method or a variant on a benchmark."""
 
     name: str
@@ -52,7 +52,7 @@ class Asked(Form):
     evaluations: list[str]
 
 
-class Lineage(Form):
+class Lineage(LenientModel):
     """A lineage: everything that it speaks of is described in it."""
 
     track: str
@@ -61,7 +61,7 @@ class Lineage(Form):
     asked: list[Asked]
     records: dict[str, ShownRecord]
     wanted: dict[str, Description]
-    measuring: dict[str, str]
+    metric_code: dict[str, str]
     files: dict[str, str]
 
     @model_validator(mode="after")
@@ -86,7 +86,7 @@ def read_checked(path: Path) -> dict[str, Any]:
 
     Raises:
         LineageError: the file is none.
-        OtherFormError: it lacks parts.
+        OutdatedLineageError: it lacks parts.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
@@ -95,7 +95,7 @@ def read_checked(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise LineageError("it is no lineage: it holds no parts")
     if lacking := [part for part in PARTS if part not in document]:
-        raise OtherFormError(f"it has no {', '.join(lacking)}: other code wrote it")
+        raise OutdatedLineageError(f"it has no {', '.join(lacking)}: other code wrote it")
     try:
         lineage = with_codes(document)
         Lineage.model_validate(lineage)

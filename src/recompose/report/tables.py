@@ -9,7 +9,7 @@ from recompose.report.claims import summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
 from recompose.report.kinds import COMPARED
-from recompose.report.measured import measures, rows_of, settings, statistics
+from recompose.report.measured import metrics, rows_of, settings, statistics
 from recompose.report.results import Results
 from recompose.report.trust import watermarks
 from recompose.tracks import TRACKS
@@ -18,7 +18,7 @@ from recompose.tracks.track import function
 MEASURED = {
     "statistics": statistics,
     "settings": settings,
-    "measures": measures,
+    "metrics": metrics,
     "intervals": intervals,
     "comparisons": comparisons,
     CLAIMS: verdicts,
@@ -30,7 +30,7 @@ POWER = re.compile(r"10\^(-?[0-9]+)")
 Measuring = Callable[[Results, Paper, str], Iterable[Cell]]
 
 
-def measuring(paper: Paper, kind: str) -> Measuring:
+def metric_code(paper: Paper, kind: str) -> Measuring:
     """What gives the measured cells of a kind of table: the core's, or the track's."""
     return MEASURED[kind] if kind in MEASURED else function(TRACKS[paper.track].tables[kind])
 
@@ -38,7 +38,7 @@ def measuring(paper: Paper, kind: str) -> Measuring:
 def build_table(results: Results, paper: Paper, name: str) -> Table:
     """A table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    measured = measuring(paper, artifact.kind)(results, paper, name)
+    measured = metric_code(paper, artifact.kind)(results, paper, name)
     cells = [*reported_cells(paper, name), *measured, *cells_in_words(artifact)]
     rows = paper.reported(name)
     return Table(
@@ -107,14 +107,14 @@ def cells_in_words(artifact: Artifact) -> Iterator[Cell]:
 
 
 def directions(paper: Paper, name: str) -> dict[str, int]:
-    """Which end of each printed column is the better one, as far as its measure is declared."""
+    """Which end of each printed column is the better one, as far as its metric is declared."""
     artifact = paper.artifacts[name]
-    columns = {label: measure for view in artifact.all_views.values() for label, measure in view.columns.items()}
-    if artifact.kind != "measures":
+    columns = {label: metric for view in artifact.all_views.values() for label, metric in view.columns.items()}
+    if artifact.kind != "metrics":
         return {}
     track = TRACKS[paper.track]
     return {
-        f"{dataset} {label}": track.description_of(measure).better
+        f"{dataset} {label}": track.description_of(metric).better
         for dataset in paper.datasets
-        for label, measure in columns.items()
+        for label, metric in columns.items()
     }

@@ -11,15 +11,15 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from recompose.circumstances import LOCK
 from recompose.digest import digest, sha256_file
+from recompose.environment import LOCK
 from recompose.errors import DamagedError
 from recompose.fingerprint import ROOT, fingerprint, path_of
 from recompose.plan import Plan, Recipe, closure, recipe_of
 from recompose.report.cells import Cell
 from recompose.report.differences import chain, changes, nearest
 from recompose.report.lineage import shown_record
-from recompose.report.published import MADE, Published
+from recompose.report.published import MADE, PublishedLineage
 from recompose.report.results import Results
 from recompose.report.seeds import in_shared_worlds
 from recompose.store import content
@@ -45,7 +45,7 @@ def worst(states: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Mark:
+class Caveat:
     """What a reader has to know before trusting an artifact: a state, why, and the keys of what is concerned."""
 
     state: str  # incomplete, mixed, or uncommitted
@@ -60,7 +60,7 @@ class Mark:
 
 def marks(
     codes: Mapping[str, Mapping[str, str]], made: Mapping[str, Mapping[str, Any]], missing: Iterable[str]
-) -> Iterator[Mark]:
+) -> Iterator[Caveat]:
     """What speaks against something that was made from all this: missing seeds, mixed code, sources that no commit
     holds.
 
@@ -71,7 +71,7 @@ def marks(
     """
     if lacking := tuple(sorted(missing)):
         some = ", ".join(lacking[:NAMED]) + (", ..." if len(lacking) > NAMED else "")
-        yield Mark(
+        yield Caveat(
             "incomplete",
             f"{len(lacking)} {'evaluation is' if len(lacking) == 1 else 'evaluations are'} missing ({some})",
             lacking,
@@ -82,12 +82,12 @@ def marks(
             versions.setdefault(module, {}).setdefault(version, []).append(key)
     mixed = {module: by_version for module, by_version in versions.items() if len(by_version) > 1}
     if mixed:
-        yield Mark("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _minority(mixed.values()))
+        yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _minority(mixed.values()))
     dirty = tuple(
         key for key, of in made.items() if of["dirty"] is not False and not committed_since(codes.get(key, {}))
     )
     if dirty:
-        yield Mark(
+        yield Caveat(
             "uncommitted", f"{len(dirty)} of {len(made)} were made from a changed or unknown working tree", dirty
         )
     for name in ("device", "packages"):
@@ -95,7 +95,7 @@ def marks(
         for key, of in made.items():
             by_value.setdefault(digest(of[name]), []).append(key)
         if len(by_value) > 1:
-            yield Mark("mixed", f"not all of it was made with the same {name}", _minority([by_value]))
+            yield Caveat("mixed", f"not all of it was made with the same {name}", _minority([by_value]))
 
 
 def _minority(groups: Iterable[dict[str, list[str]]]) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Behind:
+class CellProvenance:
     """What a cell rests on."""
 
     keys: frozenset[str]
@@ -189,7 +189,7 @@ class Behind:
 
 
 @dataclass
-class Judge:
+class TrustEvaluator:
     """Judges the numbers of published artifacts.
 
     ``reading`` asks for every byte to be read; without it files are taken to be right that nobody touched since they
@@ -197,7 +197,7 @@ class Judge:
     """
 
     work: Workspace
-    published: Published
+    published: PublishedLineage
     reading: bool = False
 
     def verdict(self, artifact: str, cell: Mapping[str, Any]) -> Verdict:
@@ -220,15 +220,15 @@ class Judge:
         yield from (("stale", why) for why in self.stale(artifact, cell))
 
     @cached_property
-    def _found_behind(self) -> dict[tuple[str, tuple[str, ...]], "Behind"]:
+    def _found_behind(self) -> dict[tuple[str, tuple[str, ...]], "CellProvenance"]:
         return {}
 
-    def _behind(self, artifact: str, made_from: tuple[str, ...]) -> "Behind":
+    def _behind(self, artifact: str, made_from: tuple[str, ...]) -> "CellProvenance":
         """What cells of an artifact rest on that were made from these: many are made from the same."""
         if (artifact, made_from) not in self._found_behind:
             keys = list(self.published.behind(artifact, made_from))
             reasons = tuple(reason for key in sorted(keys) for reason in self._against(artifact, key))
-            self._found_behind[artifact, made_from] = Behind(frozenset(keys), reasons, self._commit_since(keys))
+            self._found_behind[artifact, made_from] = CellProvenance(frozenset(keys), reasons, self._commit_since(keys))
         return self._found_behind[artifact, made_from]
 
     def _against(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
@@ -282,10 +282,10 @@ class Judge:
         return self._changed[artifact]
 
     @cached_property
-    def _marks(self) -> dict[str, list[Mark]]:
+    def _marks(self) -> dict[str, list[Caveat]]:
         return {}
 
-    def marks(self, artifact: str) -> list[Mark]:
+    def marks(self, artifact: str) -> list[Caveat]:
         """What speaks against an artifact as a whole."""
         if artifact not in self._marks:
             lineage = self.published.lineages[artifact]
@@ -314,7 +314,7 @@ class Stored:
     """Everything behind published artifacts, as it lies on disk: each thing is looked at once."""
 
     work: Workspace
-    published: Published
+    published: PublishedLineage
     reading: bool
 
     def __post_init__(self) -> None:
@@ -397,7 +397,7 @@ def reasons_of(plan: Plan, lineage: Mapping[str, Any], cell: Mapping[str, Any]) 
     if not reasons and set(wanted) - set(cell["made_from"]):
         reasons[f"seeds are missing: it has {len(cell['made_from'])} of {len(wanted)} evaluations"] = None
     if not reasons:
-        reasons |= dict.fromkeys(measuring_changes(lineage))
+        reasons |= dict.fromkeys(metric_code_changes(lineage))
     return list(reasons)
 
 
@@ -412,9 +412,9 @@ def _wanted(plan: Plan, track: str, cell: Mapping[str, Any]) -> list[Recipe]:
     return [data] if data else []
 
 
-def measuring_changes(lineage: Mapping[str, Any]) -> Iterator[str]:
-    """What changed in the code that takes measures."""
-    before, now = lineage["measuring"], fingerprint(TRACKS[lineage["track"]].measuring)
+def metric_code_changes(lineage: Mapping[str, Any]) -> Iterator[str]:
+    """What changed in the code that takes metrics."""
+    before, now = lineage["metric_code"], fingerprint(TRACKS[lineage["track"]].metric_code)
     modules = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if modules:
-        yield f"code of measures changed: {', '.join(modules)}"
+        yield f"code of metrics changed: {', '.join(modules)}"

@@ -15,7 +15,7 @@ from recompose.report.claims import PARTS, counted, where
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
-from recompose.report.published import MADE, Published
+from recompose.report.published import MADE, PublishedLineage
 from recompose.report.tables import ABOUT, reported_cells
 from recompose.report.trust import STATES, UNCHECKED
 from recompose.tracks import TRACKS
@@ -29,7 +29,7 @@ class Site:
     """Everything that the page is made from."""
 
     papers: list[Paper]
-    published: Published
+    published: PublishedLineage
     audit: Audit
     params: Params
     to_come: tuple[str, ...] = ()  # papers whose artifacts are being made while this is written
@@ -83,7 +83,7 @@ def _notes(paper: Paper) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _made(published: Published) -> dict[str, Any]:
+def _made(published: PublishedLineage) -> dict[str, Any]:
     """How much stands behind the numbers, and where it is told when and where that was made."""
     kinds = Counter(record["kind"] for record in published.records.values())
     return {"runs": kinds["runs"], "evaluations": kinds["evaluations"], "file": MADE}
@@ -124,7 +124,7 @@ def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 class _Cells:
     """The measured cells of all artifacts, numbered: what a click on one tells."""
 
-    def __init__(self, published: Published, audit: Audit) -> None:
+    def __init__(self, published: PublishedLineage, audit: Audit) -> None:
         self._published, self._audit = published, audit
         self.all: list[dict[str, Any]] = []
 
@@ -141,7 +141,7 @@ class _Cells:
             self.all.append(
                 {
                     **{part: cell[part] for part in ("row", "column", "view", "text", "value", "spread", "n")},
-                    **{part: cell[part] for part in ("made_from", "values", "missing", "names", "measure")},
+                    **{part: cell[part] for part in ("made_from", "values", "missing", "names", "metric")},
                     "aggregate": cell["aggregate"],
                     "state": states.get(key, UNCHECKED),
                     "why": why.get(key, []),
@@ -154,13 +154,13 @@ class _Cells:
         return numbered
 
     def headline(self, paper: Paper) -> dict[str, Any] | None:
-        """The track's first measure of the paper's own method, in the artifact that the paper names for it."""
+        """The track's first metric of the paper's own method, in the artifact that the paper names for it."""
         if paper.headline is None:
             return None
         artifact, names = paper.headline.artifact, [paper.headline.method]
         for number, cell in enumerate(self.all):
             own = cell["artifact"] == f"{paper.name}/{artifact}" and cell["names"] == names
-            if own and cell["measure"] == TRACKS[paper.track].headline and cell["n"]:
+            if own and cell["metric"] == TRACKS[paper.track].headline and cell["n"]:
                 return cell | {"number": number, "id": f"{paper.name}-{artifact}", "title": title_of(artifact)}
         return None
 

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.provenance.against import Comparison
 from recompose.provenance.audit import reach
+from recompose.provenance.compare_revisions import Comparison
 from recompose.report.findings import Audit, Finding
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 from recompose.report.trust import STATES
 from recompose.terminal.text import colour_of, plain
 
@@ -18,7 +18,7 @@ MOST = 20  # cells that differ, that are named
 NAMED = 6  # places of one finding, and things that were not checked, that are named
 
 
-def show_audit(console: Console, audit: Audit, published: Published) -> None:
+def show_audit(console: Console, audit: Audit, published: PublishedLineage) -> None:
     """What does not hold and why, what could not be checked, and how many cells of each artifact are in which state."""
     order = {state: place for place, state in enumerate(STATES)}
     findings = sorted(audit.findings, key=lambda finding: (order[finding.state], finding.why, finding.remedy))
@@ -44,7 +44,7 @@ def _say(console: Console, *parts: str | tuple[str, str]) -> None:
     console.print(Text.assemble(*printable), soft_wrap=True)
 
 
-def _place(published: Published, finding: Finding) -> tuple[str, str]:
+def _place(published: PublishedLineage, finding: Finding) -> tuple[str, str]:
     """A place, and which cells of artifacts rest on it where it is none of theirs."""
     cells = reach(published, finding)
     if not cells or not finding.place.startswith(("results/", "data/")):

@@ -7,15 +7,15 @@ from rich.table import Table
 from rich.text import Text
 
 from recompose.engine import TRAINED
-from recompose.monitor.changed import Consequences, ReachedArtifact
-from recompose.monitor.outlook import Needed, Takes
+from recompose.monitor.edit_impact import EditImpact, ReachedArtifact
+from recompose.monitor.work_plan import Needed, Takes
 from recompose.terminal.groups import first, papers_of, time_left, total
 from recompose.terminal.text import counted, plain
 
 Rows = dict[str, list[Needed]]  # by what they are called
 
 
-def show_cost(console: Console, consequences: Consequences, *, every: bool) -> None:
+def show_cost(console: Console, consequences: EditImpact, *, every: bool) -> None:
     """A table of what is touched, then sentences.
 
     Args:
@@ -32,7 +32,7 @@ def show_cost(console: Console, consequences: Consequences, *, every: bool) -> N
         console.print("`recompose cost --all` says it of each method, data set and step.")
 
 
-def _rows(consequences: Consequences, *, every: bool) -> Rows:
+def _rows(consequences: EditImpact, *, every: bool) -> Rows:
     """Steps together or by name, runs and evaluations by papers, or by method and data set."""
     if not every:
         rows = {f"for {papers_of(group)}": [*group.members] for group in consequences.by_papers}
@@ -61,7 +61,7 @@ def _table(rows: Rows) -> Table:
     return table
 
 
-def sentences(consequences: Consequences) -> Iterator[str]:
+def sentences(consequences: EditImpact) -> Iterator[str]:
     """What the table does not say."""
     yield from consequences.notes
     if consequences.edits and not consequences.changes_runs:
@@ -80,7 +80,7 @@ def sentences(consequences: Consequences) -> Iterator[str]:
     yield from _artifacts(consequences)
 
 
-def _made(consequences: Consequences, missing: list[Needed]) -> str:
+def _made(consequences: EditImpact, missing: list[Needed]) -> str:
     runs, scored = (sum(each.kind == kind for each in missing) for kind in TRAINED)
     batches = sum(process.phase == TRAINED[0] for process in consequences.processes)
     rest = len(missing) - runs - scored
@@ -91,7 +91,7 @@ def _made(consequences: Consequences, missing: list[Needed]) -> str:
     return text + (f", and {counted(rest, 'step')} before them to make." if rest else ".")
 
 
-def _artifacts(consequences: Consequences) -> Iterator[str]:
+def _artifacts(consequences: EditImpact) -> Iterator[str]:
     artifacts = consequences.artifacts
     if not artifacts:
         return

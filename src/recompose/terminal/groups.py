@@ -8,7 +8,7 @@ from rich.text import Text
 
 from recompose.costs import UNKNOWN, Estimate
 from recompose.engine import TRAINED
-from recompose.monitor.outlook import Group, Needed, Outlook, Takes
+from recompose.monitor.work_plan import Group, Needed, Takes, WorkPlan
 from recompose.phases import PHASES
 from recompose.terminal.text import clock, counted, gibibytes, plain, rough
 
@@ -16,7 +16,7 @@ MOST = 6  # machines and proportions that are named
 AT_LEAST = ">"  # before a time that is not known of all that it is of
 
 
-def groups_table(outlook: Outlook, *, every: bool) -> Table:
+def groups_table(outlook: WorkPlan, *, every: bool) -> Table:
     """What is there of what is asked for, and what the rest takes.
 
     Args:
@@ -74,13 +74,13 @@ def time_left(takes: Takes) -> str:
     return f"{AT_LEAST} {rough(takes.seconds)}" if UNKNOWN in takes.bases else rough(takes.seconds)
 
 
-def steps(outlook: Outlook) -> str:
+def steps(outlook: WorkPlan) -> str:
     """How many of the steps before runs are there, by phase."""
     by_phase = {kind: [each for each in outlook.steps if each.kind == kind] for kind in PHASES}
     return ", ".join(f"{kind} {there_of(needed)}" for kind, needed in by_phase.items() if needed)
 
 
-def steps_table(outlook: Outlook) -> Table:
+def steps_table(outlook: WorkPlan) -> Table:
     """The steps before runs, those of one name in one line."""
     named: dict[tuple[str, str], list[Needed]] = {}
     for each in outlook.steps:
@@ -94,7 +94,7 @@ def steps_table(outlook: Outlook) -> Table:
     return table
 
 
-def total(outlook: Outlook) -> Iterator[str]:
+def total(outlook: WorkPlan) -> Iterator[str]:
     """What is left takes in all, as far as that is known, where that is known from, and what makes more of it known."""
     takes, unknown = outlook.takes, outlook.unmeasured
     if unknown < len(outlook.to_make):
@@ -130,9 +130,9 @@ def first(names: Iterable[str], separator: str) -> str:
     return separator.join(names[:MOST]) + more
 
 
-def _unknown(outlook: Outlook, unknown: int) -> str:
+def _unknown(outlook: WorkPlan, unknown: int) -> str:
     """How much has no time, and what to do about it."""
     kinds = Counter(each.kind for each in outlook.to_make if each.estimate is None)
     some = ", ".join(counted(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
     text = f"Of {unknown} of {len(outlook.to_make)} jobs no time is known ({some}): nothing like them was measured."
-    return f"{text} `recompose calibrate` finds out what runs take." if kinds["runs"] else text
+    return f"{text} `recompose timing` finds out what runs take." if kinds["runs"] else text

@@ -9,9 +9,9 @@ from rich.tree import Tree
 
 from recompose.digest import digest, short
 from recompose.provenance.diff import Diff
+from recompose.provenance.downstream import Origin, ReachedArtifact, Where
 from recompose.provenance.remote import has_remote
-from recompose.provenance.trace import Traced
-from recompose.provenance.where import Origin, ReachedArtifact, Where
+from recompose.provenance.trace import TraceResult
 from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import colour_of, unmarked
 from recompose.workspace import Workspace
@@ -19,7 +19,7 @@ from recompose.workspace import Workspace
 Facts = dict[str, Any]  # name -> what is said under it
 
 
-def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) -> None:
+def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResult) -> None:
     """A cell as a tree: value, aggregate, state, then what made it; what all of a kind have in common is said once."""
     cell = traced.cell
     place = " · ".join(unmarked(text) for text in (str(path), cell["row"], cell["column"], cell["view"]) if text)
@@ -47,7 +47,7 @@ def show_trace(console: Console, work: Workspace, path: Path, traced: Traced) ->
     console.print(tree)
 
 
-def _add_kind(tree: Tree, work: Workspace, traced: Traced, kind: str, values: dict[str, float]) -> None:
+def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, values: dict[str, float]) -> None:
     """Everything of one kind that is behind a cell."""
     records = {key: record for key, record in traced.records.items() if record["kind"] == kind}
     facts = {key: _facts(work, key, record, traced.made.get(key)) for key, record in records.items()}
@@ -115,7 +115,7 @@ def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
             yield f"{path}{name}", value
 
 
-def show_where(console: Console, origin: Where) -> None:
+def show_downstream(console: Console, origin: Where) -> None:
     """What a run or a data set reaches, as a tree: papers, artifacts, rows."""
     tree = Tree(f"[bold]{unmarked(origin.key)}[/bold]  {unmarked(origin.title)} · {_counted(origin)}")
     tree.add(f"[dim]digest[/dim] {unmarked(origin.digest)}")

@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from recompose.engine import Engine
-from recompose.monitor.outlook import Outlook
+from recompose.monitor.work_plan import WorkPlan
 from recompose.terminal.groups import groups_table, steps, steps_table, total
 from recompose.terminal.text import counted, plain
 
 
-def show_plan(console: Console, engine: Engine, outlook: Outlook, *, every: bool) -> None:
+def show_plan(console: Console, engine: Engine, outlook: WorkPlan, *, every: bool) -> None:
     """What the parameters ask for, what of it is there, and what the rest takes.
 
     Args:
@@ -28,7 +28,7 @@ def show_plan(console: Console, engine: Engine, outlook: Outlook, *, every: bool
         console.print(Text(plain(line)))
 
 
-def sentences(engine: Engine, outlook: Outlook, *, every: bool) -> Iterator[str]:
+def sentences(engine: Engine, outlook: WorkPlan, *, every: bool) -> Iterator[str]:
     """What the table does not say."""
     if not every:
         yield f"before them: {steps(outlook)}"

@@ -8,7 +8,7 @@ from rich.text import Text
 from recompose.papers.declaration import Paper
 from recompose.provenance.audit import audit_artifacts
 from recompose.report.expectations import expectations
-from recompose.report.published import Published, read_made
+from recompose.report.published import PublishedLineage, read_made
 from recompose.report.results import Results
 from recompose.terminal.text import counted, plain, spoken
 from recompose.tracks import TRACKS
@@ -17,7 +17,7 @@ from recompose.workspace import Workspace
 
 def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
     """What was made, how long it took, headline numbers, whether the audit is clean, and which page to open."""
-    published = Published.checked(work.reports, papers)
+    published = PublishedLineage.checked(work.reports, papers)
     audited = audit_artifacts(work, papers, published)
     lines = [
         f"made: {_made(published)}",
@@ -31,7 +31,7 @@ def show_summary(console: Console, work: Workspace, papers: list[Paper], began: 
         console.print(Text(plain(line)), soft_wrap=True)
 
 
-def _made(published: Published) -> str:
+def _made(published: PublishedLineage) -> str:
     kinds = [record["kind"] for record in published.records.values()]
     cells = sum(len(published.cells(name)) for name in published.lineages)
     runs, evaluations = kinds.count("runs"), kinds.count("evaluations")
@@ -63,16 +63,16 @@ def _instrument(work: Workspace) -> str:
 
 
 def headline_number(results: Results, paper: Paper) -> str:
-    """Return the mean of the paper's own method in the first measure on the first benchmark, or nothing before it is
+    """Return the mean of the paper's own method in the first metric on the first benchmark, or nothing before it is
     measured.
     """
     if paper.headline is None:
         return ""
     method, track = paper.headline.method, TRACKS[paper.track]
-    about = track.measure(track.headline)
+    about = track.metric(track.headline)
     for benchmark in results.benchmarks(paper.track)[:1]:
-        measured = (results.measures(each) for each in results.complete(paper.track, method, benchmark))
-        if values := [measures[track.headline] for measures in measured if track.headline in measures]:
+        measured = (results.metrics(each) for each in results.complete(paper.track, method, benchmark))
+        if values := [metrics[track.headline] for metrics in measured if track.headline in metrics]:
             mean = f"{about.factor * sum(values) / len(values):.{about.digits}f} {about.unit}".rstrip()
             return f"{method} {mean} ({track.headline} on {benchmark}, n = {len(values)})"
     return ""

@@ -32,7 +32,7 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed:
 
 def _is_synonym(variant: Variant) -> bool:
     """Return true for a method under another name: to repeat it costs nothing, as the method has every seed."""
-    return variant.backbone == "main" and not (variant.settings or variant.evaluates or variant.keeps)
+    return variant.backbone == "main" and not (variant.settings or variant.reuse_runs_of or variant.save)
 
 
 def _content(value: Any) -> Any:
@@ -124,7 +124,11 @@ class Runs(ABC):
             return [0]
         if name in choice.methods or (variant.every_seed and (choice.repeat_variants or _is_synonym(variant))):
             return list(choice.seeds)
-        of_readings = [seed for seed in choice.reading_seeds or () if seed in choice.seeds] if variant.reading else []
+        of_readings = (
+            [seed for seed in choice.interpretation_seeds or () if seed in choice.seeds]
+            if variant.interpretation
+            else []
+        )
         return of_readings or list(choice.variant_seeds)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
@@ -144,13 +148,13 @@ class Runs(ABC):
         Raises:
             PlanError: it is to score another's run with settings or on a backbone that this was not trained with.
         """
-        if variant.evaluates is None:
+        if variant.reuse_runs_of is None:
             return self.run(name, variant, data, seed)
-        trained = self.variants.get(variant.evaluates) or self.plain(variant.evaluates)
-        own, other = (self.run(variant.evaluates, each, data, seed) for each in (variant, trained))
+        trained = self.variants.get(variant.reuse_runs_of) or self.plain(variant.reuse_runs_of)
+        own, other = (self.run(variant.reuse_runs_of, each, data, seed) for each in (variant, trained))
         if own.digest != other.digest:
             raise PlanError(
-                f"{name} evaluates runs of {variant.evaluates}, but differs from it in more than settings of scoring: "
+                f"{name} reuses runs of {variant.reuse_runs_of}, but differs from it in more than scoring: "
                 "give it runs of its own"
             )
         return other

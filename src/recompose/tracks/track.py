@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Metric:
     """What a number is: in which unit people read it, with how many digits, and which end of it is the better one."""
 
     unit: str  # empty: a plain number
@@ -30,12 +30,12 @@ class Measure:
     better: int  # 1: higher is better, -1: lower is, 0: neither
 
 
-COSTS: Mapping[str, Measure] = {
-    "cost/trainable_parameters": Measure("M", 1e-6, 3, 0),
-    "cost/trainable_parameters_at_vit_l_14": Measure("M", 1e-6, 3, 0),
-    "cost/peak_memory_bytes": Measure("GiB", 2**-30, 3, 0),
-    "cost/epoch_seconds": Measure("min", 1 / 60, 3, 0),
-    "cost/test_seconds": Measure("s", 1, 3, 0),
+COSTS: Mapping[str, Metric] = {
+    "cost/trainable_parameters": Metric("M", 1e-6, 3, 0),
+    "cost/trainable_parameters_at_vit_l_14": Metric("M", 1e-6, 3, 0),
+    "cost/peak_memory_bytes": Metric("GiB", 2**-30, 3, 0),
+    "cost/epoch_seconds": Metric("min", 1 / 60, 3, 0),
+    "cost/test_seconds": Metric("s", 1, 3, 0),
 }  # what runs and evaluations of all tracks cost, as their files of costs have it
 
 
@@ -46,8 +46,8 @@ class Track(ABC):
 
     name: ClassVar[str]
     form: ClassVar[TrackForm]  # its section of params.yaml, and what a profile chooses of it
-    headline: ClassVar[str]  # the measure that is said first of an evaluation
-    compared: ClassVar[Mapping[str, str]]  # measures that DVC compares: label -> name
+    headline: ClassVar[str]  # the metric that is said first of an evaluation
+    compared: ClassVar[Mapping[str, str]]  # metrics that DVC compares: label -> name
     tables: ClassVar[Mapping[str, str]] = {}  # kind of table that it adds -> "module:function"
     figures: ClassVar[Mapping[str, str]] = {}  # kind of figure -> "module:function"
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
@@ -56,7 +56,7 @@ class Track(ABC):
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
     kept: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can keep besides scores
-    measuring: ClassVar[tuple[str, ...]]  # the modules that decide what measures come to
+    metric_code: ClassVar[tuple[str, ...]]  # the modules that decide what metrics come to
 
     @abstractmethod
     def plan(self, params: Params, planner: Planner, variants: "Mapping[str, Variant]") -> TrackPlan:
@@ -81,7 +81,7 @@ class Track(ABC):
         return self.root(recipe, data)
 
     @abstractmethod
-    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         """Bring a data set's raw files below ``data`` where they are not there yet; gives their folder.
 
         Raises:
@@ -105,14 +105,14 @@ class Track(ABC):
         goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
         return goes_on
 
-    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
+    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
         """Write into a folder an index that is like a data set's to whoever trains on it, and has as many images to
         train on as are asked for.
 
         Raises:
             PlanError: the track has none.
         """
-        raise PlanError(f"{self.name} has nothing to rehearse trainings with")
+        raise PlanError(f"{self.name} has nothing to synthetic_index trainings with")
 
     def evaluate(
         self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
@@ -137,15 +137,15 @@ class Track(ABC):
         function(f"{self.evaluation}:evaluate_together")(documents, needs, hardware, title)
 
     @abstractmethod
-    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """All numbers that follow from an evaluation's scores, by their flat names."""
 
     @abstractmethod
-    def measure(self, name: str) -> Measure:
+    def metric(self, name: str) -> Metric:
         """What a number is, by its name.
 
         Raises:
-            KeyError: there is no such measure.
+            KeyError: there is no such metric.
         """
 
     def images(self, index: Path) -> list[str]:
@@ -173,21 +173,21 @@ class Track(ABC):
         """
         return {}
 
-    def measure_names(self) -> Iterable[str]:
-        """The names of measures, of which a message says the nearest to one that is misspelt."""
+    def metric_names(self) -> Iterable[str]:
+        """The names of metrics, of which a message says the nearest to one that is misspelt."""
         return self.compared.values()
 
-    def description_of(self, measure: str) -> Measure:
-        """What a measure of this track, or a cost, is.
+    def description_of(self, metric: str) -> Metric:
+        """What a metric of this track, or a cost, is.
 
         Raises:
-            PlanError: there is no such measure.
+            PlanError: there is no such metric.
         """
         try:
-            return COSTS[measure] if measure in COSTS else self.measure(measure)
+            return COSTS[metric] if metric in COSTS else self.metric(metric)
         except KeyError:
-            known = nearest(measure, [*self.measure_names(), *COSTS])
-            raise PlanError(f"tracks/{self.name}/__init__.py declares no measure '{measure}'{known}") from None
+            known = nearest(metric, [*self.metric_names(), *COSTS])
+            raise PlanError(f"tracks/{self.name}/__init__.py declares no metric '{metric}'{known}") from None
 
 
 def function(place: str) -> Callable[..., Any]:

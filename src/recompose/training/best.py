@@ -12,20 +12,20 @@ from recompose.training.loop import Training
 
 
 class BestEpoch(Callback):
-    """Keeps what training had reached where a measure of validation was highest; of equals the first."""
+    """Keeps what training had reached where a metric of validation was highest; of equals the first."""
 
-    def __init__(self, measure: str, path: Path) -> None:
-        self._measure, self._path = measure, path
+    def __init__(self, metric: str, path: Path) -> None:
+        self._metric, self._path = metric, path
         self._best = -1.0
 
     @property
     def state_key(self) -> str:
-        """The name of its state in a checkpoint: a training may keep its best by several measures."""
-        return f"{type(self).__name__}.{self._measure}"
+        """The name of its state in a checkpoint: a training may keep its best by several metrics."""
+        return f"{type(self).__name__}.{self._metric}"
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
         """Compare, and keep."""
-        value = float(trainer.callback_metrics[self._measure])
+        value = float(trainer.callback_metrics[self._metric])
         if value > self._best:
             self._best = value
             if trainer.is_global_zero:

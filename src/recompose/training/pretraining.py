@@ -16,8 +16,8 @@ from torch.utils.data import TensorDataset
 
 from recompose.backbones.clip import Activation, Backbone, build, end_of_text, load_backbone
 from recompose.backbones.compact import write_compact
-from recompose.drawing.scenes import read_corpus
 from recompose.files import SCRATCH
+from recompose.synthetic.scenes import read_corpus
 from recompose.training.loop import Data, Hardware, Training, fit
 
 WEIGHTS = "weights.safetensors"

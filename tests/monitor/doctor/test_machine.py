@@ -20,7 +20,7 @@ from recompose.monitor.doctor.machine import (
     slurm,
     with_gpus,
 )
-from recompose.monitor.outlook import Needed
+from recompose.monitor.work_plan import Needed
 from recompose.params import Trainer
 from recompose.plan import Recipe
 
@@ -89,7 +89,7 @@ def test_the_largest_run_has_to_fit() -> None:
     partly = gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(None)])
     assert partly and (partly.state, "1 of 2 runs are unknown" in partly.found) == (WARNING, True)
     unknown = gpu_memory(HERE, TRAINER, [needed(None)])
-    assert unknown and (unknown.state, "recompose calibrate" in unknown.remedy) == (WARNING, True)
+    assert unknown and (unknown.state, "recompose timing" in unknown.remedy) == (WARNING, True)
     assert gpu_memory(HERE, TRAINER.model_copy(update={"accelerator": "cpu"}), [needed(1)]) is None
     assert gpu_memory(replace(HERE, gpus=()), TRAINER, [needed(1)]) is None
     assert gpu_memory(HERE, TRAINER, []) is None

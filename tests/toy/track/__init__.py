@@ -12,11 +12,11 @@ from recompose.params import Params
 from recompose.params.merging import merged
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.toy.params import FORM
-from recompose.tracks.track import Measure, Track
+from recompose.tracks.track import Metric, Track
 
 MODULE = "recompose.tracks.toy"
 TRAINED = ("descent",)
-MEASURES = {"test/error": Measure("m", 1, 3, better=-1), "test/bias": Measure("cm", 100, 1, better=0)}
+METRICS = {"test/error": Metric("m", 1, 3, better=-1), "test/bias": Metric("cm", 100, 1, better=0)}
 
 
 class Toy(Track):
@@ -29,7 +29,7 @@ class Toy(Track):
     tables: ClassVar = {"extremes": f"{MODULE}.shown:extremes"}
     figures: ClassVar = {"guesses": f"{MODULE}.shown:draw_guesses"}
     plots: ClassVar = {"errors.csv": f"{MODULE}.shown:errors"}
-    measuring = (f"{MODULE}.measures",)
+    metric_code = (f"{MODULE}.metrics",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         section, choice = params.tracks[self.name], params.chosen.tracks[self.name]
@@ -63,7 +63,7 @@ class Toy(Track):
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / f"{recipe.name}-{recipe.folder}"
 
-    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         root, draw = self.root(recipe, data), random.Random(recipe.document["seed"])
         if not root.exists():
             lengths = (f"{1 + draw.random():.4f}" for _ in range(recipe.document["count"]))
@@ -88,13 +88,13 @@ class Toy(Track):
 
         evaluate(needs, folder)
 
-    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.toy.measures import measures
+    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.toy.metrics import metrics
 
-        return measures(evaluation)
+        return metrics(evaluation)
 
-    def measure(self, name: str) -> Measure:
-        return MEASURES[name]
+    def metric(self, name: str) -> Metric:
+        return METRICS[name]
 
 
 def _data(name: str, document: dict[str, Any]) -> Recipe:

@@ -6,7 +6,7 @@ from statistics import mean
 from recompose.files import read_json
 
 
-def measures(evaluation: Path) -> dict[str, float]:
+def metrics(evaluation: Path) -> dict[str, float]:
     """Their mean size, and their mean."""
     differences = read_json(evaluation / "scores.json")["differences"]
     return {"test/error": mean(map(abs, differences)), "test/bias": mean(differences)}

@@ -41,7 +41,7 @@ def draw_guesses(results: Results, paper: Paper, name: str, sheet: Sheet) -> Non
 def errors(results: Results) -> str:
     """The error of each method and seed as CSV."""
     lines = [
-        f"{name},{each.labels['seed']},{results.measures(each)['test/error']:.4f}"
+        f"{name},{each.labels['seed']},{results.metrics(each)['test/error']:.4f}"
         for (name, _), planned in results.plan.tracks["toy"].evaluations.items()
         for each in planned
         if results.is_complete(each)

@@ -68,7 +68,7 @@ def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) 
     variant = VARIANTS[name]
     for dataset in variant.datasets:
         settings = SECTION.settings(variant.method, dataset, variant.settings)
-        if variant.evaluates:
+        if variant.reuse_runs_of:
             assert variant.settings.keys() <= {"scoring"}
         elif "scoring" in settings:
             changed = variant.settings.get("scoring", {})

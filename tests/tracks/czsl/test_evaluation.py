@@ -16,13 +16,13 @@ from recompose.backbones.clip import Backbone, build
 from recompose.fingerprint import fingerprint
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.evaluation import COSTS, EMBEDDINGS, FILE, evaluate, evaluate_together
-from recompose.tracks.czsl.measures import read_measures
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.clip import CLIP
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import Scores, score_worlds, world_by_world
 from recompose.tracks.czsl.training import train
@@ -118,7 +118,7 @@ def test_an_untrained_method_is_scored_in_all_worlds(needs: dict[str, Path], tmp
     assert "feasibility" not in scores
     calibrated = evaluated(evaluation_document(CLIP, PROMPT, feasibility=BY_TEXT), needs, tmp_path / "calibrated")
     assert {"feasibility", "val/ladder/pair", "test/ladder/score"} < calibrated.keys()
-    assert "test/feasible/threshold" in read_measures(needs["data"], tmp_path / "calibrated")
+    assert "test/feasible/threshold" in read_metrics(needs["data"], tmp_path / "calibrated")
     assert_same(scores, {name: calibrated[name] for name in scores})
     costs = json.loads((tmp_path / "plain" / COSTS).read_text())
     assert list(costs) == ["trainable_parameters", "test_seconds", "peak_memory_bytes"]
@@ -188,14 +188,14 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         for place, scoring in enumerate(SCORINGS[name])
     }
     first = tmp_path / "0"
-    documents[first]["keeps"] = ["embeddings"] if kind is Duplex else []
+    documents[first]["save"] = ["embeddings"] if kind is Duplex else []
     for folder, document in documents.items():
         evaluated(document, needs, folder.with_name(f"{folder.name}-alone"))
         folder.mkdir()
     counts = Counter[str]()
     for method in ("encode_images", "encode_world", "attend"):
         monkeypatch.setattr(kind, method, counted(getattr(kind, method), counts))
-    evaluate_together({tmp_path / "0": documents[first] | {"keeps": []}}, needs, CPU, "t")
+    evaluate_together({tmp_path / "0": documents[first] | {"save": []}}, needs, CPU, "t")
     alone, _ = dict(counts), counts.clear()
     evaluate_together(documents, needs, CPU, "t")
     blocks_shown = 2 if kind is Duplex else 0  # of test images, by embeddings
@@ -237,7 +237,7 @@ def test_embeddings_are_kept_where_they_are_asked_for(
     needs: dict[str, Path], data: PairData, backbone: Backbone, tmp_path: Path
 ) -> None:
     scoring = {"fusion": "probabilities", "closed": [1.0, 1.0, 1.0], "open": [1.0, 1.0, 1.0]}
-    document = evaluation_document(Duplex, OF_DUPLEX | {"scoring": scoring}, keeps=("embeddings",))
+    document = evaluation_document(Duplex, OF_DUPLEX | {"scoring": scoring}, save=("embeddings",))
     evaluated(document, needs, tmp_path / "evaluation")
     found = load_file(tmp_path / "evaluation" / EMBEDDINGS)
     assert found["images"].shape == (len(data.rows("test")), backbone.width)
@@ -252,9 +252,9 @@ def reached(*modules: str) -> set[str]:
 
 
 def test_modules_that_only_measure_make_neither_runs_nor_evaluations_stale() -> None:
-    measuring = {"tracks.czsl.measures", *(f"tracks.czsl.metrics.{name}" for name in ("czsl", "groups", "thresholds"))}
-    assert not measuring & reached("tracks.czsl.training", "tracks.czsl.evaluation")
-    assert measuring <= reached("tracks.czsl.measures")
+    metric_code = {"tracks.czsl.metrics", *(f"tracks.czsl.metrics.{name}" for name in ("czsl", "groups", "thresholds"))}
+    assert not metric_code & reached("tracks.czsl.training", "tracks.czsl.evaluation")
+    assert metric_code <= reached("tracks.czsl.metrics")
 
 
 def test_modules_that_only_score_make_no_run_stale() -> None:
@@ -267,5 +267,5 @@ def test_modules_that_only_score_make_no_run_stale() -> None:
 
 def test_the_core_makes_neither_runs_nor_evaluations_stale() -> None:
     core = {"plan", "store", "workspace", "phases", "params", "tracks.czsl.catalogue"}
-    everything = reached("tracks.czsl.training", "tracks.czsl.evaluation", "tracks.czsl.measures")
+    everything = reached("tracks.czsl.training", "tracks.czsl.evaluation", "tracks.czsl.metrics")
     assert not {name for name in everything if name in core or name.startswith(("params.", "papers"))}

@@ -19,12 +19,12 @@ SHAPES = "shapes-pairs"
 VARIANTS = {
     "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
     "often": Variant(method="csp", settings={"dropout": 0.6}, datasets=[SHAPES], every_seed=True),
-    "reading": Variant(method="csp", settings={"dropout": 0.7}, datasets=[SHAPES], reading=True),
+    "reading": Variant(method="csp", settings={"dropout": 0.7}, datasets=[SHAPES], interpretation=True),
     "rescored": Variant(
         method="troika",
         settings={"scoring": {"closed": [0.5, 0.5]}},
         datasets=[SHAPES],
-        evaluates="troika",
+        reuse_runs_of="troika",
         every_seed=True,
     ),
 }
@@ -113,7 +113,7 @@ def test_variants_have_the_worlds_that_the_profile_gives_them(plan: TrackPlan) -
 def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_variants(
     given: str, expected: list[int]
 ) -> None:
-    choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "reading_seeds": given}
+    choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "interpretation_seeds": given}
     plan = planned("study", *(f"profiles.study.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
     assert (seeds_of(plan, "reading"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
 

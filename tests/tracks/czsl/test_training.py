@@ -14,11 +14,11 @@ from torch import Tensor
 from recompose.backbones.clip import Backbone, build, load_backbone
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.evaluation import evaluate
-from recompose.tracks.czsl.measures import read_measures
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Scoring
+from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
 from recompose.tracks.czsl.scoring import feasibility_by_text, restore, scorer_of
 from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
@@ -96,16 +96,16 @@ def run(
     return folder / CHECKPOINT
 
 
-def measures(needs: dict[str, Path], folder: Path, run: Path | None = None) -> dict[str, float]:
+def metrics(needs: dict[str, Path], folder: Path, run: Path | None = None) -> dict[str, float]:
     """Of CSP, as a run left it, or untrained."""
     folder.mkdir()
     evaluate(evaluation_document(CSP, OWN), needs | ({"run": run} if run else {}), folder, CPU, "t")
-    return read_measures(needs["data"], folder)
+    return read_metrics(needs["data"], folder)
 
 
 def test_training_raises_the_auc_of_pairs_it_never_saw(needs: dict[str, Path], tmp_path: Path) -> None:
     run(needs, tmp_path / "run")
-    before, after = measures(needs, tmp_path / "before"), measures(needs, tmp_path / "after", tmp_path / "run")
+    before, after = metrics(needs, tmp_path / "before"), metrics(needs, tmp_path / "after", tmp_path / "run")
     assert after["test/closed/dense/auc"] > before["test/closed/dense/auc"] + 0.2
     assert after["test/closed/dense/harmonic_mean"] > before["test/closed/dense/harmonic_mean"]
 
@@ -128,7 +128,7 @@ def test_the_checkpoint_is_that_of_the_best_epoch(
 
     monkeypatch.setattr(BestEpoch, "on_validation_end", watch)
     stored = load_file(run(needs, tmp_path / "run", lr=0.3, epochs=5))
-    found = measures(needs, tmp_path / "evaluation", tmp_path / "run")
+    found = metrics(needs, tmp_path / "evaluation", tmp_path / "run")
     assert found["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
     assert set(stored) == {"method.primitives"}
 
@@ -178,7 +178,7 @@ def test_the_document_decides_the_precision_and_scores_are_in_full(
     with torch.autocast("cpu", dtype=torch.bfloat16):
         texts = method.encode_pairs(torch.from_numpy(data.indices(data.pairs)))
         assert method.score(torch.from_numpy(features[:3]), texts).dtype == torch.float32
-    assert measures(needs, tmp_path / "evaluation", tmp_path / "run")["test/closed/dense/auc"] > 0.5
+    assert metrics(needs, tmp_path / "evaluation", tmp_path / "run")["test/closed/dense/auc"] > 0.5
 
 
 def test_validation_is_in_full_precision_as_the_test_is(

@@ -50,7 +50,7 @@ def evaluation_document(
     *,
     seed: int = 0,
     feasibility: dict[str, str] | None = None,
-    keeps: tuple[str, ...] = (),
+    save: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """The document of an evaluation: settings may hold ``scoring``."""
     return {
@@ -59,7 +59,7 @@ def evaluation_document(
         "seed": seed,
         "threads": 1,
         "feasibility": feasibility,
-        "keeps": list(keeps),
+        "save": list(save),
     }
 
 

@@ -10,7 +10,7 @@ import torch
 from spacy.tokens import Doc
 from torch import Tensor
 
-from recompose.drawing.sentences import Scene, Thing, Wording, document, phrase
+from recompose.synthetic.sentences import Scene, Thing, Wording, document, phrase
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.lexicon import WordNet
 

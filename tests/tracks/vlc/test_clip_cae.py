@@ -18,8 +18,8 @@ from recompose.tracks.vlc.building import CHECKPOINT, build_method
 from recompose.tracks.vlc.catalogue import METHODS, ClipCaeSettings, TunedSettings
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
+from recompose.tracks.vlc.label_batches import Marker
 from recompose.tracks.vlc.losses import attribution_loss
-from recompose.tracks.vlc.marking import Marker
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
 from recompose.tracks.vlc.methods.parts.caption_method import MarkedRepresentations, Representations
 from recompose.tracks.vlc.methods.parts.chunks import represent

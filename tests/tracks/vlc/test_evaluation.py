@@ -14,7 +14,7 @@ from recompose.backbones.pixels import PIXELS, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
-from recompose.tracks.vlc import attributed, embeddings
+from recompose.tracks.vlc import attribution_store, embeddings
 from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restored
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
@@ -47,10 +47,10 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-def document(alpha: float | None = None, keeps: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
+def document(alpha: float | None = None, save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
     scoring: dict[str, Any] = {"activation": activation}
     settings = {"scoring": scoring} if alpha is None else {"tuning": "full", "scoring": scoring | {"alpha": alpha}}
-    return {"settings": settings, "threads": 1, "keeps": list(keeps)}
+    return {"settings": settings, "threads": 1, "save": list(save)}
 
 
 def evaluated(needs: dict[str, Path], folder: Path, alpha: float | None = None) -> dict[str, np.ndarray]:
@@ -168,15 +168,15 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
     (tmp_path / "pixels").mkdir()
     write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
     asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
-    evaluate(document(keeps=("attribution",)), asked, tmp_path, CPU, "a test")
-    (kept,) = attributed.read(tmp_path / attributed.FILE).values()
+    evaluate(document(save=("attribution",)), asked, tmp_path, CPU, "a test")
+    (kept,) = attribution_store.read(tmp_path / attribution_store.FILE).values()
     words = [texts[0][start:end] for start, end in kept.spans[0] if start >= 0]
     assert words == texts[0].split()
     assert {*kept.scores} == {"attention", "gradcam", "perturbation", "gradient"}
 
 
 def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate(document(keeps=("embeddings",)), needs, tmp_path, CPU, "a test")
+    evaluate(document(save=("embeddings",)), needs, tmp_path, CPU, "a test")
     kept, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
     assert set(kept) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
     for row, picture in zip(kept["two/images"], pictures(needs["suites-two"]), strict=True):

@@ -67,7 +67,7 @@ def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_pat
     assert float(rows["sugarcrepe/swap_obj"]["value"]) == pytest.approx(share)
     assert (rows["sugarcrepe/swap_obj"]["items"], rows["sugarcrepe/swap_obj"]["left_out"]) == ("5", "0")
     results = json.loads((tmp_path / "results.json").read_text())
-    assert results["measures"]["test/sugarcrepe"] == pytest.approx(share)  # all of its sets are the same here
+    assert results["metrics"]["test/sugarcrepe"] == pytest.approx(share)  # all of its sets are the same here
     assert results["activation"] == "gelu" and results["precision"] == "fp32"
     assert len(results["weights"]["sha256"]) == 64
     assert {*results["absent"]} == {"winoground"} and "examples.jsonl" in results["absent"]["winoground"]

@@ -1,4 +1,4 @@
-"""Choices, groups, retrieval and ELEVATER's measures against plain loops and scikit-learn."""
+"""Choices, groups, retrieval and ELEVATER's metrics against plain loops and scikit-learn."""
 
 import doctest
 import math
@@ -425,7 +425,7 @@ def test_a_group_counts_once_however_many_items_it_has() -> None:
 
 def test_measures_have_the_names_of_elevater() -> None:
     scores, targets = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]), np.array([0, 0, 1])
-    numbers = {name: measure(scores, targets) for name, measure in CLASSIFICATION.items() if name != "11point_mAP"}
+    numbers = {name: metric(scores, targets) for name, metric in CLASSIFICATION.items() if name != "11point_mAP"}
     assert numbers == {"accuracy": pytest.approx(2 / 3), "mean-per-class": 0.75, "roc_auc": 1.0}
     assert CLASSIFICATION["11point_mAP"](scores, targets[:, None] == np.arange(2)) == 1
 

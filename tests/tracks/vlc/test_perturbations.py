@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recompose.tracks.vlc.batches import Batch, CaptionRows
-from recompose.tracks.vlc.marking import Marker, Marking
-from recompose.tracks.vlc.marks import Concept, Kind, Place, concepts, places
+from recompose.tracks.vlc.label_batches import Marker, Marking
 from recompose.tracks.vlc.perturbations import Candidates, perturbed, replaced
+from recompose.tracks.vlc.token_labels import Concept, Kind, Place, concepts, places
 from tests.tracks.vlc.marked import CONTEXT, docs, lexicon, pieces, tokenizer
 from tests.tracks.vlc.tiny import images, swapped
 

@@ -69,7 +69,7 @@ def test_another_alpha_scores_anew_and_trains_nothing(profile: str) -> None:
     edited = plan_of(profile, None, "vlc.methods.fsc-clip.scoring={alpha: 0.5, activation: own}")
     assert new(old, edited, "runs") == []
     assert {each.labels["name"] for each in new(old, edited, "evaluations")} == {"fsc-clip"}
-    halfway = variant(profile, evaluates="fsc-clip", settings={"scoring": {"alpha": 0.5}})
+    halfway = variant(profile, reuse_runs_of="fsc-clip", settings={"scoring": {"alpha": 0.5}})
     declared = plan_of(profile, {"halfway": halfway})
     assert new(old, declared, "runs") == []
     for corpus in declared.benchmarks("vlc"):
@@ -81,7 +81,7 @@ def test_another_alpha_scores_anew_and_trains_nothing(profile: str) -> None:
 @BOTH
 def test_the_share_of_a_tuned_model_by_lora_is_scored_on_its_runs(profile: str) -> None:
     lora = variant(profile, settings={"tuning": "lora"})
-    at = variant(profile, evaluates="lora", settings={"tuning": "lora", "scoring": {"alpha": 0.6}})
+    at = variant(profile, reuse_runs_of="lora", settings={"tuning": "lora", "scoring": {"alpha": 0.6}})
     plan = plan_of(profile, {"lora": lora, "lora-at-0.6": at})
     for corpus in plan.benchmarks("vlc"):
         of, scored, full = (plan.evaluations("vlc", name, corpus) for name in ("lora", "lora-at-0.6", "fsc-clip"))
@@ -192,10 +192,10 @@ def test_suites_that_are_drawn_lie_apart_and_published_ones_together(tmp_path: P
 
 
 def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluations_are() -> None:
-    keeping = variant("drawn", evaluates="fsc-clip", keeps=["attribution"])
+    keeping = variant("drawn", reuse_runs_of="fsc-clip", save=["attribution"])
     plan = plan_of("drawn", {"attributed": keeping})
     (kept,) = {frozenset(each.code) for each in plan.evaluations("vlc", "attributed", "shapes-laion")}
-    assert "recompose.tracks.vlc.attributing" in kept
+    assert "recompose.tracks.vlc.compute_attributions" in kept
     for recipe in (*plan.of("runs"), *plan.of("evaluations")):
         others = [name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))]
         assert others and all(name.startswith("recompose.tracks.vlc.") for name in others), recipe.name

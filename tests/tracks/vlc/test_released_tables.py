@@ -157,8 +157,8 @@ def test_comp_follows_from_the_suites() -> None:
 
 OPENAI = ("ViT-B-32", "openai", "OpenCLIP")
 OF_ALL_IMAGES = [
-    name for name, task in CLASSIFICATIONS.items() if task.measure == "accuracy"
-]  # the other measures are no shares of images
+    name for name, task in CLASSIFICATIONS.items() if task.metric == "accuracy"
+]  # the other metrics are no shares of images
 
 
 def counts() -> Iterator[tuple[str, int]]:

@@ -9,15 +9,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from recompose.drawing.sentences import Scene, Thing
 from recompose.errors import DataError
+from recompose.synthetic.sentences import Scene, Thing
 from recompose.tracks.vlc.aggregation import SIMILARITY
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.drawn.similarity import draw_similarity, facts, similarity
 from recompose.tracks.vlc.data.drawn.world import World
 from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
-from recompose.tracks.vlc.measures import check, counts, measures
+from recompose.tracks.vlc.metric_values import check, counts, metrics
 from recompose.tracks.vlc.metrics import pearson, spearman
 from recompose.tracks.vlc.scores import Features, suite_scores
 from recompose.tracks.vlc.suites import SIMILARITIES
@@ -68,7 +68,7 @@ def test_a_suite_is_measured_by_cosines_of_its_texts() -> None:
     cosines = [float(texts[6] @ texts[2]), float(texts[0] @ texts[2]), float(texts[3] @ texts[0])]
     assert scores["sick"].tolist() == pytest.approx(cosines, abs=1e-6)
     assert counts([suite], scores)["sick"] == (3, 0)
-    assert measures([suite], scores) == {
+    assert metrics([suite], scores) == {
         "test/sick": pytest.approx(spearmanr(cosines, task.graded).statistic),
         "test/sick/pearson": pytest.approx(pearsonr(cosines, task.graded).statistic, abs=1e-6),
     }

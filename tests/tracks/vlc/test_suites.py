@@ -60,7 +60,7 @@ def test_queries_and_ties_are_those_of_the_suites() -> None:
     }
     grouped = {name: subtask.group_minimum for name, subtask in SUBTASKS.items() if subtask.group_minimum}
     assert grouped == {"aro/vg_relation": 1, "aro/vg_attribution": 25}
-    assert {task.measure for task in CLASSIFICATIONS.values()} == {*CLASSIFICATION}
+    assert {task.metric for task in CLASSIFICATIONS.values()} == {*CLASSIFICATION}
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +95,6 @@ def test_classifications_are_those_of_real_settings(real: Path) -> None:
     data_sets = {one["name"]: one for one in json.loads((folder / "vision_datasets.json").read_text())}
     for name in ELEVATER:
         task, settings = CLASSIFICATIONS[f"elevater/{name}"], yaml.safe_load((folder / f"{name}.yaml").read_text())
-        assert task.measure == settings["TEST"]["METRIC"]
+        assert task.metric == settings["TEST"]["METRIC"]
         assert task.centre_crop == settings["TEST"].get("CENTER_CROP", settings["DATASET"].get("CENTER_CROP", True))
         assert task.images == data_sets[settings["DATASET"]["DATASET"]]["test"]["num_images"]

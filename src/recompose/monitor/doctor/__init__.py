@@ -5,7 +5,7 @@ from recompose.machine import Processor, probe
 from recompose.monitor.doctor import inputs, machine, room
 from recompose.monitor.doctor.check import FINE, STATES, STOPS, WARNING, Check
 from recompose.monitor.doctor.machine import Machine
-from recompose.monitor.outlook import needed_of
+from recompose.monitor.work_plan import needed_of
 from recompose.params import Bundled, Pretrained, load_params
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace, plan_of

@@ -11,11 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from recompose.circumstances import LOCK, PACKAGES
+from recompose.environment import LOCK, PACKAGES
 from recompose.kernels import in_words
 from recompose.machine import Probe, Processor, onednn_from
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
-from recompose.monitor.outlook import Needed
+from recompose.monitor.work_plan import Needed
 from recompose.params import Trainer
 from recompose.plan import Recipe
 
@@ -204,7 +204,7 @@ def gpu_memory(machine: Machine, trainer: Trainer, needed: Iterable[Needed]) -> 
         return None
     known = [each for each in runs if each.estimate and each.estimate.memory is not None]
     if not known:
-        remedy = "`recompose calibrate` runs a few steps of each method, and says"
+        remedy = "`recompose timing` runs a few steps of each method, and says"
         return Check("GPU memory", WARNING, "what runs need is unknown", remedy)
     largest = max(known, key=_memory)
     smallest = min(gpu.memory for gpu in machine.gpus)
@@ -215,7 +215,7 @@ def gpu_memory(machine: Machine, trainer: Trainer, needed: Iterable[Needed]) -> 
         return Check("GPU memory", STOPS, found, remedy)
     if unknown := len(runs) - len(known):
         most = f"{found}; {unknown} of {len(runs)} runs are unknown"
-        return Check("GPU memory", WARNING, most, "`recompose calibrate` says")
+        return Check("GPU memory", WARNING, most, "`recompose timing` says")
     return Check("GPU memory", FINE, found)
 
 

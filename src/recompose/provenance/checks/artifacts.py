@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
-from recompose.measures import COST
+from recompose.metric_cache import COST
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import recipe_of
 from recompose.provenance.checks.recorded import Recorded
@@ -24,7 +24,7 @@ from recompose.report.kinds import artifact_files, is_figure
 from recompose.report.lineage import cell_document
 from recompose.report.schema import read_checked
 from recompose.report.tables import build_table, cells_in_words, reported_cells
-from recompose.report.trust import UNCHECKED, Judge, measuring_changes, worst
+from recompose.report.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
 from recompose.tracks import TRACKS
 
 AGAIN = "`snakemake --cores all`"
@@ -38,7 +38,7 @@ REMEDIES = {"incomplete": AGAIN, "mixed": "`recompose store discard` these runs,
 class ArtifactCheck:
     """One artifact, checked against its lineage, its evaluations, its declaration and the current plan."""
 
-    judge: Judge
+    judge: TrustEvaluator
     paper: Paper
     name: str
     stored: StoredCheck  # what it was made from, checked
@@ -59,7 +59,7 @@ class ArtifactCheck:
         if not self._is_whole:
             self.report.unchecked.append(f"{self._place}: it rests on what cannot be relied on, or is not here")
         if self._measured_otherwise:
-            self.report.unchecked.append(f"{self._place}: its numbers were taken by other code of measures")
+            self.report.unchecked.append(f"{self._place}: its numbers were taken by other code of metrics")
         if is_figure(self.paper, self.name):
             self._check_figure()
         else:
@@ -142,7 +142,7 @@ class ArtifactCheck:
         assert self.lineage is not None
         asked_then = {(each["name"], each["benchmark"]) for each in self.lineage["asked"]}
         plan, track = self.judge.work.plan, self.paper.track
-        asked = {(name, benchmark) for name in self.artifact.measured.values() for benchmark in plan.benchmarks(track)}
+        asked = {(name, benchmark) for name in self.artifact.rows.values() for benchmark in plan.benchmarks(track)}
         new = sorted(pair for pair in asked - asked_then if plan.evaluations(track, *pair))
         if new and self.artifact.kind != "settings":
             names = ", ".join(f"{name} on {benchmark}" for name, benchmark in new)
@@ -179,7 +179,7 @@ class ArtifactCheck:
 
     def _has_costs(self, cell: Mapping[str, Any]) -> bool:
         """Whether the runs are here that a cell tells the costs of: scores can be had without them."""
-        if not (cell["measure"] or "").startswith(COST):
+        if not (cell["metric"] or "").startswith(COST):
             return True
         records, store = self.judge.published.records, self.judge.work.store
         runs = (recipe_of(records[key]).needs.get("run") for key in cell["made_from"])
@@ -222,7 +222,7 @@ class ArtifactCheck:
 
     @property
     def _can_be_made(self) -> bool:
-        """Whether anything can be made again: the code that takes measures is the same, and there are runs to rely
+        """Whether anything can be made again: the code that takes metrics is the same, and there are runs to rely
         on, or none are needed.
         """
         if self._measured_otherwise:
@@ -233,9 +233,9 @@ class ArtifactCheck:
 
     @cached_property
     def _measured_otherwise(self) -> list[str]:
-        """What changed in the code that takes measures: its numbers may be others then, and rightly so."""
+        """What changed in the code that takes metrics: its numbers may be others then, and rightly so."""
         assert self.lineage is not None
-        return list(measuring_changes(self.lineage)) if self.lineage["track"] in TRACKS else ["its track is gone"]
+        return list(metric_code_changes(self.lineage)) if self.lineage["track"] in TRACKS else ["its track is gone"]
 
     def _compare_cells(self, path: Path, table: Table | None) -> set[Key]:
         """Compare the cells of a CSV file with what they should be; gives those that are not."""

@@ -6,7 +6,7 @@ from recompose.papers.declaration import Paper
 from recompose.provenance.checks.recorded import Audited
 from recompose.report.findings import Audit, Finding, Report
 from recompose.report.index import INDEX, PAGE, index_texts
-from recompose.report.published import MADE, Published
+from recompose.report.published import MADE, PublishedLineage
 from recompose.site.build import page
 from recompose.site.document import Site
 from recompose.workspace import Workspace
@@ -14,7 +14,7 @@ from recompose.workspace import Workspace
 AGAIN = "`snakemake --cores all`"
 
 
-def check_index(work: Workspace, papers: list[Paper], published: Published, audited: Audit) -> Report:
+def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> Report:
     """Check the page, the index and the numbers beside it against what they were written as, and what they would be
     now.
     """
@@ -35,7 +35,9 @@ def check_index(work: Workspace, papers: list[Paper], published: Published, audi
     return report
 
 
-def _due(work: Workspace, papers: list[Paper], published: Published, audited: Audit, report: Report) -> dict[str, str]:
+def _due(
+    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, report: Report
+) -> dict[str, str]:
     """What the files would be now; nothing where that cannot be told."""
     planned = {recipe.key for recipe in work.plan.of("evaluations")}
     if not planned <= audited.numbers.keys():

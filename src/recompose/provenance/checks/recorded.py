@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from recompose.plan import Recipe, recipe_of
-from recompose.report.published import Published
+from recompose.report.published import PublishedLineage
 from recompose.report.results import Results
 from recompose.workspace import Workspace
 
@@ -17,7 +17,7 @@ Numbers = Mapping[str, Mapping[str, float]]  # of each evaluation that can be re
 class Audited(Results):
     """What the current plan asks for, with numbers of an audit."""
 
-    def __init__(self, work: Workspace, published: Published, numbers: Numbers) -> None:
+    def __init__(self, work: Workspace, published: PublishedLineage, numbers: Numbers) -> None:
         super().__init__(work)
         self._published, self._numbers = published, numbers
 
@@ -25,8 +25,8 @@ class Audited(Results):
         """Whether something is there; an evaluation, whether it can be relied on."""
         return recipe.key in self._numbers if recipe.kind == "evaluations" else super().is_complete(recipe)
 
-    def measures(self, evaluation: Recipe) -> Mapping[str, float]:
-        """The measures of an evaluation as they follow from its scores."""
+    def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
+        """The metrics of an evaluation as they follow from its scores."""
         return self._numbers[evaluation.key]
 
     def made(self, recipe: Recipe) -> Mapping[str, Any] | None:
@@ -39,7 +39,9 @@ class Audited(Results):
 class Recorded(Audited):
     """What was asked for when a lineage was written."""
 
-    def __init__(self, work: Workspace, published: Published, numbers: Numbers, lineage: Mapping[str, Any]) -> None:
+    def __init__(
+        self, work: Workspace, published: PublishedLineage, numbers: Numbers, lineage: Mapping[str, Any]
+    ) -> None:
         super().__init__(work, published, numbers)
         self._lineage = lineage
 

@@ -6,25 +6,25 @@ from functools import cached_property
 from pathlib import Path
 
 from recompose.data.content import CONTENT, changed, raw_files
-from recompose.measures import Measures
+from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
 from recompose.report.findings import Finding, Report
-from recompose.report.trust import UNCHECKED, Judge
+from recompose.report.trust import UNCHECKED, TrustEvaluator
 from recompose.tracks import TRACKS
 
 NAMED = 5  # changed files of a data set that are named
 AGAIN = "`snakemake --cores all`"
 BACK = "put the file back; a drawn data set is drawn anew where its folder is removed"
-NumbersOf = Callable[[Measures, Recipe], dict[str, float]]
+NumbersOf = Callable[[MetricCache, Recipe], dict[str, float]]
 
 
 @dataclass
 class StoredCheck:
-    """The stored things behind the reports, checked once; ``numbers`` are the measures of each evaluation that can
+    """The stored things behind the reports, checked once; ``numbers`` are the metrics of each evaluation that can
     be relied on.
     """
 
-    judge: Judge
+    judge: TrustEvaluator
     report: Report = field(default_factory=Report)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
@@ -35,12 +35,12 @@ class StoredCheck:
         for key in self.judge.published.records:
             self._check(key, self.recipes[key])
 
-    def measure(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
+    def metric(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
         """Take the numbers of the evaluations among these, where they can be relied on."""
         for key in keys:
             recipe = self.recipes[key]
             if recipe.kind == "evaluations" and self.judge.stored.reliable(key):
-                self._measure(key, recipe, numbers_of)
+                self._metric(key, recipe, numbers_of)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -62,7 +62,7 @@ class StoredCheck:
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
-        self.measure([key], Measures.all_anew)
+        self.metric([key], MetricCache.all_anew)
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
         """Compare raw files with what they were when they were indexed."""
@@ -86,7 +86,7 @@ class StoredCheck:
             for name in files[:NAMED]
         ]
 
-    def _measure(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
+    def _metric(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
         """Take an evaluation's numbers anew from its scores."""
         work = self.judge.work
         if bad := [
@@ -97,7 +97,7 @@ class StoredCheck:
             self.report.unchecked.append(f"results/{key}: its numbers need {bad[0]}, which cannot be relied on")
             return
         try:
-            self.numbers[key] = numbers_of(Measures(work.store, work.results), recipe)
+            self.numbers[key] = numbers_of(MetricCache(work.store, work.results), recipe)
         except Exception as error:  # scores may be forged, or code may have changed to ask for what they do not have
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
             self.report.findings.append(Finding("tampered", f"results/{key}", why, work.store.remedy(recipe), (key,)))

@@ -30,7 +30,7 @@ MARKERS = {SUPPORTED: "o", REVERSED: "s", UNDECIDED: "D"}  # told apart without 
 COLUMNS = {
     "dataset": str,
     "claims": str,
-    "measure": str,
+    "metric": str,
     "comparison": str,
     "unit": str,
     "verdict": str,
@@ -76,7 +76,7 @@ def _claims_of(results: Results, paper: Paper, benchmark: str) -> Mapping[Compar
 
 def compared(comparison: Comparison) -> str:
     """What is compared, in short."""
-    plain = comparison.higher if comparison.lower_measure else f"{comparison.higher} - {comparison.lower}"
+    plain = comparison.higher if comparison.lower_metric else f"{comparison.higher} - {comparison.lower}"
     if comparison.gain:
         return f"({plain}) - ({comparison.gain.higher} - {comparison.gain.lower})"
     return plain if comparison.within is None else f"{plain}, within ±{comparison.within:g}"
@@ -87,7 +87,7 @@ def _numbers(benchmark: str, claims: list[str], tested: Tested) -> dict[str, Any
     estimate = tested.difference.estimate
     numbers = (estimate.value, estimate.low, estimate.high, estimate.p) if estimate else (None,) * 4
     known = [each if each is not None and isfinite(each) else None for each in numbers]
-    texts = (benchmark, " ".join(claims), tested.measures_text, compared(tested.comparison), tested.unit)
+    texts = (benchmark, " ".join(claims), tested.metrics_text, compared(tested.comparison), tested.unit)
     values = (*texts, tested.verdict, tested.reason, *known, tested.adjusted, tested.n_text)
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -98,7 +98,7 @@ def _draw_panel(axis: plt.Axes, benchmark: str, unit: str, tested: list[Tested])
     for place, each in zip(places, tested, strict=True):
         _draw_line(axis, place, each)
     axis.axvline(0, color="black", linewidth=0.7)
-    labels = [f"{each.measures_text}: {compared(each.comparison)}" for each in tested]
+    labels = [f"{each.metrics_text}: {compared(each.comparison)}" for each in tested]
     axis.set_yticks(places, labels, fontsize=6)
     axis.set(ylim=(len(tested) - 0.5, -0.5), xlabel=f"difference{f' ({unit})' if unit else ''} with its 95 % interval")
     axis.set_title(benchmark, loc="left")

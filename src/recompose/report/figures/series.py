@@ -31,7 +31,7 @@ def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[st
     for benchmark, of_rows in rows.items():
         first, *others = of_rows.values()
         common = [data for data in first if all(data in other for other in others)]
-        if common and len(of_rows) == len(paper.artifacts[name].measured):
+        if common and len(of_rows) == len(paper.artifacts[name].rows):
             found[benchmark] = {row: of_data[common[0]] for row, of_data in of_rows.items()}
     return found
 
@@ -43,7 +43,7 @@ def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
     kind = paper.artifacts[name].kind
     if kind == FOREST:
         return list(_of_claims(results, paper, name))
-    if not paper.artifacts[name].measured:
+    if not paper.artifacts[name].rows:
         return list(_of_benchmarks(results, paper, kind))
     return [
         Cell(
@@ -65,7 +65,7 @@ def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
 def _of_claims(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     of_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
     for benchmark, cell in of_benchmark.items():
-        place = {"row": "all claims", "column": f"{benchmark} {FOREST}", "text": FOREST, "part": "", "measure": ""}
+        place = {"row": "all claims", "column": f"{benchmark} {FOREST}", "text": FOREST, "part": "", "metric": ""}
         yield replace(cell, **place, n=len(cell.made_from))  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Plots of measures over a setting."""
+"""Plots of metrics over a setting."""
 
 from math import nan
 from typing import Any
@@ -17,21 +17,21 @@ MAGNITUDES = 50  # the largest number is so many times the smallest one
 
 
 def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Measures over a setting, a column for each benchmark and a row for each measure.
+    """Metrics over a setting, a column for each benchmark and a row for each metric.
 
-    A measure that an evaluation has not, since a profile may lack suites, is no point.
+    A metric that an evaluation has not, since a profile may lack suites, is no point.
     """
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
     view = next(iter(artifact.all_views.values()))
-    of = {column: (measure, track.description_of(measure)) for column, measure in view.columns.items()}
+    of = {column: (metric, track.description_of(metric)) for column, metric in view.columns.items()}
     rows: list[dict[str, Any]] = [
         {
             "dataset": series.benchmark,
             "x": float(series.row),
             "seed": evaluation.labels["seed"],
             **{
-                column: about.factor * results.measures(evaluation).get(measure, nan)
-                for column, (measure, about) in of.items()
+                column: about.factor * results.metrics(evaluation).get(metric, nan)
+                for column, (metric, about) in of.items()
             },
         }
         for series in series_of(results, paper, name)

@@ -17,7 +17,7 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
 from recompose.tracks.planning import Runs
-from recompose.tracks.track import Measure, Track
+from recompose.tracks.track import Metric, Track
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -27,16 +27,16 @@ SPLITS = ("val", "test")
 WORLDS = ("closed", "open", "feasible", "feasible-released")
 NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
 GROUPS = ("head", "medium", "tail", "seen", "unseen")
-ACCURACY = Measure("%", 100, 1, better=1)
-OF_GROUP = Measure("%", 100, 2, better=1)
-MEASURES = {
+ACCURACY = Metric("%", 100, 1, better=1)
+OF_GROUP = Metric("%", 100, 2, better=1)
+METRICS = {
     **{f"{sweep}/{number}": ACCURACY for sweep in ("dense", "field") for number in NUMBERS.values()},
     "state": ACCURACY,
     "object": ACCURACY,
-    "threshold": Measure("", 1, 3, better=0),
+    "threshold": Metric("", 1, 3, better=0),
     **{f"groups/{bias}/{group}": OF_GROUP for bias in ("unbiased", "balanced") for group in GROUPS},
 }  # by what follows split and world in a name
-BY_NAME = {f"{split}/{world}/{part}": about for split in SPLITS for world in WORLDS for part, about in MEASURES.items()}
+BY_NAME = {f"{split}/{world}/{part}": about for split in SPLITS for world in WORLDS for part, about in METRICS.items()}
 TRAINING = "recompose.tracks.czsl.training"
 EVALUATION = "recompose.tracks.czsl.evaluation"
 TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures"
@@ -65,7 +65,7 @@ class CZSL(Track):
     expectations = "recompose.tracks.czsl.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
-    measuring = ("recompose.tracks.czsl.measures",)
+    metric_code = ("recompose.tracks.czsl.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
@@ -79,7 +79,7 @@ class CZSL(Track):
         root = self.root(recipe, data)
         return root / str(recipe.document["file"]) if recipe.name == WORDS else root
 
-    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
+    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         section = params.tracks[self.name]
         assert isinstance(section, Czsl)
         if recipe.name == WORDS:
@@ -87,9 +87,9 @@ class CZSL(Track):
 
             with brought_archive(section.feasibility.glove, data) as path:
                 return path.parent
-        from recompose.tracks.czsl.data.acquire import bring
+        from recompose.tracks.czsl.data.acquire import acquire
 
-        return bring(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
+        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         if recipe.name == WORDS:
@@ -101,8 +101,8 @@ class CZSL(Track):
 
         return write_index(recipe, root, folder)
 
-    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.czsl.rehearsal import write_rehearsal
+    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
+        from recompose.tracks.czsl.synthetic_index import write_rehearsal
 
         write_rehearsal(data, folder, images)
 
@@ -117,17 +117,17 @@ class CZSL(Track):
         settings = dict(evaluation.document["settings"])
         if settings.pop("scoring", None) is None:
             return evaluation.digest
-        return replace(evaluation, document={**evaluation.document, "settings": settings, "keeps": []}).digest
+        return replace(evaluation, document={**evaluation.document, "settings": settings, "save": []}).digest
 
-    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.czsl.measures import read_measures
+    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.czsl.metric_values import read_metrics
 
-        return read_measures(needs["data"], evaluation)
+        return read_metrics(needs["data"], evaluation)
 
-    def measure(self, name: str) -> Measure:
+    def metric(self, name: str) -> Metric:
         return BY_NAME[name]
 
-    def measure_names(self) -> Iterable[str]:
+    def metric_names(self) -> Iterable[str]:
         return BY_NAME
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
@@ -159,7 +159,7 @@ class _Runs(Runs):
             "settings": settings,
             "seed": seed,
             "feasibility": None,
-            "keeps": list(variant.keeps),
+            "save": list(variant.save),
         }
         needs = {"data": data}
         if entry.needs_backbone:

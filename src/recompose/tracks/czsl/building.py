@@ -17,7 +17,7 @@ import numpy as np
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
-    from recompose.backbones.arrays import Stack
+    from recompose.backbones.arrays import ShardedArray
     from recompose.backbones.clip import Backbone
     from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 
@@ -35,7 +35,7 @@ class PreparedMethod(NamedTuple):
 
     method: "PairMethod"
     data: PairData
-    inputs: "Stack"
+    inputs: "ShardedArray"
 
 
 def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
@@ -59,7 +59,7 @@ def build_method(
     settings: Mapping[str, Any],
     backbone: "Backbone",
     data: PairData,
-    embeddings: "np.ndarray | Stack",
+    embeddings: "np.ndarray | ShardedArray",
     *,
     seed: int,
 ) -> "PairMethod":
@@ -109,7 +109,7 @@ def read_index(folder: Path) -> PairData:
 
 
 @lru_cache(maxsize=4)
-def read_embeddings(folder: Path) -> "Stack":
+def read_embeddings(folder: Path) -> "ShardedArray":
     """The embeddings [images, E] of all images, memory-mapped, given in 32 bits."""
     from recompose.backbones.features import read_features
 
@@ -117,7 +117,7 @@ def read_embeddings(folder: Path) -> "Stack":
 
 
 @lru_cache(maxsize=4)
-def read_images(folder: Path) -> "Stack":
+def read_images(folder: Path) -> "ShardedArray":
     """The images of a data set as bytes [images, 3, height, width], memory-mapped."""
     from recompose.backbones.pixels import read_pixels
 

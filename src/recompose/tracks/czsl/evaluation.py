@@ -76,6 +76,6 @@ def evaluate_together(
     for place, folder in enumerate(documents):
         costs.write(folder / COSTS, place)
     for (folder, each), of_each in zip(documents.items(), scores, strict=True):
-        if "embeddings" in each["keeps"]:
+        if "embeddings" in each["save"]:
             write_embeddings(method, data, inputs, device, folder / EMBEDDINGS)
         of_each.write(folder / FILE)

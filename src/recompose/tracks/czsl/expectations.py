@@ -10,7 +10,7 @@ UNTRAINED = ("chance", "clip")
 
 def expectations(results: Results) -> Iterator[Expectation]:
     """Yield whether untuned CLIP is above chance and below every tuned method."""
-    measure = "test/closed/dense/auc"
+    metric = "test/closed/dense/auc"
     tuned = [name for name in results.plan.tracks["czsl"].methods if name not in UNTRAINED]
-    yield from is_above(results, "czsl", measure, ["clip"], "chance", "untuned CLIP is above chance")
-    yield from is_above(results, "czsl", measure, tuned, "clip", "every tuned method is above untuned CLIP")
+    yield from is_above(results, "czsl", metric, ["clip"], "chance", "untuned CLIP is above chance")
+    yield from is_above(results, "czsl", metric, tuned, "clip", "every tuned method is above untuned CLIP")

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.nn.words import text_vectors
 from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
@@ -48,7 +48,7 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
         raise ValueError(f"{checkpoint} is of other settings: {', '.join(wrong)} do not fit")
 
 
-def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | Stack, device: torch.device) -> Scorer:
+def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:
     """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, by its own settings of scores: texts are
     encoded once for each world, and images once for all.
     """
@@ -58,7 +58,7 @@ def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | Stack, de
 def parts_of(
     method: PairMethod,
     data: PairData,
-    inputs: np.ndarray | Stack,
+    inputs: np.ndarray | ShardedArray,
     device: torch.device,
     scorings: Sequence[Any],
     own: Callable[..., AbstractContextManager[object]] = nullcontext,
@@ -72,7 +72,7 @@ def parts_of(
     wanting = [place for place, scoring in enumerate(scorings) if method.needs_totals(scoring)]
 
     def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        surveyed = method.survey(images, blocks)
+        surveyed = method.precompute(images, blocks)
         if wanting:
             with own(*wanting):
                 surveyed = method.with_totals(surveyed, blocks)
@@ -89,7 +89,7 @@ def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
 def _scorer(
     method: PairMethod,
     data: PairData,
-    inputs: np.ndarray | Stack,
+    inputs: np.ndarray | ShardedArray,
     device: torch.device,
     of_blocks: Callable[[Any, list[Any]], Iterator[Any]],
 ) -> Scorer:
@@ -118,7 +118,7 @@ def _scorer(
 
 
 def write_embeddings(
-    method: PairMethod, data: PairData, inputs: np.ndarray | Stack, device: torch.device, path: Path
+    method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device, path: Path
 ) -> None:
     """Write what figures show of a method: of test images, and of the closed world's pairs, as safetensors."""
     method.eval().to(device)

@@ -47,14 +47,14 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     seeds that both have; none where one of them alone is asked for.
     """
     artifact = paper.artifacts[name]
-    (without, first), (with_it, second) = artifact.measured.items()
+    (without, first), (with_it, second) = artifact.rows.items()
     for benchmark in results.benchmarks(paper.track):
         elsewhere = [method for method in (first, second) if _is_asked_elsewhere(results, paper, method, benchmark)]
         data = results.data(paper.track, benchmark)
         counts = group_counts(read_pairs(results, data), "test")
         for view, section in artifact.all_views.items():
             for group in (*SEEN, "seen", "unseen"):
-                row, measure = group.capitalize(), f"{section.of}/{group}"
+                row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
                 yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
                 of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
@@ -62,14 +62,14 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 for column, method in ((without, first), (with_it, second)):
                     if method in elsewhere:
                         continue
-                    values = [results.measures(each).get(measure, np.nan) for each in of[method]]
-                    about = TRACKS[paper.track].description_of(measure)
+                    values = [results.metrics(each).get(metric, np.nan) for each in of[method]]
+                    about = TRACKS[paper.track].description_of(metric)
                     cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
-                    yield replace(cell, view=view, names=(method,), benchmark=benchmark, measure=measure, better=0)
+                    yield replace(cell, view=view, names=(method,), benchmark=benchmark, metric=metric, better=0)
                 if not elsewhere and bool(planned[first]) == bool(planned[second]):
                     both = (first, second)
-                    cell = _gain(results, paper, row, benchmark, measure, both)
-                    yield replace(cell, view=view, names=both, benchmark=benchmark, measure=measure, better=0)
+                    cell = _gain(results, paper, row, benchmark, metric, both)
+                    yield replace(cell, view=view, names=both, benchmark=benchmark, metric=metric, better=0)
 
 
 def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
@@ -78,7 +78,7 @@ def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: 
     return bool(on) and benchmark not in on
 
 
-def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str, methods: tuple[str, str]) -> Cell:
+def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
     of_each = [results.planned(paper.track, method, benchmark) for method in methods]
     of_both = in_shared_worlds(of_each)  # a profile may ask for more replicates of one of them
     planned = [each for of_method in of_both for each in of_method]
@@ -88,11 +88,10 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, measure: str
     ]
     seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
     values = [
-        results.measures(by_seed[1][seed]).get(measure, np.nan)
-        - results.measures(by_seed[0][seed]).get(measure, np.nan)
+        results.metrics(by_seed[1][seed]).get(metric, np.nan) - results.metrics(by_seed[0][seed]).get(metric, np.nan)
         for seed in seeds
     ]
     paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
-    about = TRACKS[paper.track].description_of(measure)
+    about = TRACKS[paper.track].description_of(metric)
     cell = over_seeds(row, f"{benchmark} delta", values, paired, planned, about)
     return replace(cell, beside=methods if of_both != of_each else ())

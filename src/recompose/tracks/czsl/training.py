@@ -12,7 +12,7 @@ import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.czsl.building import CHECKPOINT, COSTS, method_class, own_settings, prepared_method
 from recompose.tracks.czsl.data.pairs import PairData
@@ -148,7 +148,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
 def fit_method(
     method: PairMethod,
     data: PairData,
-    inputs: np.ndarray | Stack,
+    inputs: np.ndarray | ShardedArray,
     folder: Path,
     hardware: Hardware,
     *,

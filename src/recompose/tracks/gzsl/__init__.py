@@ -16,15 +16,15 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
-from recompose.tracks.track import Measure, Track
+from recompose.tracks.track import Metric, Track
 
-ACCURACY = Measure("%", 100, 1, better=1)
-OF_UNCERTAINTY = Measure("", 1, 3, better=0)
+ACCURACY = Metric("%", 100, 1, better=1)
+OF_UNCERTAINTY = Metric("", 1, 3, better=0)
 BIASES = ("own", "validated", "none")
 NUMBERS = {"U": "unseen", "S": "seen", "H": "harmonic_mean"}
 VIEWS = ("vgt", "agt", "fused")
 GROUPS = ("seen", "unseen", "hard", "clean")
-MEASURES = {
+METRICS = {
     **{f"test/{bias}/{number}": ACCURACY for bias in BIASES for number in NUMBERS.values()},
     **dict.fromkeys(("test/accuracy", "test/curve/area"), ACCURACY),
     **{f"test/paths/{view}/{number}": ACCURACY for view in VIEWS for number in ("harmonic_mean", "accuracy")},
@@ -57,27 +57,27 @@ class GZSL(Track):
     expectations = "recompose.tracks.gzsl.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
-    measuring = ("recompose.tracks.gzsl.measures",)
+    metric_code = ("recompose.tracks.gzsl.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, GzslChoice) and isinstance(section, Gzsl)
         return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
-    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        from recompose.tracks.gzsl.data.acquire import bring
+    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        from recompose.tracks.gzsl.data.acquire import acquire
 
         section = params.tracks[self.name]
         assert isinstance(section, Gzsl)
-        return bring(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
+        return acquire(recipe, section.datasets[recipe.name], data, self.root(recipe, data))
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         from recompose.tracks.gzsl.data.acquire import write_index
 
         return write_index(recipe, root, folder)
 
-    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.gzsl.rehearsal import write_rehearsal
+    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
+        from recompose.tracks.gzsl.synthetic_index import write_rehearsal
 
         write_rehearsal(data, folder, images)
 
@@ -86,16 +86,16 @@ class GZSL(Track):
 
         return list(ClassData.read(index).paths)
 
-    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.gzsl.measures import read_measures
+    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.gzsl.metric_values import read_metrics
 
-        return read_measures(needs["data"], evaluation)
+        return read_metrics(needs["data"], evaluation)
 
-    def measure(self, name: str) -> Measure:
-        return MEASURES[name]
+    def metric(self, name: str) -> Metric:
+        return METRICS[name]
 
-    def measure_names(self) -> Iterable[str]:
-        return MEASURES
+    def metric_names(self) -> Iterable[str]:
+        return METRICS
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         if images := recipe.document.get("images"):
@@ -124,7 +124,7 @@ class _Runs(Runs):
             "settings": settings,
             "seed": seed,
             "threads": self.params.chosen.trainer.threads,
-            "keeps": list(variant.keeps),
+            "save": list(variant.save),
         }
         needs = {"data": data, "grids": self._grids(data), "run": self.run_of(name, variant, data, seed)}
         code = fingerprint([entry.module, EVALUATION])

@@ -10,7 +10,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
@@ -30,7 +30,7 @@ def class_data(folder: Path) -> ClassData:
 
 
 @lru_cache(maxsize=4)
-def grids_of(folder: Path) -> Stack:
+def grids_of(folder: Path) -> ShardedArray:
     """The grids of all images [images, regions, channels], memory-mapped."""
     return read_grids(folder)
 

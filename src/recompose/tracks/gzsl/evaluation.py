@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
 from recompose.progress import Pace
 from recompose.tracks.gzsl.building import (
@@ -54,7 +54,7 @@ def evaluate(
     with costs.scoring():
         restore(method, run / CHECKPOINT)
         parts = predicted(method, grids, rows, title)
-    if "embeddings" in document["keeps"]:
+    if "embeddings" in document["save"]:
         kept = embeddings(method, data, grids)
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
     by_accuracy = None
@@ -90,7 +90,9 @@ def restore(method: GridMethod, checkpoint: Path) -> None:
 
 
 @torch.no_grad()
-def predicted(method: GridMethod, grids: np.ndarray | Stack, rows: np.ndarray, title: str) -> dict[str, np.ndarray]:
+def predicted(
+    method: GridMethod, grids: np.ndarray | ShardedArray, rows: np.ndarray, title: str
+) -> dict[str, np.ndarray]:
     """What a method says of images at these positions: ``all``, ``paths/<path>`` [images, classes] and
     ``uncertainties/<view>`` [images].
     """
@@ -107,12 +109,12 @@ def _flat(prediction: Prediction) -> dict[str, torch.Tensor]:
     return {"all": prediction.scores, **paths, **{f"uncertainties/{n}": u for n, u in prediction.uncertainties.items()}}
 
 
-def _inputs(method: GridMethod, grids: np.ndarray | Stack, rows: np.ndarray) -> torch.Tensor:
+def _inputs(method: GridMethod, grids: np.ndarray | ShardedArray, rows: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(grids[rows]).to(method.signatures.device).float()
 
 
 @torch.no_grad()
-def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | Stack) -> dict[str, torch.Tensor]:
+def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | ShardedArray) -> dict[str, torch.Tensor]:
     """What figures show of a method: its embeddings [images, ...] of the test's images, each under its name, and for
     ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes, regions].
     """

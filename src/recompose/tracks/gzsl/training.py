@@ -15,7 +15,7 @@ from pytorch_lightning.callbacks import Callback
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
@@ -176,7 +176,7 @@ class _Run:
         self,
         document: Mapping[str, Any],
         data: ClassData,
-        grids: np.ndarray | Stack,
+        grids: np.ndarray | ShardedArray,
         folder: Path,
         hardware: Hardware,
         title: str,
@@ -233,7 +233,7 @@ class _Run:
         best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
         scratch = self._folder / SCRATCH / "test"
         scratch.mkdir(parents=True, exist_ok=True)
-        callbacks = [BestEpoch(measure, scratch / file) for measure, file in best.items()]
+        callbacks = [BestEpoch(metric, scratch / file) for metric, file in best.items()]
         bias = self._document["settings"]["scoring"]["bias"]
         module, costs = self._fit("test", as_released(self._data), self._training["epochs"], bias, callbacks)
         for file in best.values():  # copied: a process killed from here on finds it in scratch again

@@ -11,29 +11,29 @@ from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.planning import Runs, data_recipe
-from recompose.tracks.track import Measure, Track
+from recompose.tracks.track import Metric, Track
 from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
 from recompose.tracks.vlc.cae_subsets import DECLARED, PLAIN
-from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, of_its_way
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
 from recompose.tracks.vlc.suites import SIMILARITIES, SUBTASKS
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
-ACCURACY = Measure("%", 100, 1, better=1)
-ATTRIBUTED = Measure("", 1, 3, better=0)
+ACCURACY = Metric("%", 100, 1, better=1)
+ATTRIBUTED = Metric("", 1, 3, better=0)
 OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
 CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
-ATTRIBUTION = "attribution"  # what evaluations may keep of captions, for figures and measures
+ATTRIBUTION = "attribution"  # what evaluations may keep of captions, for figures and metrics
 CLASSIFYING = "test/elevater/"  # before the names of data sets of images and classes, of which there may be any
-MEASURES = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
+METRICS = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
     f"test/{x}" for x in (*OF_GROUPS, *RECALLS, *CORRELATIONS, *DECLARED, *PLAIN)
 ]
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
-ATTRIBUTING = "recompose.tracks.vlc.attributing"  # of evaluations that keep attribution
+ATTRIBUTING = "recompose.tracks.vlc.compute_attributions"  # of evaluations that keep attribution
 FIGURES = "recompose.tracks.vlc.figures"
 
 
@@ -67,7 +67,7 @@ class VLC(Track):
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
-    measuring = ("recompose.tracks.vlc.measures",)
+    metric_code = ("recompose.tracks.vlc.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
@@ -85,21 +85,21 @@ class VLC(Track):
         """Whether a data set is a suite that lies, with all others, in one folder."""
         return ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_drawn(recipe)
 
-    def bring(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        from recompose.tracks.vlc.data.acquire import bring
+    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
+        from recompose.tracks.vlc.data.acquire import acquire
 
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
         known = section.suites if ADAPTERS[recipe.document["adapter"]].kind == "suites" else section.datasets
-        return bring(recipe, known[recipe.name], data, self.root(recipe, data))
+        return acquire(recipe, known[recipe.name], data, self.root(recipe, data))
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         from recompose.tracks.vlc.data.acquire import write_index
 
         return write_index(recipe, root, folder)
 
-    def rehearse(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.vlc.rehearsal import write_rehearsal
+    def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
+        from recompose.tracks.vlc.synthetic_index import write_rehearsal
 
         write_rehearsal(folder, folder.with_name(f"{folder.name}-raw"), images)
 
@@ -108,18 +108,18 @@ class VLC(Track):
 
         return pictures(index)
 
-    def measures(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.vlc.measures import read_measures
+    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+        from recompose.tracks.vlc.metric_values import read_metrics
 
-        return read_measures(needs, evaluation)
+        return read_metrics(needs, evaluation)
 
-    def measure(self, name: str) -> Measure:
-        if name not in MEASURES and not name.startswith(CLASSIFYING):
+    def metric(self, name: str) -> Metric:
+        if name not in METRICS and not name.startswith(CLASSIFYING):
             raise KeyError(name)
         return ATTRIBUTED if name.removeprefix("test/") in PLAIN else ACCURACY
 
-    def measure_names(self) -> Iterable[str]:
-        return MEASURES
+    def metric_names(self) -> Iterable[str]:
+        return METRICS
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         from recompose.tracks.vlc.data.index import size
@@ -139,7 +139,7 @@ class _Runs(Runs):
         return self.choice.backbones()[variant.backbone]
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
-        return of_its_way(super().settings(name, variant, data))
+        return active_settings(super().settings(name, variant, data))
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
@@ -149,9 +149,9 @@ class _Runs(Runs):
             "class": entry.class_path,
             "settings": settings,
             "threads": self.params.chosen.trainer.threads,
-            "keeps": list(variant.keeps),
+            "save": list(variant.save),
         }
-        attributed = ATTRIBUTION in variant.keeps
+        attributed = ATTRIBUTION in variant.save
         needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
         if variant.method != UNTRAINED:
             needs["run"] = self.run_of(name, variant, data, seed)

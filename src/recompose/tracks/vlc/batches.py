@@ -15,19 +15,19 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
-from recompose.tracks.vlc.marks import Marks
+from recompose.tracks.vlc.token_labels import Marks
 from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from recompose.tracks.vlc.marking import Marker, Marking
+    from recompose.tracks.vlc.label_batches import Marker, Marking
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
 Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: nothing can be made of this caption
@@ -40,7 +40,7 @@ class Batch(NamedTuple):
     ids: Tensor  # [B + valid.sum(), T], captions and then negatives, all of the first caption first
     valid: Tensor  # [B, K] bool, which negatives of each kind there are
     marks: Marks | None = None  # of [B, T], where a method asks for them
-    changed: Tensor | None = None  # [B, P, T] bool; see ``marking.Marked``, which says what ids and valid have then
+    changed: Tensor | None = None  # [B, P, T] bool; see ``label_batches.Marked`` for ids and valid then
 
 
 class CaptionRows(Dataset[Batch]):
@@ -61,7 +61,7 @@ class CaptionRows(Dataset[Batch]):
 
     def __init__(
         self,
-        pixels: np.ndarray | Stack,
+        pixels: np.ndarray | ShardedArray,
         images: np.ndarray,
         captions: Sequence[str],
         docs: "Sequence[Doc]",
@@ -208,8 +208,8 @@ def marker_of(marking: "Marking | None", docs: "Sequence[Doc]", folder: Path, to
     """
     if marking is None:
         return None
+    from recompose.tracks.vlc.label_batches import Marker  # needed by few
     from recompose.tracks.vlc.lexicon import WordNet
-    from recompose.tracks.vlc.marking import Marker  # needed by few
 
     return Marker(marking, docs, WordNet(folder / LEXICON), tokenizer)
 

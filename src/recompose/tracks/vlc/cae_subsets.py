@@ -4,7 +4,7 @@ What its text leaves open is as its first author's other code has it (hiker-lw/M
 ``eval/evaluate_comp_benchmark.py`` and ``eval/evaluate_vl_checklist.py``). Five parts are numbers that the track has
 anyway: ``aro/vg_attribution`` (pairs of 25 items or more), ``sugarcrepe/replace_rel``, ``vl_checklist/relation``,
 ``vl_checklist/attribute`` and ``comvg``; of SVO-Probes it is ``svo_probes/verb_neg``. The others are here, under names
-that begin with ``cae/``. How they are computed is in ``cae_measures.py``; nothing here imports NumPy.
+that begin with ``cae/``. How they are computed is in ``cae_metrics.py``; nothing here imports NumPy.
 """
 
 from recompose.tracks.vlc.aggregation import COMVG, VL_CHECKLIST, Mean, Tree, macro, names_in

@@ -189,13 +189,13 @@ class ClipCaeSettings(TunedSettings):
 WAYS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution
 
 
-def of_its_way(settings: Mapping[str, Any]) -> dict[str, Any]:
+def active_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """A method's settings without those of ways of tuning, of attribution, and of losses, that are not its own: what
     changes in them trains nothing anew.
 
     Example:
         >>> weights = {"attention": 1.0, "gradcam": 2.0}
-        >>> of_its_way({"attribution": "gradcam", "attention": {}, "attribution_weights": weights, "margin": 0.0})
+        >>> active_settings({"attribution": "gradcam", "attention": {}, "attribution_weights": weights, "margin": 0.0})
         {'attribution': 'gradcam', 'attribution_weights': {'gradcam': 2.0}, 'margin': 0.0}
     """
     others = [way for way in WAYS if way != settings.get("attribution")]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import check_size
 from recompose.progress import bar
@@ -17,7 +17,9 @@ BLOCK = 256  # images or texts in one pass through a tower
 TOKENISED = 8192  # texts at a time
 
 
-def image_embeddings(backbone: Backbone, pixels: np.ndarray | Stack, device: torch.device, title: str) -> np.ndarray:
+def image_embeddings(
+    backbone: Backbone, pixels: np.ndarray | ShardedArray, device: torch.device, title: str
+) -> np.ndarray:
     """Embeddings [images, E] of pixels [images, 3, height, width] as bytes.
 
     Raises:

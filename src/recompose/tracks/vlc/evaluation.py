@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
@@ -22,7 +22,7 @@ from recompose.tracks.vlc.scores import FILE, Features, suite_scores, write_scor
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
 
-ATTRIBUTING = "recompose.tracks.vlc.attributing"  # by its name: other evaluations owe nothing to it
+ATTRIBUTING = "recompose.tracks.vlc.compute_attributions"  # by its name: other evaluations owe nothing to it
 EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are kept
 SUITES, PIXELS = "suites-", "pixels-"  # before the names of collections of suites, in what an evaluation needs
 
@@ -32,7 +32,7 @@ class Collection:
     """Suites that share raw files, with the embeddings of all of them."""
 
     suites: list[Suite]
-    pixels: np.ndarray | Stack  # [pictures, 3, height, width] bytes
+    pixels: np.ndarray | ShardedArray  # [pictures, 3, height, width] bytes
     images: np.ndarray  # [pictures, E]
     texts: np.ndarray  # [texts, E]
 
@@ -80,11 +80,11 @@ def evaluate(
             for suite, features in zip(collection.suites, collection.features(), strict=True):
                 scores |= suite_scores(suite, features)
     write_scores(scores, folder / FILE)
-    if "embeddings" in document["keeps"]:
+    if "embeddings" in document["save"]:
         kept = {f"{name}/images": each.images for name, each in known.items()}
         kept |= {f"{name}/texts": each.texts for name, each in known.items()}
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
-    if "attribution" in document["keeps"]:
+    if "attribution" in document["save"]:
         keep, tokenizer = import_module(ATTRIBUTING).write_attributions, tokenizer_of(needs["backbone"])
         keep(backbone, tokenizer, [each for _, each in sorted(known.items())], folder, title)
     costs.write(folder / COSTS)

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import torch
 
-from recompose.circumstances import circumstances, state_of_sources
+from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
 from recompose.files import write_json, write_text
 from recompose.progress import say
@@ -22,7 +22,7 @@ from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, lo
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, left_out, present, read_suite
 from recompose.tracks.vlc.encoding import Broken, Precision, encode
-from recompose.tracks.vlc.measures import PREFIX, Count, check, counts, headline, measures
+from recompose.tracks.vlc.metric_values import PREFIX, Count, check, counts, headline, metrics
 from recompose.tracks.vlc.scores import FILE, suite_scores, write_scores
 
 ALL = "all"
@@ -103,7 +103,7 @@ def evaluate(request: Request) -> Evaluation:
     )
     scores = {name: array for suite in suites for name, array in suite_scores(suite, encoded.features(suite)).items()}
     write_scores(scores, request.out / FILE)
-    numbers, counted = measures(suites, scores), counts(suites, scores)
+    numbers, counted = metrics(suites, scores), counts(suites, scores)
     rows = tuple(_rows(suites, numbers, counted))
     write_text(request.out / TABLE, _csv(rows))
     if encoded.broken:
@@ -119,11 +119,11 @@ def evaluate(request: Request) -> Evaluation:
         "precision": precision,
         "suites": names,
         "absent": absent,
-        "measures": numbers,
+        "metrics": numbers,
         "items": {name: count._asdict() for name, count in counted.items()},
         "broken": [_plain(each) for each in encoded.broken],
         "notes": notes,
-        "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **circumstances(), **state_of_sources()},
+        "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
     }
     write_json(request.out / RESULTS, document)
     return Evaluation(title, rows, notes, tuple(request.out / name for name in (TABLE, RESULTS, FILE)))

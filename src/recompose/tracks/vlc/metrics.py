@@ -1,5 +1,5 @@
 """The numbers of suites of images and captions: choices among captions or images, groups of Winoground's form, recall
-at K, and the measures of ELEVATER's zero-shot classification.
+at K, and the metrics of ELEVATER's zero-shot classification.
 
 A choice, a group or a retrieval is first told right or wrong item by item, then averaged: over items, or over groups of
 items. A number is a fraction. Equal scores are frequent where captions are equal (order tasks, COCO's duplicates) or

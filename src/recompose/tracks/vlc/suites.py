@@ -55,7 +55,7 @@ class Classification:
 
     name: str
     images: int  # of its test split
-    measure: Literal["accuracy", "mean-per-class", "11point_mAP", "roc_auc"] = "accuracy"
+    metric: Literal["accuracy", "mean-per-class", "11point_mAP", "roc_auc"] = "accuracy"
     centre_crop: bool = True
 
 

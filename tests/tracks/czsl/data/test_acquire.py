@@ -15,7 +15,7 @@ from recompose.params import Archive
 from recompose.plan import Recipe
 from recompose.tracks.czsl.catalogue import Downloaded
 from recompose.tracks.czsl.data import cgqa, ut_zappos
-from recompose.tracks.czsl.data.acquire import bring, write_index
+from recompose.tracks.czsl.data.acquire import acquire, write_index
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData, Statistics
 
@@ -44,9 +44,9 @@ def section(url: str = "http://127.0.0.1:9/cgqa.zip") -> Downloaded:
     return Downloaded(adapter="cgqa", archives=[Archive(file="cgqa.zip", urls=[url], sha256=None)])
 
 
-def acquire(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> None:
+def acquire_index(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> None:
     """What the phase data does with a data set."""
-    root = bring(recipe, published, data, data / recipe.name)
+    root = acquire(recipe, published, data, data / recipe.name)
     index.mkdir(exist_ok=True)
     write_content(root, write_index(recipe, root, index), index)
 
@@ -73,7 +73,7 @@ def test_an_archive_that_is_there_is_unpacked_checked_and_indexed(tmp_path: Path
     with zipfile.ZipFile(archives / "cgqa.zip", "w") as archive:
         for path in sorted((tmp_path / "made").rglob("*")):
             archive.write(path, path.relative_to(tmp_path / "made"))
-    acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert PairData.read(tmp_path / "index").statistics == SMALL
     assert (tmp_path / "data/cgqa/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
     assert not list(archives.glob("*.unpacked"))
@@ -99,14 +99,14 @@ def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch
         adapter="ut-zappos", archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files]
     )
     zappos = Recipe("data", "ut-zappos", {"adapter": "ut-zappos"}, track="czsl")
-    acquire(zappos, both, tmp_path / "data", tmp_path / "index")
+    acquire_index(zappos, both, tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/ut-zappos/images/test-old-car.jpg").read_bytes() == b"test-old-car.jpg"
 
 
 def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
     root, index = tmp_path / "data/cgqa", tmp_path / "index"
     put_data_set(root)
-    acquire(RECIPE, section(), tmp_path / "data", index)
+    acquire_index(RECIPE, section(), tmp_path / "data", index)
     assert changed(root, index) == []
     (root / "images/val-red-car.jpg").write_bytes(b"other")
     assert changed(root, index) == ["images/val-red-car.jpg"]
@@ -117,17 +117,17 @@ def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
     put_data_set(tmp_path / "data/cgqa")
-    acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert len(PairData.read(tmp_path / "index").samples) == 5
     (tmp_path / "data/cgqa/images/val-red-car.jpg").unlink()
     with pytest.raises(DataError, match=r"lacks 1 of 5 images, the first is images/val-red-car\.jpg"):
-        acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+        acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
 
 
 def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
     root = tmp_path / "data/cgqa"
     put_data_set(root)
-    acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     files = {path for path in root.rglob("*") if path.is_file()}
     digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert raw_files(tmp_path / "index") == digests
@@ -136,7 +136,7 @@ def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recompose.data.download._RETRY_WAITS_S", ())
     with pytest.raises(DownloadError) as error:
-        acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+        acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert f"put the file at {tmp_path / 'data/archives/cgqa.zip'}" in str(error.value)
     assert f"unpacked, at {tmp_path / 'data/cgqa'}: images/, {METADATA}" in str(error.value)
     assert not (tmp_path / "data/cgqa").exists()
@@ -145,5 +145,5 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data/cgqa/images").mkdir(parents=True)
     with pytest.raises(DataError, match=f"is there but lacks {METADATA}"):
-        acquire(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+        acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/cgqa/images").exists()

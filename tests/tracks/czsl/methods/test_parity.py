@@ -176,7 +176,7 @@ def test_dfsp_equals_the_released_code_but_for_its_padding(backbone: Backbone, i
     pairs = torch.tensor(PAIRS)
     expected = released.dfsp(released.tensors_of(method), images, pairs, SIZES, share=0.2, length=7)
     (block,) = world = method.encode_world([pairs], "closed")
-    assert apart(method.score(method.survey(method.encode_images(images), world), block), expected["pair"]) < CLOSE
+    assert apart(method.score(method.precompute(method.encode_images(images), world), block), expected["pair"]) < CLOSE
     wanted = released.dfsp_loss(expected, TARGETS, pairs, primitives=0.01, prompt=0.1)
     loss = method.loss(images, TARGETS, pairs)
     assert apart(loss, wanted) < CLOSE

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recompose.tracks.czsl.metrics import thresholds as module
-from recompose.tracks.czsl.metrics.best import Running
+from recompose.tracks.czsl.metrics.best import RunningBest
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
-from recompose.tracks.czsl.metrics.feasibility import Ladder, LadderBuilder, feasibility
+from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
 from recompose.tracks.czsl.metrics.thresholds import as_released, aucs, best_threshold, released_threshold
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
@@ -124,7 +124,7 @@ def fed(given: Calibrated, seed: int, make: Make = NUMPY) -> LadderBuilder:
     return builder
 
 
-def ladder_of(given: Calibrated, seed: int = 0, make: Make = NUMPY) -> Ladder:
+def ladder_of(given: Calibrated, seed: int = 0, make: Make = NUMPY) -> ThresholdProfile:
     return fed(given, seed, make).ladder()
 
 
@@ -245,14 +245,14 @@ def test_a_rung_beats_all_that_come_before_it() -> None:
 
 
 def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    given, counts, climb = random_calibrated(16, 10, 2000, 10, 500), [], Running.climb
+    given, counts, climb = random_calibrated(16, 10, 2000, 10, 500), [], RunningBest.climb
 
     def counting(self: Any, *chunk: Any) -> Any:
         found = climb(self, *chunk)
         counts.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(Running, "climb", counting)
+    monkeypatch.setattr(RunningBest, "climb", counting)
     builder, scores = builder_of(given), NUMPY(given.problem.scores)
     order = np.array(falling_order(given, np.random.default_rng(0)))
     for pairs in np.split(order, 10):

@@ -17,7 +17,7 @@ import pytest
 from recompose.tracks.czsl.data.compositional import read_pairs
 from recompose.tracks.czsl.data.layout import SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample
-from recompose.tracks.czsl.measures import measured
+from recompose.tracks.czsl.metric_values import measured
 from recompose.tracks.czsl.metrics import thresholds as calibration
 from recompose.tracks.czsl.metrics.czsl import Best, report_of
 from recompose.tracks.czsl.metrics.feasibility import feasibility

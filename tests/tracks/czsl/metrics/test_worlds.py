@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
-from recompose.tracks.czsl.measures import WORLDS, CalibratedScores, measured, read_measures
+from recompose.tracks.czsl.metric_values import WORLDS, CalibratedScores, measured, read_metrics
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import (
@@ -463,13 +463,11 @@ def test_measures_are_read_from_two_folders_without_torch(
     code = f"""
 import json, sys
 from pathlib import Path
-from recompose.tracks.czsl.measures import read_measures
-print(json.dumps(read_measures(Path({str(tmp_path / "index")!r}), Path({str(tmp_path / "evaluation")!r}))))
+from recompose.tracks.czsl.metric_values import read_metrics
+print(json.dumps(read_metrics(Path({str(tmp_path / "index")!r}), Path({str(tmp_path / "evaluation")!r}))))
 sys.exit("torch" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert (
-        json.loads(done.stdout)
-        == measured(larger, scores)
-        == read_measures(tmp_path / "index", tmp_path / "evaluation")
+        json.loads(done.stdout) == measured(larger, scores) == read_metrics(tmp_path / "index", tmp_path / "evaluation")
     )

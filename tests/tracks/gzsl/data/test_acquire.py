@@ -18,8 +18,9 @@ from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
 from recompose.tracks.gzsl.catalogue import Downloaded
-from recompose.tracks.gzsl.data import acquire, awa2, cub, sun
-from recompose.tracks.gzsl.data.acquire import bring, write_index
+from recompose.tracks.gzsl.data import acquire as acquisition
+from recompose.tracks.gzsl.data import awa2, cub, sun
+from recompose.tracks.gzsl.data.acquire import acquire, write_index
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.xlsa17 import LAYOUT
@@ -54,7 +55,7 @@ def section(adapter: str = "cub") -> Downloaded:
 
 def get(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> ClassData:
     """What the phase data does with a data set."""
-    root = bring(recipe, published, data, data / recipe.name)
+    root = acquire(recipe, published, data, data / recipe.name)
     index.mkdir(exist_ok=True)
     write_content(root, write_index(recipe, root, index), index)
     return ClassData.read(index)
@@ -137,7 +138,7 @@ def test_labels_that_count_other_classes_are_noticed(tmp_path: Path, adapter: st
     """Two classes of training change places, which no count tells."""
     publish(tmp_path / "data/archives", tmp_path / "scratch", adapter)
     recipe = Recipe("data", adapter, {"adapter": adapter}, track="gzsl")
-    root = bring(recipe, section(adapter), tmp_path / "data", tmp_path / "data" / adapter)
+    root = acquire(recipe, section(adapter), tmp_path / "data", tmp_path / "data" / adapter)
     fields = read_fields(root / "res101.mat", ["labels", "image_files"])
     exchanged = np.array([0, 2, 1, 3, 4])[fields["labels"]]
     savemat(root / "res101.mat", {**fields, "labels": exchanged})
@@ -214,9 +215,9 @@ def test_a_drawn_data_set_is_drawn_once(tmp_path: Path, monkeypatch: pytest.Monk
 
     def read(root: Path, images: dict[str, int]) -> ClassData:
         counts = {f"{split}_images": count for split, count in images.items()}
-        return acquire.xlsa17.read(root, replace(COUNTS, **counts))
+        return acquisition.xlsa17.read(root, replace(COUNTS, **counts))
 
-    monkeypatch.setattr(acquire, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
+    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
     document = {"adapter": "shapes-classes", "seed": 7, "images": images}
     recipe = Recipe("data", "shapes-classes", document, track="gzsl")
     for _ in range(2):

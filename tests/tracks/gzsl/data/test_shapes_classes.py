@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 from scipy.io import loadmat
 
-from recompose.drawing.creatures import ASPECTS, SIZE
 from recompose.errors import DataError
+from recompose.synthetic.creatures import ASPECTS, SIZE
 from recompose.tracks.gzsl.data import shapes_classes
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 from recompose.tracks.gzsl.data.shapes_classes import (

@@ -21,8 +21,9 @@ from recompose.tracks.vlc.catalogue import (
     ShapesCaptions,
     ShapesSuites,
 )
-from recompose.tracks.vlc.data import acquire, caption_list, negclip_list
-from recompose.tracks.vlc.data.acquire import bring, write_index
+from recompose.tracks.vlc.data import acquire as acquisition
+from recompose.tracks.vlc.data import caption_list, negclip_list
+from recompose.tracks.vlc.data.acquire import acquire, write_index
 from recompose.tracks.vlc.data.captions import Captions, read_docs, write_docs
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
@@ -74,7 +75,7 @@ def publish_coco(archives: Path) -> Corpus:
 
 
 def index_of(recipe: Recipe, root: Path, folder: Path) -> Path:
-    """What the phase data does with what was brought."""
+    """What the phase data does with what was downloaded."""
     folder.mkdir(parents=True, exist_ok=True)
     write_content(root, write_index(recipe, root, folder), folder)
     return folder
@@ -82,7 +83,7 @@ def index_of(recipe: Recipe, root: Path, folder: Path) -> Path:
 
 def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Path) -> None:
     data = archives.parent
-    root = bring(COCO, publish_coco(archives), data, data / "coco")
+    root = acquire(COCO, publish_coco(archives), data, data / "coco")
     assert root == data / "coco" and not list(data.glob("*.partial"))
     index = index_of(COCO, root, tmp_path / "index")
     paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
@@ -101,7 +102,7 @@ def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Pa
 def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None:
     pack(archives / "00000.tar", {"7.jpg": b"#", "7.txt": b"buy now", "7.json": b"{}"})
     pack(archives / "coca_captions.tar.gz", {"coca_captions/7.txt": b"a dog runs"})
-    root = bring(CC3M, corpus(CC3M, "00000.tar", "coca_captions.tar.gz"), archives.parent, archives.parent / "cc3m")
+    root = acquire(CC3M, corpus(CC3M, "00000.tar", "coca_captions.tar.gz"), archives.parent, archives.parent / "cc3m")
     index = index_of(CC3M, root, tmp_path / "index")
     assert Captions.read(index) == Captions(("images/00000/7.jpg",), ("a dog runs",))
     assert "captions/7.txt" in raw_files(index)
@@ -113,17 +114,17 @@ def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> 
         (root / place).parent.mkdir(parents=True)
         (root / place).write_bytes(b"")
     (root / negclip_list.LIST).write_text(TABLE)
-    bring(COCO, corpus(COCO), archives.parent, root)  # the model and the lexicon are brought all the same
+    acquire(COCO, corpus(COCO), archives.parent, root)  # the model and the lexicon are downloaded all the same
     assert len(Captions.read(index_of(COCO, root, tmp_path / "index")).paths) == 2
     for file in (WHEEL, LEXICON):
         (archives / file).unlink()
-    bring(COCO, corpus(COCO), archives.parent, root)  # and are asked for once
+    acquire(COCO, corpus(COCO), archives.parent, root)  # and are asked for once
 
 
 @pytest.mark.parametrize(("recipe", "module"), [(COCO, negclip_list), (CC3M, caption_list)])
 def test_a_corpus_that_is_nowhere(tmp_path: Path, recipe: Recipe, module: SimpleNamespace) -> None:
     with pytest.raises(DataError) as caught:
-        bring(recipe, corpus(recipe), tmp_path, tmp_path / "corpus")
+        acquire(recipe, corpus(recipe), tmp_path, tmp_path / "corpus")
     assert str(caught.value) == f"{tmp_path / 'corpus' / module.MARK} is absent. What has to be there: {module.LAYOUT}"
 
 
@@ -132,17 +133,17 @@ def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkey
     section = publish_coco(archives)
     (archives / "val2014.zip").unlink()
     with pytest.raises(DownloadError, match="Or put the whole data set, unpacked, at"):
-        bring(COCO, section, archives.parent, archives.parent / "coco")
+        acquire(COCO, section, archives.parent, archives.parent / "coco")
     pack(archives / "val2014.zip", {"val2014/b.jpg": b"#b"})
     other = section.model_copy(update={"model": archive(WHEEL, "0" * 64)})
     with pytest.raises(DownloadError, match=r"params\.yaml expects the sha256 0000"):
-        bring(COCO, other, archives.parent, archives.parent / "coco")
+        acquire(COCO, other, archives.parent, archives.parent / "coco")
     assert not (archives.parent / "coco" / "model").exists()
-    bring(COCO, section, archives.parent, archives.parent / "coco")  # goes on where it stopped
+    acquire(COCO, section, archives.parent, archives.parent / "coco")  # goes on where it stopped
 
 
 def test_a_lexicon_that_was_changed_is_not_indexed(tmp_path: Path, archives: Path) -> None:
-    root = bring(COCO, publish_coco(archives), archives.parent, archives.parent / "coco")
+    root = acquire(COCO, publish_coco(archives), archives.parent, archives.parent / "coco")
     (root / "lexicon/data.verb").unlink()
     with pytest.raises(DataError, match=r"data\.verb is missing"):
         index_of(COCO, root, tmp_path / "index")
@@ -165,11 +166,11 @@ def test_a_drawn_corpus_is_drawn_once_and_its_knowledge_copied(tmp_path: Path, m
         for name, content in lexicon_files().items():
             (root / "lexicon" / name).write_bytes(content)
 
-    monkeypatch.setattr(acquire, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=negclip_list.read))
+    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=negclip_list.read))
     section = ShapesCaptions(adapter="shapes-captions", seed=3, corpus="shapes-coco", images=4)
     recipe = Recipe("data", "shapes", section.model_dump(), track="vlc")
     for _ in range(2):
-        root = bring(recipe, section, tmp_path, tmp_path / "shapes-1")
+        root = acquire(recipe, section, tmp_path, tmp_path / "shapes-1")
     assert drawn == [(3, "shapes-coco", 4)]
     index = index_of(recipe, root, tmp_path / "index")
     assert Captions.read(index).captions == tuple(f"{number} dogs" for number in range(4))
@@ -200,10 +201,10 @@ def test_a_published_suite_is_put_beside_others_and_indexed(
     (root / "sugarcrepe").mkdir()
     (root / "sugarcrepe" / files[0]).write_text(json.dumps({"0": ITEM}))  # put there by hand: taken as it is
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive(file) for file in files])
-    assert bring(recipe, section, data, root) == root
+    assert acquire(recipe, section, data, root) == root
     with pytest.raises(DataError, match="1 items instead of the 1652 that are published"):
         index_of(recipe, root, tmp_path / "cut short")
-    monkeypatch.setattr(acquire, "check_counts", lambda suite: None)
+    monkeypatch.setattr(acquisition, "check_counts", lambda suite: None)
     image = "images/coco/val2017/000000085329.jpg"
     with pytest.raises(DataError, match=f"1 of 1 images are not below .*, the first is {image}"):
         index_of(recipe, root, tmp_path / "no images")
@@ -221,19 +222,19 @@ def test_images_of_a_suite_are_unpacked_once(tmp_path: Path, sugarcrepe_adapter:
     pack(data / "archives/images.zip", {"1.jpg": b"#1"})
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive("images.zip")])
     for _ in range(2):
-        bring(sugarcrepe_adapter, section, data, data / "vlc")
+        acquire(sugarcrepe_adapter, section, data, data / "vlc")
     assert contents(data / "vlc/images") == {"sugarcrepe/1.jpg": b"#1"}
 
 
 def test_of_several_archives_of_images_none_is_passed_over(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive("a.zip"), archive("b.zip")])
     with pytest.raises(DataError, match="one archive of images"):
-        bring(sugarcrepe_adapter, section, tmp_path, tmp_path / "vlc")
+        acquire(sugarcrepe_adapter, section, tmp_path, tmp_path / "vlc")
 
 
 def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapter: Recipe) -> None:
     with pytest.raises(DataError) as caught:
-        bring(sugarcrepe_adapter, PublishedSuite(adapter="sugarcrepe"), tmp_path, tmp_path / "vlc")
+        acquire(sugarcrepe_adapter, PublishedSuite(adapter="sugarcrepe"), tmp_path, tmp_path / "vlc")
     said = str(caught.value)
     assert said.startswith(f"sugarcrepe: {tmp_path / 'vlc/sugarcrepe'} is absent.") and said.endswith(sugarcrepe.LAYOUT)
 
@@ -254,10 +255,10 @@ def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.Mon
             suites.append(one.suite(name, {name: one.choices("i2t", [item])}))
         return suites
 
-    monkeypatch.setattr(acquire, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
+    monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
     section = ShapesSuites(adapter="shapes-suites", seed=5)
     recipe = Recipe("data", "shapes-suites", section.model_dump(), track="vlc")
-    root = bring(recipe, section, tmp_path, tmp_path / "shapes-suites-1")
+    root = acquire(recipe, section, tmp_path, tmp_path / "shapes-suites-1")
     assert (root / "list.json").read_text() == "5"
     index = index_of(recipe, root, tmp_path / "index")
     for name in ("first", "second"):

@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from recompose.drawing.sentences import ACTIONS, QUALITIES, RELATION_TAIL, SHAPES
 from recompose.errors import DataError
+from recompose.synthetic.sentences import ACTIONS, QUALITIES, RELATION_TAIL, SHAPES
 from recompose.tracks.vlc import negatives
 from recompose.tracks.vlc.data import shapes_captions
 from recompose.tracks.vlc.data.captions import read_docs

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from recompose.drawing.objects import SIZE
-from recompose.drawing.sentences import Scene, Thing
+from recompose.synthetic.objects import SIZE
+from recompose.synthetic.sentences import Scene, Thing
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
 from recompose.tracks.vlc.data.drawn.counterfactuals import apart, false_of, other_object, other_state
@@ -25,7 +25,7 @@ from recompose.tracks.vlc.data.drawn.genome import shuffled
 from recompose.tracks.vlc.data.drawn.world import World, held_out
 from recompose.tracks.vlc.data.shapes_suites import draw, draw_world
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
-from recompose.tracks.vlc.measures import check
+from recompose.tracks.vlc.metric_values import check
 from recompose.tracks.vlc.suites import SUBTASKS
 
 ORDERS = ("aro/coco_order", "aro/flickr30k_order")

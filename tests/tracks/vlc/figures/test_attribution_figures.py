@@ -17,7 +17,7 @@ from recompose.data.pictures import Picture
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import NumbersOnly, Sheet, styled
-from recompose.tracks.vlc.attributed import FILE, Attributed, spans, write
+from recompose.tracks.vlc.attribution_store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures import attribution_distributions as distributions
@@ -70,7 +70,7 @@ class Stored:
 
 
 def paper_of(kind: str, measured: Mapping[str, str], columns: Mapping[str, str]) -> Paper:
-    artifact = Artifact(kind=kind, caption="", measured=dict(measured), columns=dict(columns))
+    artifact = Artifact(kind=kind, caption="", rows=dict(measured), columns=dict(columns))
     return Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts={"figure-1": artifact})
 
 

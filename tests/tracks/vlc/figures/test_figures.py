@@ -35,7 +35,7 @@ COMP, ZS = "test/comp", "test/zs"
 
 
 def paper_of(kind: str, measured: Mapping[str, str], columns: Mapping[str, str] | None = None) -> Paper:
-    artifact = Artifact(kind=kind, caption="", measured=dict(measured), columns=dict(columns or {}))
+    artifact = Artifact(kind=kind, caption="", rows=dict(measured), columns=dict(columns or {}))
     shown = {"figure-1": artifact}
     return Paper(name="p", title="", authors="", venue="", track="vlc", datasets={}, artifacts=shown)
 
@@ -80,7 +80,7 @@ def test_letters_are_as_wide_as_they_are_drawn() -> None:
     assert width == pytest.approx(50 * page.LETTER, rel=0.02)
 
 
-# several measures
+# several metrics
 
 
 def test_methods_are_shown_in_percent_with_all_seeds(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_methods_are_shown_in_percent_with_all_seeds(tmp_path: Path) -> None:
     paper = paper_of("holistic", {"CLIP": "clip", "NegCLIP": "negclip"}, columns)
     with styled():
         draw_holistic(Fake(measured), paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
-    found = {(row["row"], row["measure"], row["seed"]): float(row["value"]) for row in read(tmp_path / "f")}
+    found = {(row["row"], row["metric"], row["seed"]): float(row["value"]) for row in read(tmp_path / "f")}
     assert found == pytest.approx(
         {
             ("CLIP", "Comp", "0"): 40,

@@ -7,8 +7,8 @@ number of images of each pair, so that an accuracy hangs on no few pairs that ch
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.looks import CATALOGUE
-from recompose.drawing.objects import draw_object, finished, ground
+from recompose.synthetic.looks import CATALOGUE
+from recompose.synthetic.objects import draw_object, finished, ground
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS

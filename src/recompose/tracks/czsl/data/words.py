@@ -4,7 +4,7 @@ A backbone knows what these two stand for only by its eyes; what makes a data se
 its look.
 """
 
-from recompose.drawing.objects import OBJECTS, STATES
+from recompose.synthetic.objects import OBJECTS, STATES
 
 _OWN_WORDS = {"frosted": "icy", "drop": "tear"}  # drawn, and called so in captions -> called so here
 STATE_LABELS = {name: _OWN_WORDS.get(name, name) for name in STATES}

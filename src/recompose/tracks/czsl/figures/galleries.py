@@ -72,9 +72,7 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
         images = TestImages.of(results, next(iter(runs.values())).needs["data"])
         top = {row: read_scores(results, run).top for row, run in runs.items()}
         shown += [(images, image, {row: found[image] for row, found in top.items()}) for image in _chosen(images, top)]
-    lines = (
-        PREDICTED if len(paper.artifacts[name].measured) == 1 else (PREDICTED + 1) * len(paper.artifacts[name].measured)
-    )
+    lines = PREDICTED if len(paper.artifacts[name].rows) == 1 else (PREDICTED + 1) * len(paper.artifacts[name].rows)
     across = max(1, min(len(shown), IN_A_LINE))
     size = (CELL * across, (CELL + LINE * (lines + 2)) * max(1, -(-len(shown) // across)))
     figure, axes = plt.subplots(-(-max(1, len(shown)) // across), across, figsize=size, squeeze=False)

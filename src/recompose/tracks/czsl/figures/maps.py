@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from recompose.backbones.arrays import Stack
+from recompose.backbones.arrays import ShardedArray
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.plane import flatten, looks
@@ -99,7 +99,7 @@ def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
 def _frozen(results: Results, evaluation: Recipe) -> np.ndarray:
     """The embeddings [images, E] of all images as the frozen tower gives them."""
     features = results.folder(evaluation.needs["features"])
-    return Stack.read(features / "embeddings.npy", dtype=np.float32)[:]
+    return ShardedArray.read(features / "embeddings.npy", dtype=np.float32)[:]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -169,7 +169,7 @@ class DFSP(PairMethod):
         names = torch.arange(self._names, device=index.device)
         return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
 
-    def survey(self, images: Images, world: list[Block]) -> Images:
+    def precompute(self, images: Images, world: list[Block]) -> Images:
         """Fuses images with the texts of a world, and its states and objects with images."""
         decomposed, tokens = world[0].decomposed, images.tokens
         primitives = None
@@ -227,7 +227,7 @@ class DFSP(PairMethod):
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
         """The cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
         world = self.encode_world([pairs], "closed")
-        images = self.survey(self.encode_images(inputs), world)
+        images = self.precompute(self.encode_images(inputs), world)
         plain = self._logits(images.plain, world[0].plain)
         belongs = self._belongs(pairs)
         counts = belongs.sum(dim=0)

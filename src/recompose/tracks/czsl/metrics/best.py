@@ -74,7 +74,7 @@ class Best:
         return replace(self, **better)
 
 
-class Running:
+class RunningBest:
     """The best pair of each image among those fed so far; its arrays lie where the scores do.
 
     Args:
@@ -151,7 +151,7 @@ class Evaluator:
             shapes = f"{self._seen.shape} and {self._candidates.shape}"
             raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
         _check_targets(self._targets, self._candidates)
-        self._running: dict[bool, Running] = {}  # of seen and of unseen pairs, once there are scores
+        self._running: dict[bool, RunningBest] = {}  # of seen and of unseen pairs, once there are scores
 
     def update(self, scores: Any, images: Any | None = None, pairs: Any | None = None) -> None:
         """Take a block of scores [block's images, block's pairs], higher is likelier.
@@ -175,7 +175,7 @@ class Evaluator:
         scores = scores.detach() if hasattr(scores, "detach") else scores
         _check_finite(scores, images, np.flatnonzero(self._candidates[pairs]))
         xp, where = array_namespace(scores), device(scores)
-        self._running = self._running or {kind: Running(len(self._targets), scores) for kind in (True, False)}
+        self._running = self._running or {kind: RunningBest(len(self._targets), scores) for kind in (True, False)}
         rows = xp.asarray(images, device=where)
         for kind in (True, False):
             columns = np.flatnonzero(self._candidates[pairs] & (self._seen[pairs] == kind))
@@ -190,7 +190,7 @@ class Evaluator:
         """The best pairs so far; an image without scores has none."""
         bests: dict[str, np.ndarray] = {}
         for name, kind in (("seen", True), ("unseen", False)):
-            running = self._running.get(kind) or Running(len(self._targets), np.empty(0))
+            running = self._running.get(kind) or RunningBest(len(self._targets), np.empty(0))
             bests[f"{name}_score"] = to_host(running.score).copy()
             bests[f"{name}_pair"] = to_host(running.pair).copy()
         return Best(**bests, target=self._targets, is_seen=self._seen[self._targets])

@@ -55,7 +55,7 @@ def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Ladder:
+class ThresholdProfile:
     """Each image's best unseen pair at every threshold of feasibility.
 
     A rung is a pair that beats all those that are at least as feasible; rungs are in the order in which a falling
@@ -137,13 +137,15 @@ class LadderBuilder(Evaluator):
         self._lowest[rows] = falling[-1]
         self._fed[rows] += len(falling)
 
-    def ladder(self) -> Ladder:
+    def ladder(self) -> ThresholdProfile:
         """The ladders of all images."""
         image, pair, score = map(np.concatenate, zip(*self._climbs, strict=True))
         by_image = np.argsort(image, kind="stable")  # the order in which an image's entries were fed stays
         rungs = by_image[_rising(image[by_image], score[by_image], pair[by_image])]
         rungs = rungs[np.argsort(-self._feasibility[pair[rungs]], kind="stable")]
-        return Ladder(self.best().without_unseen(), image[rungs], pair[rungs], score[rungs], self._feasibility)
+        return ThresholdProfile(
+            self.best().without_unseen(), image[rungs], pair[rungs], score[rungs], self._feasibility
+        )
 
 
 def _rising(image: np.ndarray, score: np.ndarray, pair: np.ndarray) -> np.ndarray:

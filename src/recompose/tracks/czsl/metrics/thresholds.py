@@ -13,12 +13,12 @@ from sortedcontainers import SortedList
 from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.curves import area
 from recompose.tracks.czsl.metrics.czsl import field_curve
-from recompose.tracks.czsl.metrics.feasibility import Ladder
+from recompose.tracks.czsl.metrics.feasibility import ThresholdProfile
 
 RELEASED_THRESHOLDS = 50
 
 
-def aucs(ladder: Ladder) -> np.ndarray:
+def aucs(ladder: ThresholdProfile) -> np.ndarray:
     """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
 
     AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one
@@ -42,7 +42,7 @@ def aucs(ladder: Ladder) -> np.ndarray:
     return np.append(0.0, counts)[rungs] / size if size else np.full(len(thresholds), np.nan)
 
 
-def _couples_after_rungs(ladder: Ladder) -> np.ndarray:
+def _couples_after_rungs(ladder: ThresholdProfile) -> np.ndarray:
     """How many couples [rungs] are right after each rung."""
     ground = ladder.ground
     seen_right = ground.is_seen & ground.seen_right
@@ -78,7 +78,7 @@ def _below(values: Any, value: float) -> float:
     return (values.bisect_left(value) + values.bisect_right(value)) / 2
 
 
-def best_threshold(ladder: Ladder) -> float:
+def best_threshold(ladder: ThresholdProfile) -> float:
     """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to
     choose from.
 
@@ -94,7 +94,7 @@ def best_threshold(ladder: Ladder) -> float:
     return float(ladder.thresholds[areas.argmax()]) if len(areas) else -np.inf
 
 
-def as_released(ladder: Ladder, threshold: float) -> Best:
+def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
     """Each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects included.
 
     Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is
@@ -122,7 +122,7 @@ def as_released(ladder: Ladder, threshold: float) -> Best:
     return replace(best, seen_score=factor * best.seen_score, unseen_score=score, unseen_pair=pair)
 
 
-def released_threshold(ladder: Ladder) -> float:
+def released_threshold(ladder: ThresholdProfile) -> float:
     """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal
     steps.
 

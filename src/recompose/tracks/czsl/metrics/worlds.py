@@ -1,7 +1,7 @@
 """How a method's scores are taken in the closed and in the open world, and what is kept of them.
 
-Every measure follows from what is kept: each image's best pairs, and in the open world its best unseen pair at every
-threshold of feasibility. Measures themselves are in ``recompose.tracks.czsl.measures``.
+Every metric follows from what is kept: each image's best pairs, and in the open world its best unseen pair at every
+threshold of feasibility. MetricCache themselves are in ``recompose.tracks.czsl.metric_values``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from recompose.progress import bar
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
-from recompose.tracks.czsl.metrics.feasibility import Ladder, LadderBuilder
+from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile
 from recompose.tracks.czsl.metrics.top import Top
 
 FILE = "scores.safetensors"
@@ -108,10 +108,10 @@ def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Scores:
-    """What an evaluation keeps, and all that its measures follow from."""
+    """What an evaluation keeps, and all that its metrics follow from."""
 
     bests: dict[tuple[str, str], Best]  # of (split, "closed" or "open")
-    ladders: dict[str, Ladder]  # of each split in the open world; none where no feasibility was given
+    ladders: dict[str, ThresholdProfile]  # of each split in the open world; none where no feasibility was given
     top: np.ndarray  # [images, TOP], the pairs of the closed world with the highest scores, of test images
 
     def write(self, path: Path) -> None:
@@ -143,7 +143,9 @@ class Scores:
         return cls(
             bests,
             {
-                split: Ladder(bests[split, "open"].without_unseen(), **rungs[split], feasibility=tensors["feasibility"])
+                split: ThresholdProfile(
+                    bests[split, "open"].without_unseen(), **rungs[split], feasibility=tensors["feasibility"]
+                )
                 for split in EVALUATED_SPLITS
             },
             top,

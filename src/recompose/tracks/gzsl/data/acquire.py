@@ -24,7 +24,7 @@ def _adapter(recipe: Recipe) -> ModuleType:
     return importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
 
 
-def bring(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
+def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     """Bring a data set's raw files onto this disk where they are not there yet; gives their folder.
 
     Raises:

@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 from scipy.io import savemat
 
-from recompose.drawing.creatures import ASPECTS, draw_creature
+from recompose.synthetic.creatures import ASPECTS, draw_creature
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 

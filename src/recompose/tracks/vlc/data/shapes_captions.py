@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.looks import Look
-from recompose.drawing.sentences import (
+from recompose.synthetic.looks import Look
+from recompose.synthetic.sentences import (
     NONE,
     PREPOSITIONS,
     Scene,

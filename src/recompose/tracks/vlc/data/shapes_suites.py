@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.sentences import Scene
+from recompose.synthetic.sentences import Scene
 from recompose.tracks.vlc.data.drawn.checklist import draw_checklist
 from recompose.tracks.vlc.data.drawn.classification import draw_classification
 from recompose.tracks.vlc.data.drawn.coco import draw_counterfactuals, draw_questions, draw_retrieval, draw_sugarcrepe

@@ -16,14 +16,14 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
-from recompose.tracks.vlc.attributed import FILE, Attributed, read
+from recompose.tracks.vlc.attribution_store import FILE, Attributed, read
 from recompose.tracks.vlc.figures.retrieval import of_one_seed
 
 WIDTH, LINE, AROUND = 7.0, 1.15, 0.55  # inches: of the page, of a line of panels, of what the page needs besides
 LETTERS = 20  # of a line beside a panel
 BINS = 30
 LAST = 99.5  # percentile of scores; what lies beyond is drawn in the last bin
-PREFIX = "test/"  # of the measure of a sub-task
+PREFIX = "test/"  # of the metric of a sub-task
 KINDS = ("objects", "composition")  # of tokens
 COLUMNS = ["dataset", "row", "panel", "of", "n", "mean", "from", "to", "share"]
 
@@ -61,7 +61,7 @@ def draw_similarity(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
     Of the first seed that all rows have.
     """
-    tasks = {column: measure.removeprefix(PREFIX) for column, measure in _columns(paper, name).items()}
+    tasks = {column: metric.removeprefix(PREFIX) for column, metric in _columns(paper, name).items()}
     drawn = [
         Distribution(dataset, "", column, row, kept[task].similarity[~np.isnan(kept[task].similarity)])
         for dataset, kept_by_row in attributed_of_one_seed(results, paper, name).items()
@@ -98,8 +98,8 @@ def token_scores(kept: Mapping[str, Attributed], method: str, kind: str) -> np.n
 
 
 def methods_of(paper: Paper, name: str) -> dict[str, str]:
-    """By column the method of attribution that its measure is of."""
-    return {column: measure.split("/")[-2] for column, measure in _columns(paper, name).items()}
+    """By column the method of attribution that its metric is of."""
+    return {column: metric.split("/")[-2] for column, metric in _columns(paper, name).items()}
 
 
 def _columns(paper: Paper, name: str) -> Mapping[str, str]:

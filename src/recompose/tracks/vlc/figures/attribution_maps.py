@@ -15,7 +15,7 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
-from recompose.tracks.vlc.attributed import Attributed
+from recompose.tracks.vlc.attribution_store import Attributed
 from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures.attribution_distributions import attributed, methods_of
@@ -55,7 +55,7 @@ def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     were kept.
     """
     method = next(iter(methods_of(paper, name).values()))
-    rows = list(paper.artifacts[name].measured)
+    rows = list(paper.artifacts[name].rows)
     lines = [
         line
         for dataset, evaluations in of_one_seed(results, paper, name).items()

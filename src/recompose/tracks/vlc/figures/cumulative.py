@@ -13,8 +13,8 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
-from recompose.tracks.vlc.attributed import Attributed, cumulative_accuracy, ratios
-from recompose.tracks.vlc.cae_measures import RELATIONS, right_relations
+from recompose.tracks.vlc.attribution_store import Attributed, cumulative_accuracy, ratios
+from recompose.tracks.vlc.cae_metrics import RELATIONS, right_relations
 from recompose.tracks.vlc.data.suite import Choices
 from recompose.tracks.vlc.figures.attribution_distributions import attributed, methods_of
 from recompose.tracks.vlc.figures.attribution_maps import suite_of
@@ -36,7 +36,7 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     Of the first seed that all rows have.
     """
     methods = methods_of(paper, name)
-    rows = list(paper.artifacts[name].measured)
+    rows = list(paper.artifacts[name].rows)
     found: list[dict[str, Any]] = []
     of_datasets = of_one_seed(results, paper, name)
     figure, axes = panels(max(1, len(of_datasets)), len(methods))

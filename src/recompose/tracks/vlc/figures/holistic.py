@@ -1,4 +1,4 @@
-"""What methods reach in several measures, side by side."""
+"""What methods reach in several metrics, side by side."""
 
 from typing import Any
 
@@ -12,48 +12,48 @@ from recompose.report.figures.series import series_of
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
 from recompose.tracks import TRACKS
-from recompose.tracks.track import Measure
+from recompose.tracks.track import Metric
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
 WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: of the page, of a method, of what a panel needs besides
 
 
 def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """A line of panels for each data set, a panel for each measure: means over seeds of each row, with their standard
+    """A line of panels for each data set, a panel for each metric: means over seeds of each row, with their standard
     deviations, and a line through the untrained method's.
     """
     view = next(iter(paper.artifacts[name].all_views.values()))
-    about = {column: TRACKS[paper.track].description_of(measure) for column, measure in view.columns.items()}
+    about = {column: TRACKS[paper.track].description_of(metric) for column, metric in view.columns.items()}
     lines: list[dict[str, Any]] = [
         {
             "dataset": series.benchmark,
             "row": series.row,
             "untrained": series.name == UNTRAINED,
-            "measure": column,
+            "metric": column,
             "seed": evaluation.labels["seed"],
-            "value": about[column].factor * results.measures(evaluation)[measure],
+            "value": about[column].factor * results.metrics(evaluation)[metric],
         }
         for series in series_of(results, paper, name)
         for evaluation in series.complete
-        for column, measure in view.columns.items()
-        if measure in results.measures(evaluation)
+        for column, metric in view.columns.items()
+        if metric in results.metrics(evaluation)
     ]
-    points = pd.DataFrame(lines, columns=["dataset", "row", "untrained", "measure", "seed", "value"])
-    datasets, rows = list(points["dataset"].unique()), list(paper.artifacts[name].measured)
+    points = pd.DataFrame(lines, columns=["dataset", "row", "untrained", "metric", "seed", "value"])
+    datasets, rows = list(points["dataset"].unique()), list(paper.artifacts[name].rows)
     size = (WIDTH, (LINE * len(rows) + AROUND) * max(1, len(datasets)))
     figure, axes = plt.subplots(
         max(1, len(datasets)), len(about), figsize=size, squeeze=False, sharey=True, layout="constrained"
     )
     for panels, dataset in zip(axes, datasets, strict=False):
         of_dataset = points[points["dataset"] == dataset]
-        for axis, (column, measure) in zip(panels, about.items(), strict=True):
-            _draw(axis, of_dataset[of_dataset["measure"] == column], rows, measure)
+        for axis, (column, metric) in zip(panels, about.items(), strict=True):
+            _draw(axis, of_dataset[of_dataset["metric"] == column], rows, metric)
             axis.set_title(column)
         panels[0].set_ylabel(dataset)
     sheet.write(figure, points)
 
 
-def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], measure: Measure) -> None:
+def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], metric: Metric) -> None:
     """A method in each line, the first one at the top."""
     colours = sns.color_palette(SERIES, len(rows))
     for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
@@ -65,6 +65,6 @@ def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], measure: Measur
     if len(untrained):
         axis.axvline(untrained.mean(), color="black", linewidth=0.7, linestyle="dotted")
     axis.set_yticks(range(len(rows)), rows)
-    axis.set(ylim=(len(rows) - 0.5, -0.5), xlabel=measure.unit)
+    axis.set(ylim=(len(rows) - 0.5, -0.5), xlabel=metric.unit)
     axis.grid(axis="y", linewidth=0.3)
     sns.despine(ax=axis)

@@ -75,7 +75,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     """An image in each line, with the three captions that each row's model finds nearest to it, right ones ticked."""
     lines: list[tuple[Gallery, int, dict[str, Found]]] = []
     shown: list[dict[str, Any]] = []
-    rows = list(paper.artifacts[name].measured)
+    rows = list(paper.artifacts[name].rows)
     for dataset, evaluations in of_one_seed(results, paper, name).items():
         gallery = read_gallery(results, evaluations[rows[0]])
         if gallery is None:
@@ -99,7 +99,7 @@ def of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str
     found = {}
     for dataset, of_rows in by_dataset.items():
         common = set.intersection(*(set(of_seed) for of_seed in of_rows.values()))
-        if common and len(of_rows) == len(paper.artifacts[name].measured):
+        if common and len(of_rows) == len(paper.artifacts[name].rows):
             found[dataset] = {row: of_seed[min(common)] for row, of_seed in of_rows.items()}
     return found
 

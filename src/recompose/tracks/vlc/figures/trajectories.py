@@ -1,4 +1,4 @@
-"""How two measures change together between a model before and after it was tuned (WiSE-FT)."""
+"""How two metrics change together between a model before and after it was tuned (WiSE-FT)."""
 
 from typing import Any
 
@@ -20,13 +20,13 @@ MARKERS = "osD^vP"
 
 
 def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """The second measure over the first one, a line for each model and data set that has points on its way: from the
+    """The second metric over the first one, a line for each model and data set that has points on its way: from the
     method without alpha, at 0, to the tuned model, at 1, which is marked.
 
     Of the seeds those count that all points of a line have.
     """
     view = next(iter(paper.artifacts[name].all_views.values()))
-    about = {column: TRACKS[paper.track].description_of(measure) for column, measure in view.columns.items()}
+    about = {column: TRACKS[paper.track].description_of(metric) for column, metric in view.columns.items()}
     rows: list[dict[str, Any]] = [
         {
             "dataset": series.benchmark,
@@ -35,13 +35,13 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
             "seed": evaluation.labels["seed"],
             "planned": len(series.planned),
             **{
-                column: about[column].factor * results.measures(evaluation)[measure]
-                for column, measure in view.columns.items()
+                column: about[column].factor * results.metrics(evaluation)[metric]
+                for column, metric in view.columns.items()
             },
         }
         for series in series_of(results, paper, name)
         for evaluation in series.complete
-        if results.measures(evaluation).keys() >= set(view.columns.values())  # a profile may lack suites
+        if results.metrics(evaluation).keys() >= set(view.columns.values())  # a profile may lack suites
     ]
     points = pd.DataFrame(rows, columns=["dataset", "model", "alpha", "seed", "planned", *about])
     lines = trajectories(points)

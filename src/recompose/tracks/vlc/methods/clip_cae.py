@@ -16,6 +16,7 @@ from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gathered
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient
 from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
+from recompose.tracks.vlc.label_batches import Marking
 from recompose.tracks.vlc.losses import (
     attribution_loss,
     contrastive_loss,
@@ -24,8 +25,6 @@ from recompose.tracks.vlc.losses import (
     intra_modal_loss,
     rank_thresholds,
 )
-from recompose.tracks.vlc.marking import Marking
-from recompose.tracks.vlc.marks import KINDS
 from recompose.tracks.vlc.methods.parts.caption_method import (
     NOTHING,
     AnyRepresentations,
@@ -36,6 +35,7 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
     Tuning,
 )
 from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
+from recompose.tracks.vlc.token_labels import KINDS
 
 Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]

@@ -86,7 +86,7 @@ class PairMethod(nn.Module, ABC):
         """What figures show of pairs [pairs, 2], by name, each [pairs, E]."""
         raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
 
-    def survey(self, images: Any, world: list[Any]) -> Any:
+    def precompute(self, images: Any, world: list[Any]) -> Any:
         """What is known of images with regard to the whole world, once before they are scored block by block."""
         return images
 
@@ -123,7 +123,7 @@ class PairMethod(nn.Module, ABC):
 
     def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
         """The same of encoded images, which serve every world."""
-        surveyed = self.survey(images, world)
+        surveyed = self.precompute(images, world)
         if self.needs_totals(self.scoring):
             surveyed = self.with_totals(surveyed, world)
         return (self.score(surveyed, block) for block in world)

@@ -267,7 +267,7 @@ class ThreePath(PairMethod):
         """Logits [images, P] of each way to tell a pair as a whole: here by its text alone."""
         return (self.logits("pair", images, block.pairs),)
 
-    def survey(self, images: Views, world: list[Block]) -> Views:
+    def precompute(self, images: Views, world: list[Block]) -> Views:
         """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12)."""
         states = self.logits("state", images, world[0].states).softmax(dim=-1)
         objects = self.logits("object", images, world[0].objects).softmax(dim=-1)

@@ -26,7 +26,7 @@ class PatternMemory(nn.Module):
         margin: of the triplet loss.
         separation_weight: of the triplet loss.
         compactness_weight: of the distance to the nearest pattern.
-        distance: how the losses measure and add up; see ``losses.triplet``.
+        distance: how the losses metric and add up; see ``losses.triplet``.
         trained: the losses move patterns, too, and not queries alone.
     """
 

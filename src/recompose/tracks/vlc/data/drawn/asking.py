@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from recompose.drawing.sentences import OPENINGS, Wording, caption
+from recompose.synthetic.sentences import OPENINGS, Wording, caption
 from recompose.tracks.vlc.data.drawn.counterfactuals import Change, false_of
 from recompose.tracks.vlc.data.drawn.world import Photo, mentioned
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from recompose.drawing.objects import CANVAS
-from recompose.drawing.scenes import RELATIONS
-from recompose.drawing.sentences import ACTIONS, QUALITIES, SIZES, Scene, Spot, Thing, caption
+from recompose.synthetic.objects import CANVAS
+from recompose.synthetic.scenes import RELATIONS
+from recompose.synthetic.sentences import ACTIONS, QUALITIES, SIZES, Scene, Spot, Thing, caption
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data.drawn.asking import PHOTO, related
 from recompose.tracks.vlc.data.drawn.counterfactuals import (

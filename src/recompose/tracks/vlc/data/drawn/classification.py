@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from recompose.drawing.looks import CATALOGUE, SCENES, Look
-from recompose.drawing.objects import COLOURS
-from recompose.drawing.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
+from recompose.synthetic.looks import CATALOGUE, SCENES, Look
+from recompose.synthetic.objects import COLOURS
+from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
 from recompose.tracks.vlc.data.drawn.files import write, write_json
 from recompose.tracks.vlc.data.drawn.world import World, coloured
 from recompose.tracks.vlc.data.formats import elevater

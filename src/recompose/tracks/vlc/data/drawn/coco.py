@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from recompose.drawing.scenes import RELATIONS
-from recompose.drawing.sentences import PLACES, Scene, caption, choose_wording
+from recompose.synthetic.scenes import RELATIONS
+from recompose.synthetic.sentences import PLACES, Scene, caption, choose_wording
 from recompose.tracks.vlc.data.drawn.asking import PHOTO, cycled, opened, related, true_and_false
 from recompose.tracks.vlc.data.drawn.counterfactuals import (
     Change,

@@ -9,9 +9,9 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
-from recompose.drawing.objects import COLOURS
-from recompose.drawing.scenes import RELATIONS
-from recompose.drawing.sentences import (
+from recompose.synthetic.objects import COLOURS
+from recompose.synthetic.scenes import RELATIONS
+from recompose.synthetic.sentences import (
     ACTIONS,
     CONVERSES,
     DENIABLE,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from recompose.drawing.sentences import OPENINGS, Scene, Thing, Wording, caption, phrase
+from recompose.synthetic.sentences import OPENINGS, Scene, Thing, Wording, caption, phrase
 from recompose.tracks.vlc.data.drawn.asking import cycled
 from recompose.tracks.vlc.data.drawn.counterfactuals import (
     Change,

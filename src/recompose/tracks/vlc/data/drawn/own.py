@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from recompose.drawing.scenes import RELATIONS
-from recompose.drawing.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, holds
+from recompose.synthetic.scenes import RELATIONS
+from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, holds
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
 from recompose.tracks.vlc.data.drawn.asking import PHOTO
 from recompose.tracks.vlc.data.drawn.counterfactuals import (

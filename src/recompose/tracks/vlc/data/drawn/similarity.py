@@ -8,7 +8,7 @@ or from the other side, has the highest grade, and sentences of the same words t
 from collections.abc import Callable, Hashable, Sequence
 from random import Random
 
-from recompose.drawing.sentences import CONVERSES, OPENINGS, Scene, Wording, caption
+from recompose.synthetic.sentences import CONVERSES, OPENINGS, Scene, Wording, caption
 from recompose.tracks.vlc.data.drawn.counterfactuals import (
     Change,
     other_number,
@@ -37,7 +37,7 @@ def facts(said: Scene) -> set[Hashable]:
     """What a sentence says.
 
     Example:
-        >>> from recompose.drawing.sentences import Thing
+        >>> from recompose.synthetic.sentences import Thing
         >>> star, ring = Thing("star", ("red",)), Thing("ring")
         >>> facts(Scene(star, ring, "left of")) == facts(Scene(ring, star, "right of"))
         True

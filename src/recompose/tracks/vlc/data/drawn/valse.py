@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
-from recompose.drawing.objects import COLOURS
-from recompose.drawing.scenes import RELATIONS
-from recompose.drawing.sentences import PLACES, PLAIN, SOME, Scene, Thing, Wording, caption
+from recompose.synthetic.objects import COLOURS
+from recompose.synthetic.scenes import RELATIONS
+from recompose.synthetic.sentences import PLACES, PLAIN, SOME, Scene, Thing, Wording, caption
 from recompose.tracks.vlc.data.drawn.asking import PHOTO, related, true_and_false
 from recompose.tracks.vlc.data.drawn.counterfactuals import (
     Change,

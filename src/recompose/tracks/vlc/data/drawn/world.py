@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from recompose.drawing.looks import Look
-from recompose.drawing.objects import CANVAS, COLOURS, SIZE
-from recompose.drawing.sentences import (
+from recompose.synthetic.looks import Look
+from recompose.synthetic.objects import CANVAS, COLOURS, SIZE
+from recompose.synthetic.sentences import (
     Scene,
     Spot,
     Style,

@@ -1,0 +1,136 @@
+"""Draws creatures put together from parts: a body with a head, a tail and feet, each with a look of its own.
+
+What a creature looks like is a value for each aspect of it. Parts are drawn as the objects of scenes are, and about as
+large, so that a tower that was pretrained on scenes sees in a region of the picture what it knows.
+"""
+
+from collections.abc import Mapping
+from random import Random
+
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
+
+from recompose.synthetic.looks import SCENES, Colour
+from recompose.synthetic.objects import CANVAS as TILE
+from recompose.synthetic.objects import COLOURS, OBJECTS, TEXTURES, draw_object
+
+CANVAS = 192  # pictures are drawn at this size and halved, which smooths their edges
+SIZE = 96  # of a finished picture
+
+# aspect of a creature -> its values; an aspect that a creature lacks is not drawn, or drawn as no value is
+ASPECTS: dict[str, tuple[str, ...]] = {
+    "body_shape": ("circle", "square", "heart", "house"),
+    "body_colour": ("red", "blue", "green", "golden"),
+    "body_texture": ("striped", "dotted", "checkered"),
+    "body_border": ("dark", "pale"),
+    "head_shape": ("star", "triangle", "ring"),
+    "head_colour": ("red", "blue", "green", "golden"),
+    "tail_shape": ("fish", "arrow", "cross"),
+    "tail_finish": ("glossy", "glowing", "frosted"),
+    "feet_count": ("two", "four"),
+    "size": ("small", "large"),
+}
+PERCENT = {"small": 75, "large": 120}  # of the radii
+BODY, HEAD, TAIL = 24, 23, 23  # radii of a creature that is neither small nor large
+FOOT = 5
+FEET = {"two": 2, "four": 4}
+BORDERS: dict[str, Colour] = {"dark": (20, 20, 25), "pale": (245, 245, 240)}
+CLUTTER = (12, 24)  # the fewest and the most things on a ground
+CONTRAST = 40  # of what clutters a ground, per channel
+STRAYS = (1, 4)  # the fewest and the most objects that belong to no creature
+
+Values = Mapping[str, str]  # aspect -> value
+Point = tuple[int, int]
+
+
+def _between(rng: Random, low: int, high: int) -> int:
+    return low + rng.randrange(high - low + 1)
+
+
+def _mixed(rng: Random, low: int, high: int) -> Colour:
+    return rng.randrange(low, high), rng.randrange(low, high), rng.randrange(low, high)
+
+
+def _near(colour: Colour, rng: Random) -> Colour:
+    """A colour that hardly stands out from another, which has no channel at an end of its range."""
+    r, g, b = (channel + rng.randrange(-CONTRAST, CONTRAST + 1) for channel in colour)
+    return r, g, b
+
+
+def _ground(rng: Random) -> Image.Image:
+    """A ground of blocks, discs and lines that hardly stand out from it."""
+    colour = _mixed(rng, *SCENES.ground)
+    picture = Image.new("RGB", (CANVAS, CANVAS), colour)
+    pen = ImageDraw.Draw(picture)
+    for _ in range(_between(rng, *CLUTTER)):
+        x, y = rng.randrange(-10, CANVAS), rng.randrange(-10, CANVAS)
+        box = [x, y, x + 4 + rng.randrange(26), y + 4 + rng.randrange(26)]
+        shape = rng.randrange(3)
+        if shape == 0:
+            pen.rectangle(box, fill=_near(colour, rng))
+        elif shape == 1:
+            pen.ellipse(box, fill=_near(colour, rng))
+        else:
+            pen.line(box, fill=_near(colour, rng), width=1 + rng.randrange(3))
+    return picture
+
+
+def _draw_part(
+    picture: Image.Image, name: str, states: tuple[str, ...], centre: Point, radius: int, rng: Random, border: str = ""
+) -> None:
+    """Draw an object around a point of a large picture, on a tile cut out of it, with a border where one is named."""
+    corner = (centre[0] - TILE // 2, centre[1] - TILE // 2)
+    before = picture.crop((*corner, corner[0] + TILE, corner[1] + TILE))
+    tile = before.copy()
+    draw_object(tile, name, states, (TILE // 2, TILE // 2), radius, rng)
+    if border:
+        drawn = ImageChops.difference(before, tile).convert("L").point(lambda value: 255 if value else 0)
+        around = drawn.filter(ImageFilter.BoxBlur(3)).point(lambda value: 255 if value > 12 else 0)
+        tile.paste(BORDERS[border], mask=ImageChops.subtract(around, drawn))
+    picture.paste(tile, corner)
+
+
+def _draw_strays(picture: Image.Image, rng: Random) -> None:
+    for _ in range(_between(rng, *STRAYS)):
+        states = (rng.choice(list(COLOURS)), rng.choice(list(TEXTURES)))[: 1 + rng.randrange(2)]
+        centre = (rng.randrange(CANVAS), rng.randrange(CANVAS))
+        _draw_part(picture, rng.choice(list(OBJECTS)), states, centre, 8 + rng.randrange(6), rng)
+
+
+def _draw_feet(picture: Image.Image, count: int, centre: Point, radius: int, rng: Random) -> None:
+    pen = ImageDraw.Draw(picture)
+    shade = rng.randrange(20, 60)
+    for index in range(count):
+        x = centre[0] + (2 * index - count + 1) * (FOOT + 2)
+        y = centre[1] + radius + FOOT
+        pen.ellipse([x - FOOT, y - FOOT, x + FOOT, y + FOOT], fill=(shade, shade, shade))
+
+
+def _states(values: Values, *aspects: str) -> tuple[str, ...]:
+    """The values of these aspects that a creature has."""
+    return tuple(values[aspect] for aspect in aspects if aspect in values)
+
+
+def draw_creature(values: Values, rng: Random) -> Image.Image:
+    """A creature [SIZE x SIZE] over a cluttered ground, somewhere near the middle, its tail to the left or the right.
+
+    ``values`` holds what the creature has of ``ASPECTS``: at least ``body_shape``. What no value says (the
+    colour of the tail, and that of a part that has none) is drawn at random.
+    """
+    picture = _ground(rng)
+    _draw_strays(picture, rng)
+    percent = PERCENT.get(values.get("size", ""), 100)
+    body, head, tail = (radius * percent // 100 for radius in (BODY, HEAD, TAIL))
+    centre = (CANVAS // 2 + rng.randrange(-12, 13), CANVAS // 2 + 10 + rng.randrange(-18, 19))
+    side = rng.choice((-1, 1))
+    if "feet_count" in values:
+        _draw_feet(picture, FEET[values["feet_count"]], centre, body, rng)
+    if "tail_shape" in values:
+        where = (centre[0] + side * (body + tail * 8 // 10), centre[1] + rng.randrange(-6, 7))
+        states = (rng.choice(list(COLOURS)), *_states(values, "tail_finish"))
+        _draw_part(picture, values["tail_shape"], states, where, tail, rng)
+    if "head_shape" in values:
+        where = (centre[0] - side * rng.randrange(10), centre[1] - body - head * 8 // 10)
+        _draw_part(picture, values["head_shape"], _states(values, "head_colour"), where, head, rng)
+    states = _states(values, "body_colour", "body_texture")
+    _draw_part(picture, values["body_shape"], states, centre, body, rng, values.get("body_border", ""))
+    return picture.reduce(CANVAS // SIZE)

@@ -1,0 +1,97 @@
+"""The captioned scenes that pretrain the small backbone.
+
+Attributes follow a long tail, as in web captions: the first states of ``TAIL`` are named often, the last ones rarely.
+Every third scene holds two objects and names the relation between them.
+"""
+
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from PIL import Image
+
+from recompose.synthetic.objects import COLOURS, OBJECTS, draw_object, finished, ground
+
+SHARD = 5_000  # scenes in one tar file
+TAIL = (
+    *("red", "striped", "blue", "glossy", "dotted", "hollow", "green", "cracked"),
+    *("golden", "glowing", "checkered", "burnt", "faded", "rusty", "frosted", "scratched"),
+)
+TEMPLATES = ("a photo of a {}", "a picture of a {}", "a {}", "an image of a {}", "a drawing of a {}")
+# relation -> where the first object stands, where the second one does
+RELATIONS = {
+    "left of": ((17, 32), (47, 32)),
+    "right of": ((47, 32), (17, 32)),
+    "above": ((32, 17), (32, 47)),
+    "below": ((32, 47), (32, 17)),
+}
+
+
+def _states(rng: Random) -> tuple[str, ...]:
+    """One or two states by the long tail; never two colours."""
+    weights = [1 / (rank + 3) for rank in range(len(TAIL))]
+    first, second = rng.choices(TAIL, weights, k=2)
+    clash = first == second or (first in COLOURS and second in COLOURS)
+    return (first,) if clash or rng.randrange(3) else (first, second)
+
+
+def _phrase(states: tuple[str, ...], name: str, rng: Random) -> str:
+    """The object with the states that its caption cares to mention."""
+    return " ".join([*(state for state in states if rng.randrange(8)), name])
+
+
+def scene(seed: int, index: int) -> tuple[Image.Image, str]:
+    """The picture [SIZE x SIZE] and the caption of one scene."""
+    rng = Random(f"scene/{seed}/{index}")
+    picture = ground(rng)
+    names = list(OBJECTS)
+    if index % 3:
+        states, name = _states(rng), rng.choice(names)
+        centre = (32 + rng.randrange(-7, 8), 32 + rng.randrange(-7, 8))
+        draw_object(picture, name, states, centre, 20 + rng.randrange(11), rng)
+        caption = _phrase(states, name, rng)
+    else:
+        relation = rng.choice(list(RELATIONS))
+        phrases = []
+        for x, y in RELATIONS[relation]:
+            states, name = _states(rng), rng.choice(names)
+            centre = (x + rng.randrange(-3, 4), y + rng.randrange(-3, 4))
+            draw_object(picture, name, states, centre, 13 + rng.randrange(4), rng)
+            phrases.append(_phrase(states, name, rng))
+        caption = f"{phrases[0]} {relation} a {phrases[1]}"
+    return finished(picture), rng.choice(TEMPLATES).format(caption)
+
+
+def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)  # its time, owner and mode are constants, so the shard's bytes are too
+    member.size = len(content)
+    shard.addfile(member, io.BytesIO(content))
+
+
+def write_corpus(folder: Path, *, scenes: int, seed: int) -> None:
+    """Write the scenes as WebDataset shards (``<key>.png`` beside ``<key>.txt`` in tar files), as open_clip reads
+    them.
+    """
+    folder.mkdir(parents=True)
+    for start in range(0, scenes, SHARD):
+        with tarfile.open(folder / f"{start // SHARD:05d}.tar", "w", format=tarfile.USTAR_FORMAT) as shard:
+            for index in range(start, min(start + SHARD, scenes)):
+                picture, caption = scene(seed, index)
+                png = io.BytesIO()
+                picture.save(png, "png", compress_level=1)
+                _add(shard, f"{index:08d}.png", png.getvalue())
+                _add(shard, f"{index:08d}.txt", caption.encode())
+
+
+def read_corpus(folder: Path) -> Iterator[tuple[Image.Image, str]]:
+    """The scenes of a folder of shards, in order."""
+    for path in sorted(folder.glob("*.tar")):
+        with tarfile.open(path) as shard:
+            for image, text in zip(*[iter(shard)] * 2, strict=True):
+                pixels, caption = shard.extractfile(image), shard.extractfile(text)
+                if pixels is None or caption is None:
+                    raise ValueError(f"{path}: {image.name} is not a file")
+                with Image.open(pixels) as picture:
+                    yield picture.convert("RGB"), caption.read().decode()

@@ -1,0 +1,68 @@
+"""Metrics: numbers that follow from an evaluation's scores by pure functions, under flat names such as
+``test/own/harmonic_mean``.
+
+- ``test/<bias>/<number>``: ``unseen``, ``seen`` and ``harmonic_mean`` at the bias that the method states (``own``), at
+  the one that validation chose (``validated``), and without one (``none``)
+- ``test/accuracy``: of images of unseen classes among unseen classes
+- ``test/curve/area``: under seen over unseen accuracy as the bias grows
+- ``test/paths/<path>/<number>``: ``accuracy`` of one path alone, and ``harmonic_mean`` at the bias that is best for it
+  on the test: paths have scales of their own, and this compares them without one
+- ``test/uncertainty/<view>/<group>``: mean uncertainty of images of ``seen`` and of ``unseen`` classes, of ``hard``
+  images and of the others (``clean``)
+- ``val/uncertainty/fused/<epoch>``: after the ``first`` and after the ``last`` epoch
+
+All are fractions; uncertainties lie between 0 and 1. A number that does not exist has no entry.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from recompose.tracks.gzsl.data.classes import ClassData
+from recompose.tracks.gzsl.metrics import area, best_bias, gzsl_report, seen_unseen_curve
+from recompose.tracks.gzsl.scores import Scores
+
+NUMBERS = ("unseen", "seen", "harmonic_mean")
+
+
+def measured(data: ClassData, scores: Scores) -> dict[str, float]:
+    """Every metric of an evaluation, by its flat name."""
+    return {name: value for name, value in _metrics(data, scores) if math.isfinite(value)}
+
+
+def _metrics(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
+    rows = data.test_rows
+    targets, seen = data.labels[rows], data.seen
+    for name, bias in scores.biases.items():
+        report = gzsl_report(scores.all, targets, seen, bias)
+        yield from ((f"test/{name}/{number}", getattr(report, number)) for number in NUMBERS)
+    by_accuracy = scores.all if scores.accuracy is None else scores.accuracy
+    yield "test/accuracy", gzsl_report(by_accuracy, targets, seen).accuracy
+    yield "test/curve/area", area(seen_unseen_curve(scores.all, targets, seen))
+    for path, of_path in scores.paths.items():
+        report = gzsl_report(of_path, targets, seen, best_bias(of_path, targets, seen))
+        yield f"test/paths/{path}/harmonic_mean", report.harmonic_mean
+        yield f"test/paths/{path}/accuracy", report.accuracy
+    for view, uncertainty in scores.uncertainties.items():
+        yield from _of_groups(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
+    for epoch, value in scores.validation.items():
+        yield f"val/uncertainty/fused/{epoch}", value
+
+
+def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray) -> Iterator[tuple[str, float]]:
+    """The mean uncertainty of groups of images: [images], whether their class is seen, whether they are hard."""
+    groups = {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}
+    yield from ((f"{place}/{name}", float(uncertainty[rows].mean())) for name, rows in groups.items() if rows.any())
+
+
+def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
+    """Every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
+    return measured(_classes(index), Scores.read(evaluation))
+
+
+@lru_cache(maxsize=4)
+def _classes(index: Path) -> ClassData:
+    return ClassData.read(index)

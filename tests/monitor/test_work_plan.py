@@ -1,0 +1,142 @@
+"""What is left to make, by papers and by methods, and what it takes."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from recompose.cli import app
+from recompose.costs import Estimate
+from recompose.monitor.remaining import Left, Remaining
+from recompose.monitor.work_plan import Needed, Process, Takes, WorkPlan
+from recompose.terminal.groups import time_left, total
+from recompose.workspace import Workspace
+from tests.conftest import ROOT
+
+
+def needed(
+    method: str,
+    dataset: str = "d",
+    *papers: str,
+    name: str = "",
+    kind: str = "runs",
+    there: bool = False,
+    estimate: Estimate | None = None,
+) -> Needed:
+    return Needed(kind, "f", "f" * 64, "t", method, dataset, name or method, papers, False, there, estimate)
+
+
+def outlook(*members: Needed, processes: tuple[Process, ...] = ()) -> WorkPlan:
+    left = tuple(Left(each.phase, each.name, each.seconds, each.threads, each.gpus) for each in processes)
+    return WorkPlan("p", list(members), list(processes), Remaining(left, 0, cores=2))
+
+
+def test_what_papers_share_stands_once() -> None:
+    groups = outlook(
+        needed("csp", "d", "duplex", "msci"),
+        needed("msci", "d", "msci", name="msci-no-vsa"),
+        needed("csp", "e", "duplex", "msci", there=True),
+        needed("csp", "e", "duplex", "msci", kind="evaluations"),
+        needed("index", kind="data"),
+    ).by_papers
+    assert [group.papers for group in groups] == [("duplex", "msci"), ("msci",)]
+    shared, own = groups
+    assert (shared.methods, shared.variants, shared.datasets) == (["csp"], [], ["d", "e"])
+    assert (own.methods, own.variants) == (["msci"], ["msci-no-vsa"])
+    assert shared.document()["runs"] == {"asked": 2, "there": 1, "new": 0}
+    assert shared.document()["evaluations"] == {"asked": 1, "there": 0, "new": 0}
+
+
+def test_methods_and_data_sets_are_told_apart() -> None:
+    groups = outlook(needed("csp"), needed("csp", "e"), needed("msci"), needed("csp", name="csp-other")).by_method
+    assert [(group.methods, group.datasets, len(group.members)) for group in groups] == [
+        (["csp"], ["d"], 2),
+        (["csp"], ["e"], 1),
+        (["msci"], ["d"], 1),
+    ]
+
+
+def test_what_it_takes_is_what_is_known_of_it() -> None:
+    measured, calibrated = Estimate(10, ("h",), ()), Estimate(20, ("h",), (), 7, "calibrated")
+    takes = Takes.of([needed("a", estimate=measured), needed("b", estimate=calibrated), needed("c")])
+    assert takes == Takes(30, 7, {"measured": 1, "calibrated": 1, "unknown": 1})
+    assert Takes.of([]) == Takes(0, None, {})
+
+
+def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
+    planned = outlook(
+        needed("a", estimate=Estimate(7200, ("h",), (), 3 * 2**30)),
+        needed("b"),
+        processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
+    )
+    assert list(total(planned)) == [
+        "At least 3:00 (h:mm) left on 2 cores and one GPU (2.0 GPU-hours), 3.0 GiB of its memory at most. "
+        "Artifacts come on top.",
+        "As measured on h.",
+        "Of 1 of 2 jobs no time is known (1 run): nothing like them was measured. `recompose timing` finds out what "
+        "runs take.",
+    ]
+
+
+def test_what_calibrating_does_not_find_out_is_not_said_to_be() -> None:
+    (said,) = total(outlook(needed("b", kind="evaluations")))
+    assert said == "Of 1 of 1 jobs no time is known (1 evaluation): nothing like them was measured."
+
+
+def test_a_time_says_where_it_is_not_of_everything() -> None:
+    known, unknown = needed("a", estimate=Estimate(7200, ("h",), ())), needed("b")
+    assert [time_left(Takes.of(of)) for of in ((known,), (known, unknown), (unknown,), ())] == [
+        "2.0 h",
+        "> 2.0 h",
+        "unknown",
+        "",
+    ]
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A project with the profile of the papers' own data, in which nothing is made."""
+    text = (ROOT / "params.yaml").read_text()
+    assert text.count("\nprofile: demo\n") == 1
+    (tmp_path / "params.yaml").write_text(text.replace("\nprofile: demo\n", "\nprofile: paper\n"))
+    monkeypatch.chdir(tmp_path)
+    return Workspace(tmp_path)
+
+
+def test_the_plan_of_the_papers_in_a_dozen_lines(paper: Workspace) -> None:
+    done = CliRunner().invoke(app, ["plan"])
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert len(lines) <= 16
+    assert all(any(name in line for line in lines) for name in ("clip-cae", "crest", "duplex", "fsc-clip", "msci"))
+    every = CliRunner().invoke(app, ["plan", "--all"]).output
+    assert len(every.splitlines()) > 100
+    assert "troika" in every
+
+
+def test_the_plan_as_json_counts_everything_once(paper: Workspace) -> None:
+    document = json.loads(CliRunner().invoke(app, ["plan", "--json"]).output)
+    planned = Counter(recipe.kind for recipe in paper.plan.recipes)
+    for kind in ("runs", "evaluations"):
+        assert sum(group[kind]["asked"] for group in document["groups"]) == planned[kind]
+    assert len(document["runs"]) == planned["runs"]
+    assert len(document["steps"]) == sum(planned.values()) - planned["runs"]
+    (troika,) = [
+        group
+        for group in document["groups"]
+        if group["methods"] == ["troika"] and group["datasets"] == ["cgqa"] and not group["variants"]
+    ]
+    assert troika["papers"] == ["duplex", "msci"]
+    assert troika["runs"]["asked"] == 5
+    assert troika["bases"] == {"unknown": 10}
+
+
+def test_the_cost_of_the_papers_in_a_dozen_lines(paper: Workspace) -> None:
+    lines = CliRunner().invoke(app, ["cost"]).output.splitlines()
+    assert len(lines) <= 20
+    assert "110 artifacts would be made, 38 figures among them." in lines
+    assert any(line.startswith("for duplex, msci ") for line in lines)
+    every = CliRunner().invoke(app, ["cost", "--all"], env={"COLUMNS": "160"}).output
+    assert "runs of troika on cgqa (duplex, msci)" in every

@@ -1,0 +1,125 @@
+"""The reports against those of a revision, cell by cell."""
+
+import subprocess
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from recompose.cli import app
+from recompose.errors import DiffError
+from recompose.provenance.compare_revisions import Comparison, compare
+from recompose.terminal.audit import show_comparison
+from tests.conftest import Project, environment
+from tests.provenance.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
+
+CELLS = sum(SHOWN.values())
+S = 100 / 126  # of chance, in percent: one of two worlds has a single right answer of 63
+LINEAGE = "reports/smoke/msci/table-2.lineage.json"
+
+
+@pytest.fixture(scope="module")
+def committed(chance_project: Project, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reports in a repository of their own."""
+    root = copy_of(chance_project.root, tmp_path_factory.mktemp("against") / "project")
+    for command in (["init", "--quiet"], ["add", "reports"], ["commit", "--quiet", "--message", "reports"]):
+        subprocess.run(["git", *command], cwd=root, env=environment(), check=True)
+    return root
+
+
+@pytest.fixture
+def root(committed: Path) -> Path:
+    """The same, as it was committed."""
+    subprocess.run(["git", "checkout", "--quiet", "--", "reports"], cwd=committed, env=environment(), check=True)
+    return committed
+
+
+def compared(root: Path) -> Comparison:
+    return compare(root / "reports/smoke", PAPERS_LOADED, "HEAD")
+
+
+def cell(number: int, **values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda lineage: lineage["cells"][number].update(values)
+
+
+def test_the_same_reports_are_identical_in_every_cell(root: Path) -> None:
+    comparison = compared(root)
+    assert comparison.counts == {"identical": CELLS}
+    assert (comparison.same, comparison.differing) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("values", "word", "same"),
+    [
+        ({"value": S * (1 + 1e-9)}, "different in the last digits of sums", True),
+        ({"value": 0.794}, "different", False),
+        ({"values": [1.25, 2.5, 1.0]}, "different", False),
+        ({"text": "not run", "value": None, "spread": None, "values": []}, "different", False),
+        ({"value": 99.0, "metric": "cost/epoch_seconds"}, "a cost, measured anew", True),
+    ],
+)
+def test_a_cell_is_compared_by_its_numbers(root: Path, values: dict[str, Any], word: str, same: bool) -> None:
+    edit_json(root / LINEAGE, cell(0, **values))
+    comparison = compared(root)
+    assert comparison.counts == {"identical": CELLS - 1, word: 1}
+    assert comparison.same == same
+    assert len(comparison.differing) == (not same)
+
+
+def test_a_text_alone_is_a_difference(root: Path) -> None:
+    """A verdict is told in words; so is what was not run."""
+    path = root / "reports/smoke/msci/table-1.lineage.json"
+    edit_json(path, cell(0, text="holds", value=None))
+    assert compared(root).differing[0].startswith("msci/table-1 · shapes-pairs · train seen pairs: ")
+
+
+def test_cells_that_are_missing_on_one_side_are_named(root: Path) -> None:
+    edit_json(root / LINEAGE, cell(0, row="other"))
+    comparison = compared(root)
+    assert comparison.counts == {"identical": CELLS - 1, "not there then": 1, "not there now": 1}
+    assert sorted(comparison.differing) == [
+        "msci/table-2 · chance · shapes-pairs S · exact: not there now",
+        "msci/table-2 · other · shapes-pairs S · exact: not there then",
+    ]
+    assert not comparison.same
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"cells": 3}'])
+def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, text: str | None) -> None:
+    path = root / LINEAGE
+    path.unlink() if text is None else path.write_text(text)
+    assert compared(root).counts == {"identical": CELLS - 8, "not there now": 8}
+
+
+def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(DiffError, match="git knows no revision"):
+        compare(root / "reports/smoke", PAPERS_LOADED, "--output=stolen")
+    with pytest.raises(DiffError, match="in no git repository"):
+        compare(tmp_path, PAPERS_LOADED, "HEAD")
+
+
+def test_the_command_says_it_and_ends_with_an_error_where_a_number_is_another(root: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(root)
+    done = CliRunner().invoke(app, ["audit", "--against", "HEAD"])
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "the same numbers")
+    assert f"{CELLS} identical" in done.stdout
+    edit_json(root / LINEAGE, cell(0, value=9.9, text="9.9"))
+    done = CliRunner().invoke(app, ["audit", "--against", "HEAD"])
+    first, *_, last = done.stdout.splitlines()
+    assert first == "different: msci/table-2 · chance · shapes-pairs S · exact: 0.8 ± 1.1 then, 9.9 now"
+    assert (done.exit_code, last) == (1, "not the same numbers")
+    done = CliRunner().invoke(app, ["audit", "--against", "HEAD", "--json"])
+    assert (done.exit_code, '"same": false' in done.stdout) == (1, True)
+
+
+def test_of_many_differences_some_are_shown(tmp_path: Path) -> None:
+    console = Console(width=200, record=True, file=StringIO())
+    differing = [f"[red]{number}\n" for number in range(30)]
+    show_comparison(console, Comparison("HEAD", "c" * 40, {"different": 30}, differing))
+    lines = console.export_text().splitlines()
+    assert lines[0].startswith("different: [red]0")
+    assert lines[20] == "and 10 more (--json names all)"

@@ -1,0 +1,313 @@
+"""Captioned scenes: what captions say is so, what a parser would find in them is right, and pictures are laid out as
+they say.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import spacy
+
+from recompose.synthetic.objects import CANVAS, SIZE
+from recompose.synthetic.scenes import RELATIONS, read_corpus
+from recompose.synthetic.sentences import (
+    ACTIONS,
+    CONVERSES,
+    KINDS,
+    NAMES,
+    NONE,
+    PLACES,
+    PREPOSITIONS,
+    PRETRAINING,
+    SOME,
+    Scene,
+    Thing,
+    Wording,
+    caption,
+    captioned,
+    choose_said,
+    choose_scene,
+    choose_wording,
+    document,
+    draw_scene,
+    holds,
+    layout,
+    lexicon,
+    phrase,
+    write_corpus,
+)
+
+STAR = Thing("star", ("red",))
+RING = Thing("ring", ("striped", "blue"))
+VOCABULARY = spacy.blank("en").vocab
+WORDED = [
+    (Scene(STAR), Wording(), "a red star"),
+    (Scene(Thing("arrow")), Wording("image"), "an image of an arrow"),
+    (Scene(Thing("heart", ("glossy",), count=3)), Wording("photo"), "a photo of three glossy hearts"),
+    (Scene(Thing("fish", count=2)), Wording(), "two fish"),
+    (Scene(Thing("cross", count=SOME)), Wording(), "some crosses"),
+    (Scene(STAR, RING, "left of"), Wording(), "a red star left of a striped blue ring"),
+    (Scene(STAR, RING, "right of"), Wording(long=True), "a red star to the right of a striped blue ring"),
+    (Scene(STAR, RING, "above"), Wording("drawing", long=True), "a drawing of a red star above a striped blue ring"),
+    (Scene(STAR, RING, "below"), Wording(article="the", sentence=True), "the red star is below the striped blue ring"),
+    (Scene(STAR, RING, "holding"), Wording(), "a red star holding a striped blue ring"),
+    (Scene(STAR, RING, "wearing"), Wording(sentence=True), "a red star is wearing a striped blue ring"),
+    (Scene(STAR, RING), Wording(article="the"), "the red star and the striped blue ring"),
+    (Scene(STAR, Thing("moon", count=NONE)), Wording(), "a red star and no moon"),
+    (Scene(replace(STAR, size="small"), relation="at the top"), Wording(), "a small red star at the top"),
+    (Scene(STAR, relation="on the left"), Wording(sentence=True), "a red star is on the left"),
+]
+
+
+@pytest.mark.parametrize(("said", "wording", "text"), WORDED, ids=[text for _, _, text in WORDED])
+def test_wording(said: Scene, wording: Wording, text: str) -> None:
+    assert caption(said, wording) == text
+
+
+def test_a_sentence_needs_something_to_say() -> None:
+    with pytest.raises(ValueError, match="no sentence"):
+        phrase(Scene(STAR), Wording(sentence=True))
+
+
+# text -> the head of each word, and its dependency, tag and kind; by hand, as spaCy's models have them
+PARSED = {
+    "a photo of a striped star left of a moon": (
+        [1, 1, 1, 5, 5, 2, 5, 6, 9, 7],
+        "det ROOT prep det amod pobj advmod prep det pobj",
+        "DT NN IN DT JJ NN RB IN DT NN",
+        "DET NOUN ADP DET ADJ NOUN ADV ADP DET NOUN",
+    ),
+    "the star is to the left of the moon": (
+        [1, 2, 2, 2, 5, 3, 5, 8, 6],
+        "det nsubj ROOT prep det pobj prep det pobj",
+        "DT NN VBZ IN DT NN IN DT NN",
+        "DET NOUN AUX ADP DET NOUN ADP DET NOUN",
+    ),
+    "a star holding a moon": ([1, 1, 1, 4, 2], "det ROOT acl det dobj", "DT NN VBG DT NN", "DET NOUN VERB DET NOUN"),
+    "a star is holding a moon": (
+        [1, 3, 3, 3, 5, 3],
+        "det nsubj aux ROOT det dobj",
+        "DT NN VBZ VBG DT NN",
+        "DET NOUN AUX VERB DET NOUN",
+    ),
+    "two stars": ([1, 1], "nummod ROOT", "CD NNS", "NUM NOUN"),
+    "a star and no moon": ([1, 1, 1, 4, 1], "det ROOT cc det conj", "DT NN CC DT NN", "DET NOUN CCONJ DET NOUN"),
+    "a star above a moon": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
+    "a star at the top": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
+}
+MOON, PLAIN_STAR = Thing("moon"), Thing("star")
+SAID = {
+    "a photo of a striped star left of a moon": (Scene(Thing("star", ("striped",)), MOON, "left of"), Wording("photo")),
+    "the star is to the left of the moon": (
+        Scene(PLAIN_STAR, MOON, "left of"),
+        Wording(article="the", sentence=True, long=True),
+    ),
+    "a star holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording()),
+    "a star is holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording(sentence=True)),
+    "two stars": (Scene(Thing("star", count=2)), Wording()),
+    "a star and no moon": (Scene(PLAIN_STAR, Thing("moon", count=NONE)), Wording()),
+    "a star above a moon": (Scene(PLAIN_STAR, MOON, "above"), Wording()),
+    "a star at the top": (Scene(PLAIN_STAR, relation="at the top"), Wording()),
+}
+
+
+@pytest.mark.parametrize("text", PARSED)
+def test_what_a_parser_finds(text: str) -> None:
+    words = phrase(*SAID[text]).words()
+    heads, deps, tags, kinds = PARSED[text]
+    assert " ".join(word.text for word in words) == text
+    assert [word.head for word in words] == heads
+    assert [word.dep for word in words] == deps.split()
+    assert [word.tag for word in words] == tags.split()
+    assert [word.pos for word in words] == kinds.split()
+
+
+def test_lemmas() -> None:
+    words = phrase(Scene(Thing("cross", count=2))).words() + phrase(*SAID["a star is holding a moon"]).words()
+    assert [word.lemma for word in words] == ["two", "cross", "a", "star", "be", "hold", "a", "moon"]
+
+
+def statements(count: int = 300) -> list[tuple[Scene, Scene, Wording]]:
+    """Random scenes, and what is said of them, in which words."""
+    made = []
+    for number in range(count):
+        rng = Random(f"statement/{number}")
+        shown = choose_scene(PRETRAINING, rng, KINDS[number % len(KINDS)])
+        said = choose_said(shown, replace(PRETRAINING, denied=20), rng)
+        made.append((shown, said, choose_wording(said, PRETRAINING, rng)))
+    return made
+
+
+def test_heads_form_trees_and_noun_chunks_are_all_things() -> None:
+    for _, said, wording in statements():
+        words = phrase(said, wording).words()
+        roots = [place for place, word in enumerate(words) if word.head == place]
+        assert len(roots) == 1 and words[roots[0]].dep == "ROOT"
+        for place in range(len(words)):
+            steps, here = 0, place
+            while here not in roots:
+                here, steps = words[here].head, steps + 1
+                assert steps < len(words)
+        doc = document(words, VOCABULARY)
+        assert doc.text == caption(said, wording)
+        named = [chunk.root.lemma_ for chunk in doc.noun_chunks if chunk.root.lemma_ in NAMES]
+        assert named == [thing.name for thing in said.things]
+        for chunk in doc.noun_chunks:
+            assert chunk.start == chunk.root.left_edge.i
+            if chunk.root.lemma_ in NAMES:
+                thing = said.things[named.index(chunk.root.lemma_)]
+                assert len(chunk) == 2 + len(thing.states) + bool(thing.size)
+
+
+SHOWN = Scene(Thing("star", ("red",), "big"), RING, "left of")
+TRUE_OF_SHOWN = [
+    Scene(STAR),
+    Scene(Thing("ring", ("blue",))),
+    Scene(RING, Thing("star"), "right of"),
+    Scene(RING, Thing("star")),
+    Scene(Thing("star"), relation="on the left"),
+    Scene(STAR, Thing("moon", count=NONE)),
+    Scene(Thing("ring", ("red",), count=NONE)),
+    Scene(Thing("star", size="big"), Thing("ring"), "left of"),
+]
+FALSE_OF_SHOWN = [
+    Scene(Thing("star", ("blue",))),
+    Scene(Thing("star", size="small")),
+    Scene(Thing("star", count=2)),
+    Scene(Thing("star", count=SOME)),
+    Scene(RING, STAR, "left of"),
+    Scene(STAR, RING, "above"),
+    Scene(STAR, RING, "holding"),
+    Scene(Thing("star", ("striped", "blue")), Thing("ring", ("red",)), "left of"),
+    Scene(Thing("star"), relation="on the right"),
+    Scene(STAR, Thing("ring", count=NONE)),
+    Scene(STAR, Thing("moon")),
+]
+
+
+def test_what_is_true_by_hand() -> None:
+    assert all(holds(said, SHOWN) for said in TRUE_OF_SHOWN)
+    assert not any(holds(said, SHOWN) for said in FALSE_OF_SHOWN)
+    hearts = Scene(Thing("heart", ("red",), count=3))
+    assert holds(Scene(Thing("heart", count=SOME)), hearts)
+    assert not holds(Scene(Thing("heart")), hearts)
+    held = Scene(STAR, RING, "holding")
+    assert holds(held, held) and not holds(Scene(RING, STAR, "holding"), held)
+    assert holds(Scene(RING, STAR, "filling"), held) and not holds(Scene(STAR, RING, "filling"), held)
+    assert not holds(Scene(RING, STAR, "covering"), Scene(STAR, RING, "covering"))
+
+
+def test_captions_say_what_is_so() -> None:
+    assert all(holds(said, shown) for shown, said, _ in statements())
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_two_things_stand_as_their_relation_says(relation: str) -> None:
+    one, other = layout(Scene(STAR, RING, relation), Random(0))
+    dx, dy = (there - here for here, there in zip(one.centre, other.centre, strict=True))
+    ahead = {"left of": dx, "right of": -dx, "above": dy, "below": -dy}[relation]
+    aside = dy if relation in ("left of", "right of") else dx
+    assert ahead > 20 and abs(aside) < 6
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_one_thing_is_where_it_is_said_to_be(place: str) -> None:
+    (spot,) = layout(Scene(STAR, relation=place), Random(0))
+    x, y = (side - CANVAS // 2 for side in spot.centre)
+    ahead = {"on the left": -x, "on the right": x, "at the top": -y, "at the bottom": y}[place]
+    assert ahead > 10
+
+
+def test_what_covers_is_drawn_last_and_what_is_held_is_small() -> None:
+    assert [spot.thing for spot in layout(Scene(STAR, RING, "covering"), Random(0))] == [RING, STAR]
+    for relation in ("holding", "wearing", "dropping"):
+        one, other = layout(Scene(STAR, RING, relation), Random(0))
+        assert (one.thing, other.thing) == (STAR, RING) and one.radius > 1.5 * other.radius
+        small, large = layout(Scene(RING, STAR, CONVERSES[relation]), Random(0))[::-1]
+        assert (small.thing, large.thing) == (RING, STAR)
+        assert (large.centre, small.centre) == (one.centre, other.centre)
+    heights = [
+        layout(Scene(STAR, RING, relation), Random(0))[1].centre[1] for relation in ("wearing", "holding", "dropping")
+    ]
+    assert heights == sorted(heights)
+
+
+def test_sizes_and_numbers_can_be_seen() -> None:
+    for second in (None, RING):
+        for seed in range(20):
+            big, small = (
+                layout(Scene(replace(STAR, size=size), second, "above" if second else ""), Random(seed))[0].radius
+                for size in ("big", "small")
+            )
+            assert big > 1.5 * small
+    for count in (2, 3, 4):
+        spots = layout(Scene(replace(STAR, count=count)), Random(0))
+        assert len(spots) == count
+        for place, one in enumerate(spots):
+            for other in spots[:place]:
+                apart = max(abs(here - there) for here, there in zip(one.centre, other.centre, strict=True))
+                assert apart > one.radius + other.radius
+
+
+def test_pictures_of_counterfactuals_differ() -> None:
+    others = [
+        Scene(RING, STAR, "left of"),
+        Scene(Thing("star", ("blue",)), RING, "left of"),
+        Scene(STAR, RING, "above"),
+    ]
+    base = np.asarray(draw_scene(Scene(STAR, RING, "left of"), Random(0)), dtype=int)
+    assert base.shape == (SIZE, SIZE, 3)
+    for other in others:
+        assert np.abs(np.asarray(draw_scene(other, Random(0)), dtype=int) - base).max() > 60
+
+
+def test_two_things_have_different_names_and_colours() -> None:
+    for number in range(200):
+        scene = choose_scene(PRETRAINING, Random(number), "act" if number % 2 else "two")
+        assert scene.second and scene.first.name != scene.second.name
+        assert not scene.first.colour or scene.first.colour != scene.second.colour
+        if scene.relation in ACTIONS:
+            assert scene.first.colour and scene.second.colour
+            assert not {"hollow", "faded"} & {*scene.first.states, *scene.second.states}
+
+
+def test_long_tails() -> None:
+    def names(flat: bool) -> Counter[str]:
+        style = replace(PRETRAINING, flat=flat)
+        return Counter(choose_scene(style, Random(number)).first.name for number in range(3000))
+
+    assert names(False)[NAMES[0]] > 2.5 * names(False)[NAMES[-1]]
+    assert max(names(True).values()) < 1.5 * min(names(True).values())
+
+
+def test_corpus(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        write_corpus(tmp_path / name, scenes=24, seed=3)
+    digests = {hashlib.sha256((tmp_path / name / "00000.tar").read_bytes()).hexdigest() for name in ("one", "other")}
+    assert len(digests) == 1
+    scenes = list(read_corpus(tmp_path / "one"))
+    assert len(scenes) == 24
+    picture, _, said, wording = captioned(PRETRAINING, Random("captions/3/7"))
+    assert scenes[7][1] == caption(said, wording)
+    assert np.array_equal(np.asarray(scenes[7][0]), np.asarray(picture))
+
+
+def test_lexicon() -> None:
+    senses = {sense.name: sense for sense in lexicon()}
+    assert len(senses) == len(lexicon())
+    for sense in senses.values():
+        assert all(name in senses for name in (sense.above, sense.antonym, sense.derived) if name)
+        assert not sense.antonym or senses[sense.antonym].antonym == sense.name
+        assert sense.pos in "nvar"
+    known = {(word, sense.pos) for sense in senses.values() for word in sense.words}
+    parts = {"NOUN": "n", "ADJ": "a", "VERB": "v", "ADV": "r"}
+    for _, said, wording in statements():
+        for word in phrase(said, wording).words():
+            if word.pos in parts:
+                assert (word.lemma, parts[word.pos]) in known
+            if word.pos == "ADP":
+                assert word.text in {*PREPOSITIONS, "to"}

@@ -1,0 +1,451 @@
+"""The drawn world: the same from the same seed, as long-tailed as it claims, and looking as its labels and captions
+say.
+"""
+
+import hashlib
+import io
+import math
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageChops, ImageDraw
+
+from recompose.synthetic import objects as drawing
+from recompose.synthetic import scenes as corpus
+from recompose.synthetic.looks import CATALOGUE, SCENES, Look
+from recompose.synthetic.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finished, ground
+from recompose.synthetic.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
+from recompose.tracks.czsl.data import shapes_pairs
+from recompose.tracks.czsl.data.compositional import METADATA, DataError, read_metadata
+from recompose.tracks.czsl.data.pairs import SPLITS
+from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
+
+IMAGES = {"train": 90, "val": 80, "test": 114}
+CENTRE, RADIUS = (32, 32), 20
+LABELS = STATE_LABELS | OBJECT_LABELS
+
+Drawn = tuple[str, tuple[str, ...], tuple[int, int]]  # object, states, centre
+
+
+def make(folder: Path, seed: int) -> dict[str, str]:
+    """Draw a small data set and a small corpus; their digests."""
+    shapes_pairs.draw(folder / "pairs", seed=seed, images=IMAGES)
+    write_corpus(folder / "corpus", scenes=30, seed=seed)
+    return digests(folder)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    folder = tmp_path_factory.mktemp("made")
+    return folder, make(folder, 3)
+
+
+def picture_of(name: str, states: tuple[str, ...], seed: object) -> np.ndarray:
+    """An object on a ground, both from a seed [SIZE, SIZE, 3]."""
+    picture = ground(Random(f"ground/{seed}"))
+    draw_object(picture, name, states, CENTRE, RADIUS, Random(f"object/{seed}"))
+    return np.asarray(finished(picture), dtype=int)
+
+
+@pytest.fixture
+def one_outline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All objects get the outline of a disc, so that what is left to tell them apart is how they wear a state."""
+    disc = Image.new("L", (CANVAS, CANVAS))
+    ImageDraw.Draw(disc).ellipse([8, 8, 56, 56], fill=255)
+    monkeypatch.setattr(drawing, "_mask", lambda *_: disc.copy())
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
+    """What scenes and data sets draw, noted instead of drawn."""
+    noted: list[Drawn] = []
+
+    def note(_: Image.Image, name: str, states: tuple[str, ...], centre: tuple[int, int], *__: Any) -> None:
+        noted.append((name, states, centre))
+
+    monkeypatch.setattr(corpus, "draw_object", note)
+    monkeypatch.setattr(shapes_pairs, "draw_object", note)
+    return noted
+
+
+# the same from the same seed
+
+
+def test_the_same_seed_gives_the_same_bytes(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    assert make(tmp_path, 3) == made[1]
+
+
+def test_another_process_with_other_hashes_draws_and_chooses_the_same(
+    made: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    code = (
+        "import sys, types; from pathlib import Path; sys.modules['torch'] = types.ModuleType('torch');"  # slow, unused
+        "from recompose.synthetic.scenes import write_corpus; from recompose.tracks.czsl.data.shapes_pairs import "
+        "choose_pairs;"
+        "write_corpus(Path(sys.argv[1]) / 'corpus', scenes=30, seed=3); print([choose_pairs(seed) for seed in "
+        "range(9)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        check=True,
+        env=os.environ | {"PYTHONHASHSEED": "12345"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == str([shapes_pairs.choose_pairs(seed) for seed in range(9)])
+    assert digests(tmp_path) == {path: digest for path, digest in made[1].items() if path.startswith("corpus")}
+
+
+def test_another_seed_gives_other_pictures_and_labels(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    other = make(tmp_path, 4)
+    assert not set(other.values()) & set(made[1].values())
+
+
+def test_images_of_one_pair_differ_from_each_other_and_between_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shapes_pairs, "choose_pairs", lambda _: {split: [("red", "star")] for split in SPLITS})
+    for seed in range(3):
+        shapes_pairs.draw(tmp_path / str(seed), seed=seed, images=dict.fromkeys(SPLITS, 4))
+    pictures = {path: digest for path, digest in digests(tmp_path).items() if path.endswith(".png")}
+    assert len(pictures) == len(set(pictures.values())) == 3 * 3 * 4
+
+
+# pairs and labels
+
+
+def test_splits_show_as_many_pairs_as_ut_zappos_and_use_all_others() -> None:
+    everything = set(product(STATE_LABELS.values(), OBJECT_LABELS.values()))
+    for seed in range(500):  # by chance alone, one in fifty would miss a state
+        chosen = shapes_pairs.choose_pairs(seed)
+        train, val, test = (set(chosen[split]) for split in SPLITS)
+        assert train | val | test == everything
+        assert [len(chosen[split]) for split in SPLITS] == [len(train), len(val), len(test)] == [83, 79, 113]
+        assert (len({state for state, _ in train}), len({name for _, name in train})) == (16, 12)
+        assert (len(val - train), len(test - train)) == (45, 64)
+        assert train <= val | test
+        assert not val & test
+
+
+def test_another_seed_chooses_other_pairs() -> None:
+    assert len({tuple(sorted(shapes_pairs.choose_pairs(seed)["train"])) for seed in range(12)}) == 12
+    assert shapes_pairs.choose_pairs(5) == shapes_pairs.choose_pairs(5)
+
+
+def counts_of(root: Path, split: str) -> Counter[tuple[str, str]]:
+    """How many images of a split show each pair."""
+    return Counter((each["attr"], each["obj"]) for each in read_metadata(root / METADATA) if each["set"] == split)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_training_has_a_long_tail_and_shows_every_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
+    shapes_pairs.draw(tmp_path, seed=seed, images={"train": 5000, "val": 1500, "test": 1500})
+    counts = counts_of(tmp_path, "train")
+    assert set(counts) == set(shapes_pairs.choose_pairs(seed)["train"])
+    assert max(counts.values()) >= 5 * median(counts.values())
+    assert min(counts.values()) < median(counts.values())
+    assert sum(sorted(counts.values())[-8:]) > 0.3 * 5000  # a tenth of the pairs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_validation_and_test_show_every_pair_as_often_as_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(shapes_pairs, "_draw", lambda *_: None)
+    shapes_pairs.draw(tmp_path, seed=seed, images={"train": 90, "val": 1500, "test": 2260})
+    for split in ("val", "test"):
+        counts = counts_of(tmp_path, split)
+        assert set(counts) == set(shapes_pairs.choose_pairs(seed)[split])
+        assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_what_is_drawn_is_what_labels_say(tmp_path: Path, drawn: list[Drawn]) -> None:
+    shapes_pairs.draw(tmp_path, seed=1, images=IMAGES)
+    records = read_metadata(tmp_path / METADATA)
+    labels = [((STATE_LABELS[state],), OBJECT_LABELS[name]) for name, (state,), _ in drawn]
+    assert labels == [((record["attr"],), record["obj"]) for record in records]
+    for split, pairs in shapes_pairs.choose_pairs(1).items():  # there are hardly more images than pairs
+        assert {(record["attr"], record["obj"]) for record in records if record["set"] == split} == set(pairs)
+    assert Counter(record["set"] for record in records) == IMAGES
+
+
+def test_a_drawn_data_set_passes_its_own_checks(made: tuple[Path, dict[str, str]]) -> None:
+    data = shapes_pairs.read(made[0] / "pairs", IMAGES)
+    assert len(data.samples) == len({sample.path for sample in data.samples}) == 284
+    assert (data.states, data.objects) == (sorted(STATE_LABELS.values()), sorted(OBJECT_LABELS.values()))
+    for sample in data.samples:
+        with Image.open(made[0] / "pairs" / sample.path) as picture:
+            assert (picture.format, picture.mode, picture.size) == ("PNG", "RGB", (SIZE, SIZE))
+
+
+def test_a_data_set_drawn_with_other_counts_is_refused(made: tuple[Path, dict[str, str]]) -> None:
+    with pytest.raises(DataError, match="val images: 80 instead of 81"):
+        shapes_pairs.read(made[0] / "pairs", IMAGES | {"val": 81})
+
+
+# looks
+
+
+def test_every_thing_drawn_has_a_label_and_no_word_means_two_things() -> None:
+    assert set(STATES) == set(STATE_LABELS) == set(TAIL)
+    assert set(OBJECTS) == set(OBJECT_LABELS)
+    assert len(set(LABELS.values())) == len(STATES) + len(OBJECTS) == 28
+    assert all(label == name or label not in LABELS for name, label in LABELS.items())
+
+
+def test_captions_know_the_words_of_all_labels_but_two() -> None:
+    words = {word for _, caption in scenes(3000) for phrase in described(caption)[::2] for word in phrase.split()}
+    assert words == set(STATES) | set(OBJECTS)
+    assert set(LABELS.values()) - words == {"icy", "tear"}
+
+
+def pictures_in(look: Look, count: int = 60) -> np.ndarray:
+    """The same things drawn in a look, on grounds of its own [pictures, SIZE, SIZE, 3]."""
+    drawn = []
+    for (name, state), seed in zip(product(OBJECTS, STATES), range(count), strict=False):
+        rng = Random(f"look/{seed}")
+        picture = ground(rng, look)
+        draw_object(picture, name, (state,), CENTRE, RADIUS, rng, look)
+        drawn.append(np.asarray(finished(picture, look), dtype=float))
+    return np.stack(drawn)
+
+
+def test_a_data_set_looks_other_than_scenes_in_light_palette_and_sharpness() -> None:
+    scene_like, catalogue = pictures_in(SCENES), pictures_in(CATALOGUE)
+    warmth = [(each[..., 0] - each[..., 2]).mean() for each in (scene_like, catalogue)]
+    assert warmth[1] > warmth[0] + 20
+    edges = [np.abs(np.diff(each, axis=2)).mean() for each in (scene_like, catalogue)]
+    assert edges[1] < 0.9 * edges[0]
+    for colour in COLOURS:
+        assert np.abs(np.subtract(SCENES.palette[colour], CATALOGUE.palette[colour])).sum() > 50
+    assert SCENES.palette.keys() == CATALOGUE.palette.keys()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"palette": CATALOGUE.palette},
+        {"ground": CATALOGUE.ground},
+        {"clutter": CATALOGUE.clutter},
+        {"grain": 200},
+        {"turn": 24},
+        {"tilt": 12},
+        {"light": (50, 100, 100)},
+        {"blur": 2},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_each_part_of_a_look_shows(changed: dict[str, Any]) -> None:
+    assert (pictures_in(replace(SCENES, **changed)) != pictures_in(SCENES)).any(axis=(1, 2, 3)).sum() >= 10
+
+
+def test_a_data_set_is_drawn_in_the_look_of_the_catalogue(made: tuple[Path, dict[str, str]]) -> None:
+    data = shapes_pairs.read(made[0] / "pairs", IMAGES)
+    shown = np.stack([np.asarray(Image.open(made[0] / "pairs" / sample.path), dtype=float) for sample in data.samples])
+    warmth = [(each[..., 0] - each[..., 2]).mean() for each in (shown, pictures_in(CATALOGUE), pictures_in(SCENES))]
+    assert abs(warmth[0] - warmth[1]) < abs(warmth[0] - warmth[2])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_state_shows_on_every_object_and_changes_nothing_around_it(state: str) -> None:
+    y, x = np.mgrid[:SIZE, :SIZE] * (CANVAS // SIZE) + 0.5
+    around = np.hypot(x - CENTRE[0], y - CENTRE[1]) > 1.2 * RADIUS + 9  # the corners of outlines, and halos
+    shown = Counter()
+    for name, seed in product(OBJECTS, range(12)):
+        change = np.abs(picture_of(name, (state,), seed) - picture_of(name, (), seed)).sum(axis=2)
+        shown[name] += (change > 30).sum() >= 4  # pixels that an eye would notice
+        assert not change[around].any(), (name, seed)
+    assert {name: shown[name] for name in OBJECTS if shown[name] < 6} == {}
+
+
+def test_objects_look_different_from_each_other_and_from_the_ground() -> None:
+    for seed in range(3):
+        bare = np.asarray(finished(ground(Random(f"ground/{seed}"))), dtype=int)
+        pictures = [bare, *(picture_of(name, (), seed) for name in OBJECTS)]
+        assert all((one != other).any(axis=2).sum() >= 15 for one, other in combinations(pictures, 2))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_state_looks_different_on_different_objects(one_outline: None, state: str) -> None:
+    for seed in range(3):
+        assert len({picture_of(name, (state,), seed).tobytes() for name in OBJECTS}) >= 3
+        assert len({picture_of(name, (), seed).tobytes() for name in OBJECTS}) == 1
+
+
+def angle_of_stripes(name: str, seed: int) -> float:
+    """Where the stripes of a striped object run, in degrees from 0 to 180, from the gradients inside of it."""
+    picture = Image.new("RGB", (CANVAS, CANVAS))
+    draw_object(picture, name, ("striped",), CENTRE, RADIUS, Random(f"stripes/{seed}"))
+    inside = np.asarray(picture, dtype=float)[18:46, 18:46].sum(axis=2)
+    down, right = np.gradient(inside)
+    across = math.atan2(2 * (down * right).sum(), (right**2 - down**2).sum()) / 2
+    return (math.degrees(across) + 90) % 180
+
+
+def apart(one: float, other: float) -> float:
+    """The angle between two lines."""
+    return min((one - other) % 180, (other - one) % 180)
+
+
+def test_stripes_run_at_an_angle_of_the_objects_own(one_outline: None) -> None:
+    angles = {name: [angle_of_stripes(name, seed) for seed in range(6)] for name in OBJECTS}
+    for name, found in angles.items():
+        assert max(apart(one, other) for one, other in combinations(found, 2)) < 5, name
+    for one, other in combinations(OBJECTS, 2):
+        assert apart(angles[one][0], angles[other][0]) > 4, (one, other)
+
+
+def mean_colour(name: str, state: str) -> np.ndarray:
+    """In the middle of an object, over several drawings."""
+    middle = [picture_of(name, (state,), seed)[15:18, 15:18].mean(axis=(0, 1)) for seed in range(25)]
+    return np.mean(middle, axis=0)
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_a_colour_is_nearest_to_its_name_on_every_object_and_tinted_by_it(one_outline: None, colour: str) -> None:
+    means = {name: mean_colour(name, colour) for name in OBJECTS}
+    for name, mean in means.items():
+        assert min(COLOURS, key=lambda other: np.abs(mean - COLOURS[other]).sum()) == colour, name
+    assert max(np.abs(one - other).max() for one, other in combinations(means.values(), 2)) > 30
+
+
+@pytest.mark.parametrize("state", PAINTERS)
+def test_an_object_can_wear_a_colour_and_another_state(state: str) -> None:
+    both = picture_of("square", ("red", state), 0)
+    assert (both != picture_of("square", ("red",), 0)).any()
+    assert (both != picture_of("square", (state,), 0)).any()
+
+
+# scenes and captions
+
+
+def described(caption: str) -> list[str]:
+    """The phrases of a caption, with the relation between them where there are two."""
+    starts = sorted((template.removesuffix("{}") for template in TEMPLATES), key=len, reverse=True)
+    start = next(start for start in starts if caption.startswith(start))
+    return re.split(rf" ({'|'.join(RELATIONS)}) a ", caption[len(start) :])
+
+
+def scenes(count: int, seed: int = 0) -> Iterator[tuple[int, str]]:
+    return ((index, scene(seed, index)[1]) for index in range(count))
+
+
+def test_captions_are_well_formed_and_name_only_known_things() -> None:
+    for index, caption in scenes(600):
+        parts = described(caption)
+        assert len(parts) == (1 if index % 3 else 3), caption
+        for phrase in parts[::2]:
+            *states, name = phrase.split()
+            assert name in OBJECTS, caption
+            assert set(states) <= set(STATES), caption
+            assert len(set(states)) == len(states) <= 2, caption
+            assert len(set(states) & set(COLOURS)) <= 1, caption
+
+
+def test_captions_say_what_is_drawn_and_where(drawn: list[Drawn]) -> None:
+    told = {"left of": (-1, 0), "right of": (1, 0), "above": (0, -1), "below": (0, 1)}
+    seen = Counter()
+    for _, caption in scenes(900):
+        phrases, objects = described(caption), list(drawn)
+        drawn.clear()
+        assert len(objects) == len(phrases[::2])
+        for phrase, (name, states, _) in zip(phrases[::2], objects, strict=True):
+            *named, last = phrase.split()
+            assert last == name, caption
+            assert [state for state in states if state in named] == named, caption
+        if len(phrases) == 3:
+            (x0, y0), (x1, y1) = (centre for *_, centre in objects)
+            dx, dy = x0 - x1, y0 - y1
+            mostly = (int(math.copysign(1, dx)), 0) if abs(dx) > abs(dy) else (0, int(math.copysign(1, dy)))
+            assert told[phrases[1]] == mostly, caption
+            seen[phrases[1]] += 1
+    assert set(seen) == set(told) == set(RELATIONS)
+
+
+def test_captions_have_a_long_tail_and_pass_over_some_states(drawn: list[Drawn]) -> None:
+    words = Counter(
+        word for _, caption in scenes(3000) for phrase in described(caption)[::2] for word in phrase.split()
+    )
+    states = Counter(state for _, states, _ in drawn for state in states)
+    assert states[TAIL[0]] > 4 * states[TAIL[-1]] > 0
+    assert sum(states[state] for state in TAIL[:4]) > sum(states[state] for state in TAIL[8:])
+    named = sum(words[state] for state in STATES)
+    assert 0.8 < named / states.total() < 0.95  # about one in eight is passed over
+
+
+def test_pictures_are_as_small_as_they_should_be() -> None:
+    for index in range(6):
+        picture, _ = scene(0, index)
+        assert (picture.mode, picture.size) == ("RGB", (SIZE, SIZE))
+
+
+# the corpus
+
+
+def test_a_corpus_is_read_as_its_scenes_across_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "SHARD", 4)
+    write_corpus(tmp_path / "corpus", scenes=10, seed=6)
+    names = sorted(path.name for path in (tmp_path / "corpus").iterdir())
+    assert names == ["00000.tar", "00001.tar", "00002.tar"]
+    read = list(read_corpus(tmp_path / "corpus"))
+    assert len(read) == 10
+    for index, (picture, caption) in enumerate(read):
+        expected, words = scene(6, index)
+        assert caption == words
+        assert ImageChops.difference(picture, expected).getbbox() is None
+
+
+def test_shards_are_webdatasets(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus", scenes=3, seed=6)
+    with tarfile.open(tmp_path / "corpus/00000.tar") as shard:
+        members = shard.getmembers()
+    assert [m.name for m in members] == [f"{key:08d}.{kind}" for key in range(3) for kind in ("png", "txt")]
+    assert {(m.mtime, m.uid, m.gid, m.uname, m.gname) for m in members} == {(0, 0, 0, "", "")}
+
+
+def test_a_corpus_is_never_written_over_another(tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError):
+        write_corpus(tmp_path, scenes=1, seed=0)
+
+
+def test_a_scene_without_its_caption_is_an_error(tmp_path: Path) -> None:
+    png = io.BytesIO()
+    scene(0, 0)[0].save(png, "png")
+    with tarfile.open(tmp_path / "00000.tar", "w") as shard:
+        for name in ("0.png", "0.txt", "1.png"):
+            member = tarfile.TarInfo(name)
+            member.size = len(png.getvalue())
+            shard.addfile(member, io.BytesIO(png.getvalue() if name.endswith("png") else b"a" * member.size))
+    with pytest.raises(ValueError, match="shorter"):
+        list(read_corpus(tmp_path))
+
+
+def test_a_folder_in_a_shard_is_an_error(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "00000.tar", "w") as shard:
+        for name in ("0.png", "0.txt"):
+            member = tarfile.TarInfo(name)
+            member.type = tarfile.DIRTYPE
+            shard.addfile(member)
+    with pytest.raises(ValueError, match=r"00000\.tar: 0\.png is not a file"):
+        list(read_corpus(tmp_path))
