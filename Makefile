@@ -43,6 +43,7 @@ benchmarks: environment
 	python -m benchmarks.attribution
 	python -m benchmarks.workflow
 	python -m benchmarks.schedule
+	# kills and backbones take longer, and what they compare with: see their --help
 
 environment: $(STAMP)
 

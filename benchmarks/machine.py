@@ -1,11 +1,11 @@
 """The machine on which a benchmark ran."""
 
-import os
 import sys
-from pathlib import Path
+
+from recompose.machine import Processor
 
 
 def machine() -> str:
-    """The machine in words."""
-    cpu = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), ":")
-    return f"{os.cpu_count()} cores, {cpu.partition(':')[2].strip()}, Python {sys.version.split()[0]}"
+    """Return the machine in words: cores, processor, instruction set, version of Python."""
+    here = Processor.here()
+    return f"{here.cores} cores, {here.model} ({here.instruction_set}), Python {sys.version.split()[0]}"
