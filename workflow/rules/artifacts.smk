@@ -109,7 +109,9 @@ for _paper in engine.papers:
         input:
             engine.paper_receipt(_paper.name, _paper.name),
 
-    workflow.get_rule(_paper.name).docstring = f"The tables and figures of one paper, with just what they need: {_paper.title}."
+    workflow.get_rule(
+        _paper.name
+    ).docstring = f"The tables and figures of one paper, with just what they need: {_paper.title}."
 
 
 rule artifacts:

@@ -23,7 +23,8 @@ ROOM = {
 LEFT = queued(work.root) if workflow.is_main_process and workflow.nodes else {}
 if LEFT and "slurm_extra" not in (workflow.resource_settings.default_resources or {}):
     BEHIND = {"slurm_extra": lambda wildcards: behind(LEFT, wildcards.job)}
-    logger.info(f"Slurm has {counted(sum(map(len, LEFT.values())), 'jobs')} of this folder already: jobs that make the same begin after")
+    jobs_left = counted(sum(map(len, LEFT.values())), "jobs")
+    logger.info(f"Slurm has {jobs_left} of this folder already: jobs that make the same begin after")
 else:
     BEHIND = {}
 
@@ -33,8 +34,8 @@ def named(stage):
     return stage.replace(".", "_").replace("-", "_")
 
 
-# Files below reports/ are in git and written whole: they are updated in place, so that a job that fails, or another call of
-# Snakemake beside this one, takes none of them away.
+# Files below reports/ are in git and written whole. They are updated in place: neither a failed job nor another call of
+# Snakemake removes them.
 
 
 def kept(wildcard, *endings):

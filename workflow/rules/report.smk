@@ -31,7 +31,11 @@ rule write_report:
             update(f"{work.reports_place}/index.html"),
             caption="../report/page.rst",
             category="all papers",
-            labels={"artifact": "site", "as": "page", "about": "Every table, figure and claim, and the runs behind each number."},
+            labels={
+                "artifact": "site",
+                "as": "page",
+                "about": "Every table, figure and claim, and the runs behind each number.",
+            },
         ),
         metrics=report(
             update(f"{work.reports_place}/metrics.json"),

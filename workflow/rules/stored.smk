@@ -1,7 +1,7 @@
-# What is kept in results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch of them; what it makes is
-# no output of Snakemake, so that nothing a killed process had reached is lost.
+# The contents of results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch of them.
+# Expensive results are never rule outputs, so a killed process loses nothing that it had finished.
 #
-# There is a rule for each stage, and what the first stage needs comes first: to Snakemake priority is a rule's, not a job's.
+# Each stage has a rule of its own: Snakemake's priorities belong to rules, not to jobs. The first stage runs first.
 
 JOBS = "results/receipts/{scope}/%s/{job}.json"
 MAKE = "python -m recompose.worker make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"
