@@ -1,0 +1,281 @@
+"""Marked blocks of README.md and docs/: measured numbers and generated tables, filled from reports and code.
+
+A number stands between ``<!-- number: ARTIFACT "ROW" "COLUMN" [VIEW] -->`` and ``<!-- /number -->``, a table between
+``<!-- generated: NAME -->`` and ``<!-- /generated -->``. Fenced code blocks are left alone.
+"""
+
+import csv
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from recompose.errors import TraceError
+from recompose.files import write_text
+from recompose.papers.declaration import Paper
+from recompose.params.mistakes import nearest
+from recompose.report.kinds import kind_of
+from recompose.tracks.track import COSTS, Track
+
+BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
+FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
+VERDICT = " verdict"  # ends the columns of claims.csv that hold verdicts
+BETTER = {1: "higher", -1: "lower", 0: "neither"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A marked block whose text is not what the reports or the code give."""
+
+    file: Path
+    block: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.block}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The content of marked blocks: the folder of a profile's reports, and generated tables by name."""
+
+    reports: Path
+    tables: Mapping[str, str] = field(default_factory=dict)
+
+    def content(self, kind: str, argument: str) -> str:
+        """Return the text that belongs into a block.
+
+        Raises:
+            TraceError: the reports have no such number, or there is no such table.
+        """
+        if kind == "number":
+            return measured_text(self.reports, *_number_place(argument))
+        if argument not in self.tables:
+            raise TraceError(f"there is no generated table {argument!r}{nearest(argument, self.tables)}")
+        return f"\n{self.tables[argument].strip()}\n"
+
+
+def measured_text(reports: Path, artifact: str, row: str, column: str, view: str | None = None) -> str:
+    """Return a measured number as its table prints it; without a view, of the first one that has it.
+
+    Raises:
+        TraceError: there is no such artifact, row, column or view.
+    """
+    path = reports / f"{artifact}.csv"
+    if not path.is_file():
+        raise TraceError(f"{path} does not exist")
+    with path.open(newline="", encoding="utf-8") as file:
+        cells = [cell for cell in csv.DictReader(file) if cell["source"] == "measured"]
+    for cell in cells:
+        if (cell["row"], cell["column"]) == (row, column) and view in (None, cell["view"]):
+            return cell["text"]
+    known = {name: [cell[name] for cell in cells] for name in ("row", "column", "view")}
+    for name, value in (("row", row), ("column", column), ("view", view)):
+        if value is not None and value not in known[name]:
+            raise TraceError(f"{path} has no measured {name} {value!r}{nearest(value, set(known[name]))}")
+    raise TraceError(f"{path} has no measured value of {row!r} in {column!r}")
+
+
+def fill(text: str, sources: Sources) -> str:
+    """Return a document with the current content in its marked blocks.
+
+    Raises:
+        TraceError: the content of a block does not exist.
+    """
+
+    def filled(block: re.Match[str]) -> str:
+        kind, argument, _ = block.groups()
+        return f"<!-- {kind}: {argument} -->{sources.content(kind, argument)}<!-- /{kind} -->"
+
+    parts = FENCE.split(text)  # every other part is a fenced block
+    return "".join(part if index % 2 else BLOCK.sub(filled, part) for index, part in enumerate(parts))
+
+
+def differences(file: Path, text: str, sources: Sources) -> Iterator[Difference]:
+    """Yield the marked blocks of a document whose text is not current, or whose content does not exist."""
+    for part in FENCE.split(text)[::2]:
+        for kind, argument, written in BLOCK.findall(part):
+            block = f"{kind} {argument}"
+            try:
+                content = sources.content(kind, argument)
+            except TraceError as error:
+                yield Difference(file, block, str(error))
+                continue
+            if content != written and kind == "number":
+                yield Difference(file, block, f"it says {written}, the reports say {content}")
+            elif content != written:
+                yield Difference(file, block, "it is not as generated now")
+
+
+def documents(root: Path) -> list[Path]:
+    """Return README.md and the pages of docs/, relative to the project's folder."""
+    pages = sorted((root / "docs").rglob("*.md"))
+    return [path.relative_to(root) for path in (root / "README.md", *pages) if path.is_file()]
+
+
+def write_documents(root: Path, sources: Sources) -> list[Path]:
+    """Fill the marked blocks of all documents, and return the files that changed.
+
+    Raises:
+        TraceError: the content of a block does not exist; no file is written then.
+    """
+    texts = {path: (root / path).read_text(encoding="utf-8") for path in documents(root)}
+    filled = {path: fill(text, sources) for path, text in texts.items()}
+    changed = [path for path, text in texts.items() if filled[path] != text]
+    for path in changed:
+        write_text(root / path, filled[path])
+    return changed
+
+
+def differing_blocks(root: Path, sources: Sources) -> list[Difference]:
+    """Return the marked blocks of all documents that are not current."""
+    return [
+        difference
+        for path in documents(root)
+        for difference in differences(path, (root / path).read_text(encoding="utf-8"), sources)
+    ]
+
+
+def generated_tables(
+    papers: Iterable[Paper], tracks: Iterable[Track], app: typer.Typer, reports: Path, place: str
+) -> dict[str, str]:
+    """Return the generated tables of the documents, by name.
+
+    Args:
+        papers: the papers of the profile whose reports are shown.
+        tracks: the tracks whose metrics are listed.
+        app: the command line, which this module cannot import.
+        reports: the folder of the profile's reports.
+        place: the same as README.md links to it, such as ``reports/demo``.
+    """
+    return {
+        "papers": papers_table(papers, reports, place),
+        "commands": commands_reference(app),
+        **{f"metrics-{track.name}": metrics_table(track) for track in tracks},
+        "metrics-cost": _metric_rows({name: COSTS[name] for name in COSTS}),
+    }
+
+
+def papers_table(papers: Iterable[Paper], reports: Path, place: str) -> str:
+    """Return a table of papers with their artifacts, claims and verdicts, and links into the reports."""
+    rows = [
+        "| paper | tables | figures | claims | verdicts in the demo | start at |",
+        "| --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for paper in papers:
+        kinds = Counter(kind_of(paper, name) for name in paper.artifacts)
+        start = paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in _verdicts(reports / paper.name / "claims.csv"))
+        notes = f"[{paper.venue}](src/recompose/papers/{paper.name}/notes.md)"
+        links = f"[{start}]({place}/{paper.name}/{start}.md), [claims]({place}/{paper.name}/claims.md)"
+        rows.append(
+            f"| {_cell(paper.title)}, {notes} | {kinds['table']} | {kinds['figure']} | {len(paper.claims)} | "
+            f"{verdicts or 'not measured'} | {links} |"
+        )
+    return "\n".join(rows)
+
+
+def _verdicts(path: Path) -> list[tuple[str, int]]:
+    """Return how many claims have which verdict, by the file of a table of claims."""
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        texts = [cell["text"] for cell in csv.DictReader(file) if cell["column"].endswith(VERDICT)]
+    return Counter(text.partition(" (")[0] for text in texts).most_common()
+
+
+def commands_reference(app: typer.Typer) -> str:
+    """Return a section for each command, with its arguments and options."""
+    return "\n\n".join(_command_sections(typer.main.get_command(app), "recompose"))
+
+
+def _command_sections(command: object, path: str) -> Iterator[str]:
+    if isinstance(command, TyperGroup):
+        for name, inner in sorted(command.commands.items()):
+            if not inner.hidden:
+                yield from _command_sections(inner, f"{path} {name}")
+    elif isinstance(command, TyperCommand):
+        parameters = [each for each in command.params if isinstance(each, TyperArgument | TyperOption)]
+        shown = [parameter for parameter in parameters if not parameter.hidden]
+        arguments = [_parameter_name(parameter) for parameter in shown if isinstance(parameter, TyperArgument)]
+        lines = [f"## `{' '.join([path, *arguments])}`", "", " ".join((command.help or "").split())]
+        if shown:
+            lines += ["", "| argument or option | meaning |", "| --- | --- |", *map(_parameter_row, shown)]
+        yield "\n".join(lines)
+
+
+def _parameter_name(parameter: TyperArgument | TyperOption) -> str:
+    if isinstance(parameter, TyperOption):
+        return ", ".join(parameter.opts)
+    name = str(parameter.name).upper() + ("..." if parameter.nargs != 1 else "")
+    return name if parameter.required else f"[{name}]"
+
+
+def _parameter_row(parameter: TyperArgument | TyperOption) -> str:
+    required = " Required." if parameter.required else ""
+    default = "" if parameter.default in (None, False, ()) else f" Default: `{parameter.default}`."
+    return f"| `{_parameter_name(parameter)}` | {_cell(parameter.help or '')}{required}{default} |"
+
+
+def metrics_table(track: Track) -> str:
+    """Return a table of a track's metrics; names that differ in one part alone share a row."""
+    return _metric_rows({name: track.description_of(name) for name in track.metric_names()})
+
+
+def _metric_rows(metrics: Mapping[str, object]) -> str:
+    rows = ["| name | unit | better |", "| --- | --- | --- |"]
+    for name, metric in _joined(metrics):
+        unit, better = getattr(metric, "unit", ""), BETTER[getattr(metric, "better", 0)]
+        rows.append(f"| `{name}` | {unit or 'none'} | {better} |")
+    return "\n".join(rows)
+
+
+def _joined(metrics: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield patterns such as ``test/{closed,open}/state`` that stand for all names, with what these are.
+
+    Example:
+        >>> [pattern for pattern, _ in _joined({"val/a": 1, "val/b": 1, "test/a": 1, "test/b": 1, "test/c": 2})]
+        ['{val,test}/{a,b}', 'test/c']
+    """
+    rows = [([(part,) for part in name.split("/")], metric) for name, metric in metrics.items()]
+    for position in reversed(range(max((len(parts) for parts, _ in rows), default=0))):
+        groups: dict[object, list[tuple[list[tuple[str, ...]], object]]] = {}
+        for parts, metric in rows:
+            rest = (tuple(parts[:position]), tuple(parts[position + 1 :]), len(parts), metric)
+            groups.setdefault(rest if position < len(parts) else id(parts), []).append((parts, metric))
+        rows = [
+            ([*group[0][0][:position], *_options(group, position), *group[0][0][position + 1 :]], group[0][1])
+            for group in groups.values()
+        ]
+    for parts, metric in rows:
+        yield "/".join(part[0] if len(part) == 1 else "{" + ",".join(part) + "}" for part in parts), metric
+
+
+def _options(group: list[tuple[list[tuple[str, ...]], object]], position: int) -> list[tuple[str, ...]]:
+    """Return the options of rows that differ in a position alone; none of a row that ends before it."""
+    options = [option for parts, _ in group for option in parts[position : position + 1]]
+    return [tuple(dict.fromkeys(value for option in options for value in option))] if options else []
+
+
+def _number_place(argument: str) -> list[str]:
+    """Return artifact, row, column and, where it is given, the view of a number block.
+
+    Raises:
+        TraceError: the block names no place.
+    """
+    try:
+        place = shlex.split(argument)
+    except ValueError:
+        place = []
+    if len(place) not in (3, 4):
+        raise TraceError(f'a number block names ARTIFACT "ROW" "COLUMN" [VIEW], not: {argument}')
+    return place
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
