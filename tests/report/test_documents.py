@@ -10,10 +10,10 @@ from recompose.errors import TraceError
 from recompose.papers.declaration import all_papers
 from recompose.report.documents import (
     Sources,
-    _joined,
     commands_reference,
     differing_blocks,
     fill,
+    joined_names,
     measured_text,
     papers_table,
     write_documents,
@@ -119,9 +119,9 @@ def test_a_block_without_content_is_listed_and_keeps_all_documents_as_they_are(t
 
 def test_names_that_differ_in_one_part_share_a_pattern() -> None:
     names = [f"{split}/{world}/{part}" for split in ("val", "test") for world in ("closed", "open") for part in "ab"]
-    assert [pattern for pattern, _ in _joined(dict.fromkeys(names, 1))] == ["{val,test}/{closed,open}/{a,b}"]
+    assert [pattern for pattern, _ in joined_names(dict.fromkeys(names, 1))] == ["{val,test}/{closed,open}/{a,b}"]
     metrics = {"val/a": 1, "val/b": 1, "test/a": 1, "test/b": 1, "test/c": 2, "test": 1, "test/a/x": 1}
-    assert [pattern for pattern, _ in _joined(metrics)] == ["{val,test}/{a,b}", "test/c", "test", "test/a/x"]
+    assert [pattern for pattern, _ in joined_names(metrics)] == ["{val,test}/{a,b}", "test/c", "test", "test/a/x"]
 
 
 def test_commands_are_listed_with_their_options_but_for_hidden_ones() -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias, TypeVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -20,11 +21,13 @@ from recompose.files import write_text
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.report.kinds import kind_of
-from recompose.tracks.track import COSTS, Track
+from recompose.tracks.track import COSTS, Metric, Track
 
 BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
 VERDICT = " verdict"  # ends the columns of claims.csv that hold verdicts
+T = TypeVar("T")
+Pattern: TypeAlias = tuple[tuple[str, ...], ...]  # the parts of names, each with its alternatives
 BETTER = {1: "higher", -1: "lower", 0: "neither"}
 
 
@@ -156,8 +159,8 @@ def generated_tables(
     return {
         "papers": papers_table(papers, reports, place),
         "commands": commands_reference(app),
-        **{f"metrics-{track.name}": metrics_table(track) for track in tracks},
-        "metrics-cost": _metric_rows({name: COSTS[name] for name in COSTS}),
+        **{f"metrics-{track.name}": metrics_table(_metrics_of(track)) for track in tracks},
+        "metrics-cost": metrics_table(COSTS),
     }
 
 
@@ -222,44 +225,44 @@ def _parameter_row(parameter: TyperArgument | TyperOption) -> str:
     return f"| `{_parameter_name(parameter)}` | {_cell(parameter.help or '')}{required}{default} |"
 
 
-def metrics_table(track: Track) -> str:
-    """Return a table of a track's metrics; names that differ in one part alone share a row."""
-    return _metric_rows({name: track.description_of(name) for name in track.metric_names()})
+def _metrics_of(track: Track) -> dict[str, Metric]:
+    return {name: track.description_of(name) for name in track.metric_names()}
 
 
-def _metric_rows(metrics: Mapping[str, object]) -> str:
+def metrics_table(metrics: Mapping[str, Metric]) -> str:
+    """Return a table of metrics by name; names that differ in one part alone share a row."""
     rows = ["| name | unit | better |", "| --- | --- | --- |"]
-    for name, metric in _joined(metrics):
-        unit, better = getattr(metric, "unit", ""), BETTER[getattr(metric, "better", 0)]
-        rows.append(f"| `{name}` | {unit or 'none'} | {better} |")
+    for pattern, metric in joined_names(metrics):
+        rows.append(f"| `{pattern}` | {metric.unit or 'none'} | {BETTER[metric.better]} |")
     return "\n".join(rows)
 
 
-def _joined(metrics: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield patterns such as ``test/{closed,open}/state`` that stand for all names, with what these are.
+def joined_names(named: Mapping[str, T]) -> Iterator[tuple[str, T]]:
+    """Yield patterns that stand for all names, each with the value that its names share.
 
     Example:
-        >>> [pattern for pattern, _ in _joined({"val/a": 1, "val/b": 1, "test/a": 1, "test/b": 1, "test/c": 2})]
+        >>> [pattern for pattern, _ in joined_names({"val/a": 1, "val/b": 1, "test/a": 1, "test/b": 1, "test/c": 2})]
         ['{val,test}/{a,b}', 'test/c']
     """
-    rows = [([(part,) for part in name.split("/")], metric) for name, metric in metrics.items()]
-    for position in reversed(range(max((len(parts) for parts, _ in rows), default=0))):
-        groups: dict[object, list[tuple[list[tuple[str, ...]], object]]] = {}
-        for parts, metric in rows:
-            rest = (tuple(parts[:position]), tuple(parts[position + 1 :]), len(parts), metric)
-            groups.setdefault(rest if position < len(parts) else id(parts), []).append((parts, metric))
+    rows: list[tuple[Pattern, T]] = [
+        (tuple((part,) for part in name.split("/")), value) for name, value in named.items()
+    ]
+    for position in reversed(range(max((len(pattern) for pattern, _ in rows), default=0))):
+        groups: dict[tuple[Pattern, Pattern, int, T], list[Pattern]] = {}
+        for pattern, value in rows:
+            groups.setdefault((pattern[:position], pattern[position + 1 :], len(pattern), value), []).append(pattern)
         rows = [
-            ([*group[0][0][:position], *_options(group, position), *group[0][0][position + 1 :]], group[0][1])
-            for group in groups.values()
+            ((*before, *_options(patterns, position), *after), value)
+            for (before, after, _, value), patterns in groups.items()
         ]
-    for parts, metric in rows:
-        yield "/".join(part[0] if len(part) == 1 else "{" + ",".join(part) + "}" for part in parts), metric
+    for pattern, value in rows:
+        yield "/".join(part[0] if len(part) == 1 else f"{{{','.join(part)}}}" for part in pattern), value
 
 
-def _options(group: list[tuple[list[tuple[str, ...]], object]], position: int) -> list[tuple[str, ...]]:
-    """Return the options of rows that differ in a position alone; none of a row that ends before it."""
-    options = [option for parts, _ in group for option in parts[position : position + 1]]
-    return [tuple(dict.fromkeys(value for option in options for value in option))] if options else []
+def _options(patterns: Iterable[Pattern], position: int) -> Pattern:
+    """Return the alternatives of patterns at a position, as one part; nothing where they end before it."""
+    parts = [pattern[position] for pattern in patterns if position < len(pattern)]
+    return (tuple(dict.fromkeys(alternative for part in parts for alternative in part)),) if parts else ()
 
 
 def _number_place(argument: str) -> list[str]:
