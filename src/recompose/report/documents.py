@@ -7,6 +7,7 @@ A number stands between ``<!-- number: ARTIFACT "ROW" "COLUMN" [VIEW] -->`` and 
 import csv
 import re
 import shlex
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from recompose.tracks.track import COSTS, Metric, Track
 
 BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
+WIDTH = 120
 VERDICT = " verdict"  # ends the columns of claims.csv that hold verdicts
 T = TypeVar("T")
 Pattern: TypeAlias = tuple[tuple[str, ...], ...]  # the parts of names, each with its alternatives
@@ -177,8 +179,8 @@ def papers_table(papers: Iterable[Paper], reports: Path, place: str) -> str:
         notes = f"[{paper.venue}](src/recompose/papers/{paper.name}/notes.md)"
         links = f"[{start}]({place}/{paper.name}/{start}.md), [claims]({place}/{paper.name}/claims.md)"
         rows.append(
-            f"| {_cell(paper.title)}, {notes} | {kinds['table']} | {kinds['figure']} | {len(paper.claims)} | "
-            f"{verdicts or 'not measured'} | {links} |"
+            f"| **{paper.name}**: {_cell(paper.title)}, {notes} | {kinds['table']} | {kinds['figure']} | "
+            f"{len(paper.claims)} | {verdicts or 'not measured'} | {links} |"
         )
     return "\n".join(rows)
 
@@ -206,7 +208,8 @@ def _command_sections(command: object, path: str) -> Iterator[str]:
         parameters = [each for each in command.params if isinstance(each, TyperArgument | TyperOption)]
         shown = [parameter for parameter in parameters if not parameter.hidden]
         arguments = [_parameter_name(parameter) for parameter in shown if isinstance(parameter, TyperArgument)]
-        lines = [f"## `{' '.join([path, *arguments])}`", "", " ".join((command.help or "").split())]
+        text = textwrap.fill(" ".join((command.help or "").split()), WIDTH, break_on_hyphens=False)
+        lines = [f"## `{' '.join([path, *arguments])}`", "", text]
         if shown:
             lines += ["", "| argument or option | meaning |", "| --- | --- |", *map(_parameter_row, shown)]
         yield "\n".join(lines)
