@@ -1,5 +1,5 @@
 # The environment of requirements.lock; the project itself is mounted where it runs, so that data and results stay
-# outside. README.md, "In a container", has the commands.
+# outside. docs/how-to/container.md has the commands.
 FROM python:3.11-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/*
 ENV VIRTUAL_ENV=/opt/recompose

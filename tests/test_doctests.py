@@ -10,6 +10,7 @@ import recompose.tracks.czsl.metrics as metrics
 
 MODULES = [
     "recompose.metric_cache",
+    "recompose.report.documents",
     "recompose.tracks.czsl.metric_values",
     "recompose.tracks.gzsl.building",
     "recompose.tracks.gzsl.evidential",

@@ -1,0 +1,328 @@
+"""The documents: links resolve, commands exist, quick commands and examples run, numbers are those of the reports."""
+
+import ast
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from typer.core import TyperCommand, TyperGroup
+
+from recompose.cli import app
+from recompose.papers.declaration import PAPERS, all_papers
+from recompose.report.documents import FENCE, Sources, differing_blocks, documents, generated_tables
+from recompose.report.kinds import artifact_files
+from recompose.tracks import TRACKS
+from tests.conftest import BIN, ROOT
+
+REPORTS = "reports/demo"
+PAGES = [*documents(ROOT), Path("CONTRIBUTING.md"), Path("CHANGELOG.md")]
+MARKS = ("<!-- quick -->", "<!-- slow -->")  # whether the commands of a block are run, or only parsed
+MOST_WORDS, MOST_COLUMNS = 1500, 120
+# programs of others, whose options are not looked at
+OTHERS = {"source", "git", "docker", "apptainer", "uv", "squeue"}
+MULTIPLE = {"--default-resources", "--resources"}  # options of snakemake that take all words up to the next option
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page, with the comment before it."""
+
+    page: Path
+    line: int
+    language: str
+    mark: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    @property
+    def commands(self) -> Iterator[list[str]]:
+        """Yield its commands as words, without the variables before them."""
+        for line in self.text.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            while words and re.match(r"[A-Z_]+=", words[0]):
+                words = words[1:]
+            if words:
+                yield words
+
+
+@cache
+def tokens(page: Path) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").parse((ROOT / page).read_text(encoding="utf-8"))
+
+
+def blocks(language: str) -> list[Block]:
+    """Return the fenced blocks in a language of all pages."""
+    found = []
+    for page in PAGES:
+        mark = ""
+        for token in tokens(page):
+            if token.type == "fence" and token.info == language and token.map:
+                found.append(Block(page, token.map[0] + 1, language, mark, token.content))
+            mark = token.content.strip() if token.type == "html_block" else ""
+    return found
+
+
+def slugs(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as code hosts make them."""
+    found: dict[str, int] = {}
+    anchors = set()
+    for opening, inline in zip(tokens(page), tokens(page)[1:], strict=False):
+        if opening.type == "heading_open":
+            text = "".join(child.content for child in inline.children or () if child.type in ("text", "code_inline"))
+            slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            anchors.add(f"{slug}-{found[slug]}" if slug in found else slug)
+            found[slug] = found.get(slug, 0) + 1
+    return anchors
+
+
+def links(page: Path) -> Iterator[str]:
+    for token in tokens(page):
+        for child in token.children or ():
+            target = child.attrs.get("href") or child.attrs.get("src")
+            if target and not re.match(r"[a-z]+:", str(target)):
+                yield str(target)
+
+
+def code_spans(page: Path) -> Iterator[str]:
+    for token in tokens(page):
+        yield from (child.content for child in token.children or () if child.type == "code_inline")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    wrong = []
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page.parent / path).resolve() if path else ROOT / page
+        inside = target.is_relative_to(ROOT) and target.exists()
+        if not inside or (anchor and anchor not in slugs(target.relative_to(ROOT))):
+            wrong.append(link)
+    assert not wrong
+
+
+def test_links_and_anchors_that_do_not_exist_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "page.md").write_text("# A `b-c`, d!\n\n[x](page.md#a-b-c-d) [y](#nowhere) ![z](z.png)\n")
+    monkeypatch.setattr("tests.test_docs.ROOT", tmp_path)
+    page = Path("page.md")
+    assert slugs(page) == {"a-b-c-d"}
+    assert list(links(page)) == ["page.md#a-b-c-d", "#nowhere", "z.png"]
+    with pytest.raises(AssertionError, match="nowhere"):
+        test_links_lead_somewhere(page)
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_lines_are_short(page: Path) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if len(line) > MOST_COLUMNS and not line.startswith("|")]
+
+
+def test_numbers_and_generated_tables_are_current() -> None:
+    tables = generated_tables(all_papers(), TRACKS.values(), app, ROOT / REPORTS, REPORTS)
+    assert [str(each) for each in differing_blocks(ROOT, Sources(ROOT / REPORTS, tables))] == []
+
+
+def test_every_block_of_commands_says_whether_it_is_run() -> None:
+    assert [str(block) for block in blocks("bash") if block.mark not in MARKS] == []
+    assert {block.mark for block in blocks("bash")} == set(MARKS)
+
+
+@pytest.mark.parametrize("block", blocks("bash"), ids=str)
+def test_commands_exist(block: Block) -> None:
+    for words in block.commands:
+        check_command(words)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "recompose tarce msci/table-2",
+        "recompose trace msci/table-2 --row MSCI --colum AUC",
+        "recompose trace msci/table-2",
+        "recompose store verfy",
+        "snakemake --cores all mscii",
+        "snakemake --cores all reports/demo/msci/table-99.csv",
+        "make reprduce",
+        "dvc pusch",
+        "dvc repro report",
+        "dvc push results/datas",
+        "python -m benchmarks.nothing",
+        "unknown --command",
+    ],
+)
+def test_commands_that_do_not_exist_are_found(line: str) -> None:
+    with pytest.raises(AssertionError):
+        check_command(shlex.split(line))
+
+
+def check_command(words: list[str]) -> None:
+    """Check that a command of the project, its options and its targets exist."""
+    program, *arguments = words
+    if program in OTHERS:
+        for index, word in enumerate(arguments):  # a command of ours that runs in a container
+            if index and arguments[index - 1] in ("recompose", "recompose.sif") and word in ("recompose", "snakemake"):
+                check_command(arguments[index:])
+    elif program == "recompose":
+        parse_recompose(arguments)
+    elif program == "snakemake":
+        assert set(snakemake_targets(arguments)) <= snakemake_names(), words
+    elif program == "make":
+        assert set(arguments) <= make_targets(), words
+    elif program == "dvc":
+        check_dvc(arguments)
+    elif words[:2] == ["python", "-m"]:
+        assert find_module(words[2]), words
+    else:
+        assert "/" in program and (ROOT / program).is_file(), words
+
+
+def find_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def parse_recompose(arguments: list[str]) -> None:
+    """Parse arguments as the command line does, and carry nothing out."""
+    command, path = find_command(arguments)
+    assert isinstance(command, TyperCommand), arguments
+    try:
+        command.make_context("recompose", arguments[path:])
+    except typer.Exit:
+        pass  # --help
+    except Exception as error:  # the classes of usage errors are private to typer
+        raise AssertionError(f"{shlex.join(arguments)}: {error}") from None
+
+
+def find_command(arguments: list[str]) -> tuple[object, int]:
+    """Return the command that arguments name, and how many of them name it."""
+    command: object = typer.main.get_command(app)
+    for count, word in enumerate(arguments):
+        if not isinstance(command, TyperGroup):
+            return command, count
+        if word == "--help":
+            return next(iter(command.commands.values())), count
+        assert word in command.commands, f"recompose has no command {word}: {shlex.join(arguments)}"
+        command = command.commands[word]
+    return command, len(arguments)
+
+
+def snakemake_targets(arguments: list[str]) -> Iterator[str]:
+    option = ""
+    for word in arguments:
+        if word.startswith("-"):
+            option = "" if word in ("-n", "--lint", "--list") else word
+        elif option:
+            option = option if option in MULTIPLE else ""
+        else:
+            yield word
+
+
+@cache
+def snakemake_names() -> set[str]:
+    """Return what Snakemake can be asked for: rules with a name of their own, papers, and files of artifacts."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "workflow").rglob("*") if path.is_file()]
+    rules = {name for text in texts for name in re.findall(r"^rule (\w+):", text, re.MULTILINE)}
+    files = {
+        f"{REPORTS}/{paper.name}/{file}"
+        for paper in all_papers()
+        for name in paper.artifacts
+        for file in artifact_files(paper, name)
+    }
+    return rules | set(PAPERS) | files
+
+
+@cache
+def make_targets() -> set[str]:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
+
+
+def check_dvc(arguments: list[str]) -> None:
+    """Check that DVC has the command and its options, and that dvc.yaml has the stages and outputs that it names."""
+    from dvc.cli import DvcParserError, parse_args
+
+    try:
+        parsed = parse_args(arguments)
+    except (SystemExit, DvcParserError) as error:
+        raise AssertionError(f"dvc {shlex.join(arguments)}: {error}") from None
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    outputs = {path for stage in stages.values() for each in stage["outs"] for path in each}
+    assert set(getattr(parsed, "targets", None) or ()) <= {*stages, *outputs, "data.dvc"}, arguments
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_commands_in_sentences_exist(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return  # it names commands that are gone
+    for span in code_spans(page):
+        words = span.split()
+        if words[0] == "recompose" and len(words) > 1 and not words[1].startswith("."):
+            command, _ = find_command(words[1:])
+            options = {name for each in getattr(command, "params", ()) for name in each.opts}
+            assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, span
+        elif words[0] == "make" and len(words) > 1:
+            assert set(words[1:]) <= make_targets(), span
+        elif words[:2] == ["python", "-m"]:
+            assert find_module(words[2]), span
+        elif words[0] == "snakemake":
+            assert {word for word in snakemake_targets(words[1:]) if word.islower()} <= snakemake_names(), span
+
+
+def test_targets_of_make_are_listed() -> None:
+    listed = set(re.findall(r"`make ([a-z-]+)`", (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")))
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert phony and listed == set(phony.group(1).split())
+
+
+def quick_commands() -> list[list[str]]:
+    quick = [words for block in blocks("bash") if block.mark == MARKS[0] for words in block.commands]
+    return [words for index, words in enumerate(quick) if words not in quick[:index]]
+
+
+@pytest.mark.parametrize("words", quick_commands(), ids=" ".join)
+def test_quick_commands_run(words: list[str]) -> None:
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", *words] if words[0] == "recompose" else words
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=str)
+def test_examples_hold(block: Block) -> None:
+    examples = doctest.DocTestParser().get_doctest(block.text, {}, str(block), str(block.page), block.line)
+    if examples.examples:
+        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+        assert runner.run(examples).failed == 0
+    else:
+        ast.parse(block.text)
+
+
+@pytest.mark.parametrize("block", blocks("yaml"), ids=str)
+def test_examples_of_yaml_are_valid(block: Block) -> None:
+    assert yaml.safe_load(block.text)
+
+
+def test_fences_are_closed() -> None:
+    for page in PAGES:
+        assert "```" not in "".join(FENCE.split((ROOT / page).read_text(encoding="utf-8"))[::2]), page
