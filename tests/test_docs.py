@@ -140,6 +140,13 @@ def test_numbers_and_generated_tables_are_current() -> None:
     assert [str(each) for each in differing_blocks(ROOT, Sources(ROOT / REPORTS, tables))] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_no_number_starts_a_line(page: Path) -> None:
+    """A comment at the start of a line ends the paragraph."""
+    outside = "".join(FENCE.split((ROOT / page).read_text(encoding="utf-8"))[::2])
+    assert not re.findall(r"^ *<!-- number", outside, re.MULTILINE)
+
+
 def test_every_block_of_commands_says_whether_it_is_run() -> None:
     assert [str(block) for block in blocks("bash") if block.mark not in MARKS] == []
     assert {block.mark for block in blocks("bash")} == set(MARKS)
