@@ -193,8 +193,8 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.methods.gipcol.graph_dropout: input should be less than 1",
         ),
         (
-            "graph_dropout: 0.5, dropout: 0.2",
-            "graph_dropot: 0.5, dropout: 0.2",
+            "graph_dropout: 0.5\n          dropout: 0.2",
+            "graph_dropot: 0.5\n          dropout: 0.2",
             "czsl.methods.gipcol.per_dataset.ut-zappos.graph_dropot: there is no key 'graph_dropot'; the nearest "
             "is 'graph_dropout'",
         ),
