@@ -463,7 +463,7 @@ def test_profiles_build_on_profiles_and_the_last_override_wins() -> None:
     assert section.settings("coop", "shapes-pairs") == smoke.settings("coop", "shapes-pairs")
     assert section.feasibility.vectors == "glove"
     assert section.datasets["shapes-pairs"].model_dump()["images"] == {"train": 400, "val": 151, "test": 150}
-    assert params.backbones["shapes-clip-sentences-from-scratch"].model_dump()["scenes"] == 1024
+    assert params.backbones["shapes-clip-sentences-from-scratch"].model_dump()["scenes"] == 512
 
 
 def test_an_override_replaces_a_value_as_a_whole() -> None:
