@@ -193,8 +193,8 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
             "czsl.methods.gipcol.graph_dropout: input should be less than 1",
         ),
         (
-            "graph_dropout: 0.5, dropout: 0.2",
-            "graph_dropot: 0.5, dropout: 0.2",
+            "graph_dropout: 0.5\n          dropout: 0.2",
+            "graph_dropot: 0.5\n          dropout: 0.2",
             "czsl.methods.gipcol.per_dataset.ut-zappos.graph_dropot: there is no key 'graph_dropot'; the nearest "
             "is 'graph_dropout'",
         ),
@@ -463,7 +463,7 @@ def test_profiles_build_on_profiles_and_the_last_override_wins() -> None:
     assert section.settings("coop", "shapes-pairs") == smoke.settings("coop", "shapes-pairs")
     assert section.feasibility.vectors == "glove"
     assert section.datasets["shapes-pairs"].model_dump()["images"] == {"train": 400, "val": 151, "test": 150}
-    assert params.backbones["shapes-clip-sentences-from-scratch"].model_dump()["scenes"] == 1024
+    assert params.backbones["shapes-clip-sentences-from-scratch"].model_dump()["scenes"] == 512
 
 
 def test_an_override_replaces_a_value_as_a_whole() -> None:
