@@ -147,7 +147,7 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = PublishedLineage.checked(work.reports, papers)
+    published = PublishedLineage.read_valid(work.reports, papers)
     gc.freeze()  # lineages stay to the end, too
     audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
@@ -405,7 +405,7 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.same else 1)
-    published = PublishedLineage.checked(work.reports, papers)
+    published = PublishedLineage.read_valid(work.reports, papers)
     gc.freeze()  # lineages stay to the end, too
     audited = audit_all(work, papers, published)
     if as_json:
@@ -428,7 +428,7 @@ def downstream(
     from recompose.terminal.lineage import show_downstream
 
     papers = all_papers()
-    reached = reached_from(PublishedLineage.of(_workspace().reports, papers), papers, run)
+    reached = reached_from(PublishedLineage.read(_workspace().reports, papers), papers, run)
     if as_json:
         print(json.dumps(asdict(reached), indent=2))
     else:

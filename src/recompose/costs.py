@@ -210,7 +210,7 @@ class Costs:
 def _published(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what the reports of all profiles tell: what one of them took says something of another's."""
     for made in sorted(work.reports.parent.glob(f"*/{MADE}")):
-        published = PublishedLineage.of(made.parent, all_papers())
+        published = PublishedLineage.read(made.parent, all_papers())
         for key, record in published.records.items():
             if key in published.made:
                 yield key, {**record, "made": published.made[key]}

@@ -90,7 +90,7 @@ def test_forged_scores_are_not_measured_by(root: Path, clean: Audit) -> None:
     shutil.copy(second / "scores.safetensors", first / "scores.safetensors")
     correct(first / "record.json", "scores.safetensors")
     found = audited(root)
-    why = "has another record than the reports have of it"
+    why = "differs from its record in the reports"
     assert findings(found) == [("tampered", f"results/{key_of(first)}", why)]
     assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
     assert found.recomputed == 1
@@ -161,7 +161,7 @@ def test_a_dirty_tree_that_is_denied_is_found(
             f"reports/smoke/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name
         }
     else:
-        why = "was made otherwise than reports/smoke/made.json tells"
+        why = "differs from its entry in reports/smoke/made.json"
         assert ("tampered", f"results/{key_of(first)}", why) in findings(found)
         assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS)
 
@@ -188,7 +188,7 @@ def test_what_was_made_again_and_came_out_otherwise_makes_what_shows_it_stale(ro
     first, _ = evaluations_of(root)
     again(first, otherwise=True)
     found = audited(root)
-    why = "was made again since the reports were, and came out otherwise"
+    why = "was rebuilt after the reports, with another result"
     assert findings(found) == [("stale", f"results/{key_of(first)}", why)]
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
     assert {line for lines in found.why["msci/table-2"].values() for line in lines} == {
@@ -233,7 +233,7 @@ def test_evaluations_of_two_kinds_of_machines_are_found(root: Path, clean: Audit
     edit_json(evaluations_of(root)[0] / "record.json", lambda record: record["made"].update({name: other}))
     remake_reports(root)
     found = audited(root)
-    why = f"not all of it was made with the same {name}"
+    why = f"runs differ in {name}"
     assert findings(found) == [("mixed", artifact, why) for artifact in sorted(MADE_FROM_EVALUATIONS)]
     assert moved(found, clean) == all_of("mixed", MADE_FROM_EVALUATIONS)
 
@@ -303,7 +303,7 @@ def test_a_forged_index_is_not_measured_by(root: Path, clean: Audit) -> None:
     edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
     correct(index / "record.json", "statistics.json")
     found = audited(root)
-    assert ("tampered", f"results/{key_of(index)}", "has another record than the reports have of it") in findings(found)
+    assert ("tampered", f"results/{key_of(index)}", "differs from its record in the reports") in findings(found)
     assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS, FROM_DATA) | {
         "duplex/table-13": IN_TABLE_13
     }
@@ -316,7 +316,7 @@ def test_evaluations_of_data_that_was_indexed_anew_are_stale(root: Path, clean: 
     correct(index / "record.json", "statistics.json")
     edit_json(index / "record.json", lambda record: record["made"].update(started="2100-01-01T00:00:00+00:00"))
     found = audited(root)
-    anew = ("stale", f"results/{key_of(index)}", "was made again since the reports were, and came out otherwise")
+    anew = ("stale", f"results/{key_of(index)}", "was rebuilt after the reports, with another result")
     other = f"was made from another data than {key_of(index)} is now"
     first, _ = evaluations_of(root)  # the second is of another world
     assert findings(found) == sorted([anew, ("stale", f"results/{key_of(first)}", other)])
@@ -336,7 +336,7 @@ def test_a_seed_that_is_not_asked_for_any_more_is_named(root: Path, clean: Audit
     Project(root).set({SEEDS: [0]})
     found = audited(root)
     stale = {each for each in findings(found) if each[0] == "stale"}
-    assert stale >= {*stale_rows("seed 1 is not asked for any more"), README}
+    assert stale >= {*stale_rows("seed 1 is no longer planned"), README}
     assert {place.partition(" ")[0] for _, place, _ in stale} <= {*MADE_FROM_EVALUATIONS, *INDEXED}
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
 

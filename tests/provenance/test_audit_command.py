@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.provenance.audit import audit_document
-from recompose.report.findings import Audit, Finding, Report
+from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.published import PublishedLineage
 from recompose.terminal.audit import show_audit
 from tests.conftest import Project
@@ -127,7 +127,7 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     record = {"needs": {}, "kind": "evaluations"}
     published = PublishedLineage({name: {"cells": [cell], "records": {name: record}}})
     finding = Finding("stale", f"results/{name}", f"{name} was {name}", name, (name,))
-    report = Report([finding], [f"{name} is not on this disk"])
+    report = AuditReport([finding], [f"{name} is not on this disk"])
     report.cells.update(["current"])
     found = Audit(report, {name: {("measured", "", name, name): "current"}}, {}, 1, 0, {}, {})
     bytes_out = io.BytesIO()

@@ -252,7 +252,7 @@ def put(value: Any, *path: str | int) -> Callable[[Any], None]:
         (put([], "records"), "'list' object has no attribute 'items'"),
         (put(None, "cells"), "cells: Input should be a valid list"),
         (put(["evaluations/000000000000"], "cells", 0, "made_from"), "it has no record of evaluations/000000000000"),
-        (put([], "asked"), "which nothing in it asks for"),
+        (put([], "asked"), "which is not among its planned evaluations"),
     ],
 )
 def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Callable[[Any], None], said: str) -> None:
@@ -260,7 +260,7 @@ def test_a_lineage_of_another_form_is_found(root: Path, clean: Audit, edit: Call
     found = audited(root)
     ((state, place, why),) = findings(found)
     assert (state, place) == ("tampered", "reports/smoke/msci/table-2.lineage.json")
-    assert why.startswith("it is no lineage: ") and said in why
+    assert why.startswith("invalid lineage: ") and said in why
     assert moved(found, clean) == {TABLE: {"gone": 8}}
 
 
@@ -268,7 +268,7 @@ def test_a_lineage_that_other_code_wrote_is_stale(root: Path) -> None:
     edit_json(file_of(root, "lineage.json"), drop("wanted"))
     found = audited(root)
     assert findings(found) == [
-        ("stale", "reports/smoke/msci/table-2.lineage.json", "it has no wanted: other code wrote it")
+        ("stale", "reports/smoke/msci/table-2.lineage.json", "it has no wanted: written by another version of the code")
     ]
 
 

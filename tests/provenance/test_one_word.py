@@ -158,7 +158,7 @@ def test_everything_says_the_same_word(
     world(root, monkeypatch)
     key = ("measured", VIEW, ROW, COLUMN)
     work = Workspace(root)
-    published = PublishedLineage.checked(work.reports, PAPERS_LOADED)
+    published = PublishedLineage.read_valid(work.reports, PAPERS_LOADED)
     found, of_page, cell = audited(root), audit_artifacts(work, PAPERS_LOADED, published), traced(root)
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (word, word, word)
     assert found.why[TABLE].get(key, []) == of_page.why[TABLE].get(key, []) == cell.why
@@ -199,7 +199,7 @@ def test_what_was_committed_since_is_current_and_says_so(root: Path, monkeypatch
 
 def forget() -> None:
     """A process reads sources, and asks git of them, once."""
-    for kept in (fingerprints._read, fingerprints._is_inside, fingerprints._reached, trust._committed):
+    for kept in (fingerprints._read, fingerprints._is_inside, fingerprints._reached, trust._find_commit):
         kept.cache_clear()
 
 
@@ -225,7 +225,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(tmp_path
         assert committed_since(code) is None
         git("add", "--all")
         git("commit", "--quiet", "--message", "it")
-        trust._committed.cache_clear()
+        trust._find_commit.cache_clear()
         commit = committed_since(code)
         assert commit
         other = written("x = 2\n")

@@ -13,7 +13,7 @@ from recompose.errors import TraceError
 from recompose.provenance.trace import TraceResult, trace
 from recompose.report.differences import changes
 from recompose.report.lineage import write_lineage
-from recompose.report.trust import reasons_of
+from recompose.report.trust import stale_reasons
 from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -103,9 +103,9 @@ def edited(work: Workspace, old: str, new: str) -> Workspace:
     ("old", "new", "reason"),
     [
         ("    dropout: 0.1", "    dropout: 0.4", "settings.dropout was 0.1 and is 0.4 now"),
-        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: [0, 1, 2, 3, 4]", "seed 5 is not asked for any more"),
+        ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: [0, 1, 2, 3, 4]", "seed 5 is no longer planned"),
         ("seeds: [0, 1, 2, 3, 4, 5]", "seeds: [0, 1, 2, 3, 4, 5, 6]", "seeds are missing: it has 6 of 7 evaluations"),
-        ("datasets: [shapes-pairs]", "datasets: [mit-states]", "the current parameters do not ask for it"),
+        ("datasets: [shapes-pairs]", "datasets: [mit-states]", "it is no longer planned"),
         ("prompt: a photo of {name}", "prompt: a picture of {name}", "feasibility.prompt was a photo of {name}"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> 
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1
     for beside, found in (([variant, "msci"], []), ([], ["seeds are missing: it has 1 of 6 evaluations"])):
         cell = cell_of("MSCI", everywhere[:1], names=["msci"], beside=beside)
-        assert reasons_of(work.plan, lineage_of(everywhere[:1], [cell]), cell) == found
+        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), cell) == found
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
@@ -159,10 +159,10 @@ def test_a_file_without_lineage_is_an_error(work: Workspace) -> None:
 def test_a_lineage_that_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
     path = work.reports / "msci/table-2.lineage.json"
     edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))
-    with pytest.raises(TraceError, match=r"is tampered: its record of [^ ]+ is of another recipe than its name says"):
+    with pytest.raises(TraceError, match=r"is tampered: its record of [^ ]+ describes another recipe"):
         traced(work)
     edit_json(path, lambda lineage: lineage.pop("wanted"))
-    with pytest.raises(TraceError, match="is stale: it has no wanted: other code wrote it"):
+    with pytest.raises(TraceError, match="is stale: it has no wanted: written by another version"):
         traced(work)
 
 

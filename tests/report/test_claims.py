@@ -14,9 +14,19 @@ from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
-from recompose.report.claims import PARTS, VERDICTS, Side, counted, difference, minus, summary, verdicts, where
+from recompose.report.claims import (
+    PARTS,
+    VERDICTS,
+    Side,
+    difference,
+    scope_text,
+    subtract,
+    summary,
+    verdict_counts,
+    verdicts,
+)
 from recompose.report.figures.draw import draw
-from recompose.report.figures.series import cells_of as cells_of_figure
+from recompose.report.figures.series import figure_cells
 from recompose.report.figures.style import NumbersOnly, Sheet
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
@@ -352,9 +362,9 @@ def test_a_gain_can_be_put_beside_that_in_another_measure() -> None:
 
 def test_a_constant_inside_a_gain_is_there_at_every_seed() -> None:
     first, second = Side("a", {0: 3.0, 1: 5.0}), Side("b", {0: 1.0}, is_constant=True)
-    assert minus(first, second).values == {0: 2.0, 1: 4.0}
-    assert minus(second, first).values == {0: -2.0, 1: -4.0}
-    assert difference(minus(first, second), Side("c", {})).estimate is None
+    assert subtract(first, second).values == {0: 2.0, 1: 4.0}
+    assert subtract(second, first).values == {0: -2.0, 1: -4.0}
+    assert difference(subtract(first, second), Side("c", {})).estimate is None
 
 
 # two metrics of one method
@@ -445,10 +455,12 @@ def test_verdicts_are_counted_with_what_they_are_said_of() -> None:
     paper = paper_of(**rows)
     cells = list(verdicts(work, paper, "claims"))  # type: ignore[arg-type]
     said = summary(work, paper, cells)  # type: ignore[arg-type]
-    assert said == "On d, drawn, 1 to 3 seeds: 1 supported here, 1 reversed here, 1 undecided."
-    assert where("e", False, [0, 0]) == "on e, no seeds"
-    assert where("e", False, [1, 0]) == "on e, 1 seed"
-    assert counted(["undecided (not run)", "undecided (one seed)"]) == dict(zip(VERDICTS, (0, 0, 2), strict=True))
+    assert said == "On d, synthetic, 1 to 3 seeds: 1 supported here, 1 reversed here, 1 undecided."
+    assert scope_text("e", False, [0, 0]) == "on e, no seeds"
+    assert scope_text("e", False, [1, 0]) == "on e, 1 seed"
+    assert verdict_counts(["undecided (not run)", "undecided (one seed)"]) == dict(
+        zip(VERDICTS, (0, 0, 2), strict=True)
+    )
     assert set(COLOURS) == set(VERDICTS)
 
 
@@ -484,7 +496,7 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
         assert COLOURS[verdict].lower() in svg.lower()
         assert f">{verdict}<" in svg
     assert svg.count(">one seed<") == 1
-    (cell,) = cells_of_figure(work, paper, "forest")  # type: ignore[arg-type]
+    (cell,) = figure_cells(work, paper, "forest")  # type: ignore[arg-type]
     assert (cell.row, cell.column, cell.n) == ("all claims", "d forest", 10)
     assert set(cell.made_from) == {key(work, name, seed) for name in "abc" for seed in range(3)} | {key(work, "e", 0)}
 

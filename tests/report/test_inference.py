@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.report.inference import ALPHA, Estimate, holm, paired, welch
+from recompose.report.inference import ALPHA, MeanWithInterval, holm, paired, welch
 
 QUANTILES = {1: 12.706, 2: 4.303, 4: 2.776}  # degrees of freedom -> 97.5 %, as printed in tables
 PRINTED = 2e-4  # what their rounding leaves open, relatively
@@ -36,7 +36,7 @@ def near(value: float) -> Any:
     return pytest.approx(value, rel=PRINTED)
 
 
-def numbers(found: Estimate) -> tuple[float, ...]:
+def numbers(found: MeanWithInterval) -> tuple[float, ...]:
     return found.value, found.low, found.high, found.p
 
 

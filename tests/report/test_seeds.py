@@ -9,7 +9,7 @@ from recompose.report.comparisons import difference_cell
 from recompose.report.kinds import evaluations_of
 from recompose.report.lineage import cell_document
 from recompose.report.measured import metrics
-from recompose.report.seeds import in_shared_worlds
+from recompose.report.seeds import shared_replicates
 from recompose.report.tables import seeds_note
 from tests.report.fakes import Fake, by_cell, by_seed, paper_of
 
@@ -37,7 +37,7 @@ class Worlds(Fake):
 
 
 def shared(*compared: list[Recipe]) -> list[list[int]]:
-    return [[each.labels["seed"] for each in kept] for kept in in_shared_worlds(compared)]
+    return [[each.labels["seed"] for each in kept] for kept in shared_replicates(compared)]
 
 
 def test_methods_are_compared_in_the_worlds_that_all_have() -> None:

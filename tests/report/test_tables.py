@@ -12,8 +12,8 @@ from recompose.plan import Recipe
 from recompose.report.cells import Cell, Table
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
 from recompose.report.kinds import is_figure
-from recompose.report.measured import over_seeds
-from recompose.report.tables import cells_in_words
+from recompose.report.measured import mean_cell
+from recompose.report.tables import quoted_cells
 from recompose.tracks.track import Metric
 
 PERCENT = Metric("%", 1.0, 1, 1)  # numbers that are in their unit already
@@ -33,7 +33,7 @@ def table(*cells: Cell, **more: list[str]) -> Table:
 
 def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
     runs = [evaluation(seed) for seed in range(3)]
-    found = over_seeds("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs, PERCENT)
+    found = mean_cell("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs, PERCENT)
     assert found.value == 3.0
     assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
     assert found.text == "3.0 ± 2.6"
@@ -42,9 +42,9 @@ def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
 
 
 def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
-    one = over_seeds("CLIP", "d AUC", [1.0], [evaluation(0)], [evaluation(0)], PERCENT)
+    one = mean_cell("CLIP", "d AUC", [1.0], [evaluation(0)], [evaluation(0)], PERCENT)
     assert (one.text, one.spread) == ("1.0", None)
-    none = over_seeds("CLIP", "d AUC", [], [], [evaluation(0)], PERCENT)
+    none = mean_cell("CLIP", "d AUC", [], [], [evaluation(0)], PERCENT)
     assert (none.text, none.value, none.expected) == ("not run", None, (evaluation(0).key,))
 
 
@@ -117,7 +117,7 @@ def test_what_sources_say_is_a_part_of_words_that_nothing_was_measured_for() -> 
     says = {"A": {"the text": "x | 1.0", "the code": "50 %"}, "B": {"the text": "y"}}
     views = {"exact": View(heading="Measured"), "said": View(heading="What is said", says=says)}
     artifact = Artifact(kind="metrics", caption="c", rows={"A": "a", "B": "b"}, views=views)
-    said = list(cells_in_words(artifact))
+    said = list(quoted_cells(artifact))
     assert [(each.row, each.column, each.text) for each in said] == [
         ("A", "the text", "x | 1.0"),
         ("A", "the code", "50 %"),

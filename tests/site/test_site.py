@@ -20,10 +20,10 @@ from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Paper, View
 from recompose.params import Params, load_params
 from recompose.report.claims import PARTS, VERDICTS
-from recompose.report.findings import Audit, Finding, Report
+from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.published import PublishedLineage
 from recompose.site import document
-from recompose.site.build import notes, page
+from recompose.site.build import notes_html, page
 from recompose.site.document import Site
 from recompose.tracks import FORMS, TRACKS
 from tests.conftest import ROOT
@@ -261,7 +261,7 @@ class Toy:
             why[artifact] = {key: [self.name("lr was 1")] for key, state in keys.items() if state == "stale"}
         finding = [Finding("stale", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
         counts = Counter(state for keys in states.values() for state in keys.values())
-        audit = Audit(Report(finding, [self.name("a thing")], counts), states, why, 3, 12, {}, {})
+        audit = Audit(AuditReport(finding, [self.name("a thing")], counts), states, why, 3, 12, {}, {})
         return Site([self.paper], published, audit, params())
 
     @property
@@ -437,10 +437,10 @@ def test_a_table_that_was_not_measured_shows_what_the_paper_printed(toy: Toy) ->
 
 
 def test_the_first_screen_says_how_the_audit_went_and_leads_to_what_is_stale(toy: Toy) -> None:
-    assert "The audit found nothing, but could not check all of it" in toy.read().text
+    assert "The audit found no problems but could not check everything" in toy.read().text
     toy.states["B", "d AUC"] = "stale"
     header = toy.read().all("header")[0]
-    assert "The audit found what does not hold" in header.text
+    assert "The audit found problems" in header.text
     assert [(each.text, each.attributes["href"]) for each in header.all("a", class_="stale")] == [
         ("2 stale", "#toy-table-1")
     ]
@@ -499,7 +499,7 @@ def test_notes_hold_text_links_and_headings_below_those_of_the_page() -> None:
         "# One\n\n## Two\n\n<b onclick=x>raw</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(2)) "
         "![b](http://example.org/b.png) `{{ c }}`\n"
     )
-    reader = Reader(notes(markdown))
+    reader = Reader(notes_html(markdown))
     assert {tag[0] for tag in reader.tags} <= {"h3", "h4", "p", "a", "code"}
     assert [each.text for each in reader.root.all("h3") + reader.root.all("h4")] == ["One", "Two"]
     assert {each.attributes["href"].partition(":")[0] for each in reader.root.all("a")} <= {"http", "https"}

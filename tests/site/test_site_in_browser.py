@@ -216,7 +216,7 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, finished:
     for key, value in zip(known["made_from"], known["values"], strict=True):
         for text in (key, records[key]["digest"], f"{value:.4f}"):
             assert text in shown.text
-    assert "none: as params.yaml has them" in shown.text
+    assert "none: as in params.yaml" in shown.text
     ActionChains(opened).send_keys(Keys.ESCAPE).perform()
     assert not shown.is_displayed()
     assert opened.switch_to.active_element == number
@@ -287,15 +287,15 @@ def test_a_stale_number_is_found_from_the_first_screen_and_tells_why(
     Project(root).set({"profiles.smoke.czsl.seeds": [0]})
     remake_index(Workspace(root))
     open_page(browser, Project(root).published)
-    assert "does not hold" in one(browser, "#audit-heading").text
+    assert "found problems" in one(browser, "#audit-heading").text
     lead = all_of(browser, "header a.mark.stale")[0]
     lead.click()
     article = one(browser, browser.current_url.partition("#")[2].join(("[id='", "']")))
     marked = [each for each in all_of(article, "td, li") if each.is_displayed() and all_of(each, ".mark.stale")]
     one(marked[0], "button").click()
     assert one(dialog(browser), ".mark").text == "stale"
-    assert "seed 1 is not asked for any more" in dialog(browser).text
-    assert "At which commit it was measured: made.json" in dialog(browser).text
+    assert "seed 1 is no longer planned" in dialog(browser).text
+    assert "made.json" in dialog(browser).text
 
 
 def brightness(colour: str) -> float:
@@ -365,8 +365,8 @@ def test_a_phone_scrolls_tables_and_not_the_page(opened: Chrome) -> None:
 
 def test_paper_shows_everything_that_is_folded(opened: Chrome) -> None:
     opened.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
-    assert all_of(opened, "main details:not(.behind)")
-    assert not all_of(opened, "main details:not(.behind):not([open])")
+    assert all_of(opened, "main details:not(.runs)")
+    assert not all_of(opened, "main details:not(.runs):not([open])")
 
 
 @pytest.fixture

@@ -199,7 +199,7 @@ def test_trace_tells_current_from_stale_and_why(chance: Project) -> None:
     chance.set({"profiles.smoke.czsl.seeds": [0, 5]})
     stale = chance.recompose(*question).stdout
     assert "stale" in stale
-    assert "seed 1 is not asked for any more" in stale
+    assert "seed 1 is no longer planned" in stale
 
 
 def test_snakemake_report_shows_tables_with_labels(chance: Project) -> None:

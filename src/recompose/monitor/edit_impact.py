@@ -123,7 +123,7 @@ def _missing(work: Workspace) -> Differing:
 def _reached(work: Workspace, differing: Differing) -> Iterator[ReachedArtifact]:
     """The artifacts that read any of it, of those that were made with how many cells do."""
     papers = all_papers()
-    published = PublishedLineage.of(work.reports, papers)
+    published = PublishedLineage.read(work.reports, papers)
     for paper in papers:
         for name, artifact in paper.artifacts.items():
             key = f"{paper.name}/{name}"

@@ -11,7 +11,7 @@ from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.provenance.remote import remedy
-from recompose.report.findings import Audit, Finding, Report
+from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import TrustEvaluator
 from recompose.workspace import Workspace
@@ -38,7 +38,7 @@ class _Checks:
         return cls(stored, checks)
 
     def audit(self) -> Audit:
-        report = Report()
+        report = AuditReport()
         for part in (self.stored.report, *(check.report for check in self.artifacts.values())):
             report.add(part)
         states = {name: dict(check.states) for name, check in self.artifacts.items()}
@@ -79,7 +79,7 @@ def audit(
         published: what of the reports can be relied on, where that was read already.
         drawing: whether figures are drawn again; without it they are checked by their digests alone.
     """
-    published = published or PublishedLineage.checked(work.reports, papers)
+    published = published or PublishedLineage.read_valid(work.reports, papers)
     checks = _Checks.of(work, papers, published, reading=True)
     index = check_index(work, papers, published, checks.audit())  # the page tells of an audit without drawings
     if drawing:

@@ -40,7 +40,7 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
     Raises:
         CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
     """
-    published = PublishedLineage.of(root / reports, papers)
+    published = PublishedLineage.read(root / reports, papers)
     folders = ("workflow", reports)
     files = _files(root, folders)
     _check_needed(root, files)

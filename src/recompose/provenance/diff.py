@@ -10,7 +10,7 @@ from typing import Any
 from recompose.errors import DiffError
 from recompose.provenance.trace import cell_of, find_cell
 from recompose.report.differences import chain, changes
-from recompose.report.lineage import lineage_path, with_codes
+from recompose.report.lineage import expand_codes, lineage_path
 
 Record = dict[str, Any]
 
@@ -89,7 +89,7 @@ def lineage_at(path: Path, revision: str) -> tuple[str, dict[str, Any]]:
     """
     commit, text = file_at(lineage_path(path), revision)
     try:
-        return commit, with_codes(json.loads(text))
+        return commit, expand_codes(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DiffError(
             f"{lineage_path(path)} in revision '{revision}' is no lineage as this code writes it: {error}"

@@ -9,7 +9,7 @@ from typing import Any
 from recompose.errors import LineageError, TraceError
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.report.lineage import behind, lineage_path, read_lineage
+from recompose.report.lineage import lineage_path, read_lineage, record_closure
 from recompose.report.published import PublishedLineage, read_made
 from recompose.report.schema import read_checked
 from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict
@@ -54,7 +54,7 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     paper, name = path.resolve().parent.name, lineage_path(path).name.partition(".")[0]
     published = PublishedLineage({f"{paper}/{name}": lineage}, read_made(work.reports))
     verdict = _verdict(TrustEvaluator(work, published), paper, name, cell)
-    keys = list(behind(lineage["records"], cell["made_from"]))
+    keys = list(record_closure(lineage["records"], cell["made_from"]))
     made = dict(published.made)
     for key in keys:
         recipe = work.plan.by_key.get(key)
@@ -116,7 +116,7 @@ def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[dict
     """
     lineage = _lineage(path)
     cell = cell_of(lineage, str(path), {"row": row, "column": column} | ({"view": view} if view else {}))
-    return cell, {key: lineage["records"][key] for key in behind(lineage["records"], cell["made_from"])}
+    return cell, {key: lineage["records"][key] for key in record_closure(lineage["records"], cell["made_from"])}
 
 
 def cell_of(lineage: Mapping[str, Any], artifact: str, wanted: dict[str, str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Make the artifacts of a paper: tables, figures and their lineage, from complete evaluations only."""
+"""Writing the artifacts of a paper: tables, figures and their lineage, from complete evaluations only."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +19,7 @@ def make_artifacts(results: Results, paper: Paper, names: Iterable[str]) -> None
     """Write artifacts of a paper into its folder of reports.
 
     Raises:
-        DamagedError: a stored file is not what its record says.
+        DamagedError: a stored file differs from its record.
     """
     missing: set[str] = set()
     for name in names:
@@ -28,11 +28,11 @@ def make_artifacts(results: Results, paper: Paper, names: Iterable[str]) -> None
         make = _make_figure if is_figure(paper, name) else _make_table
         cells = make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
-        shown = evaluations_of(results.plan, paper, name)
-        write_lineage(stem, lineage_of(results, paper.track, cells, shown), written)
+        evaluations = evaluations_of(results.plan, paper, name)
+        write_lineage(stem, lineage_of(results, paper.track, cells, evaluations), written)
         missing |= {key for cell in cells for key in set(cell.expected) - set(cell.made_from)}
     if missing:
-        say(f"{paper.name}: {len(missing)} evaluations are missing, which its artifacts say, too: `recompose status`")
+        say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
 
 
 def _make_table(results: Results, paper: Paper, name: str, stem: Path) -> list[Cell]:
@@ -45,10 +45,10 @@ def _make_table(results: Results, paper: Paper, name: str, stem: Path) -> list[C
 
 def _make_figure(results: Results, paper: Paper, name: str, stem: Path) -> list[Cell]:
     from recompose.report.figures.draw import draw
-    from recompose.report.figures.series import cells_of
+    from recompose.report.figures.series import figure_cells
     from recompose.report.figures.style import Sheet
 
-    cells = cells_of(results, paper, name)
+    cells = figure_cells(results, paper, name)
     title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
     draw(results, paper, name, Sheet(stem, title, watermarks(results, cells)))
     return cells

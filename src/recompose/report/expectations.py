@@ -1,4 +1,4 @@
-"""What has to hold of numbers for a profile to tell methods apart, whatever a paper claims."""
+"""Expectations: relations between numbers that a profile must show to tell methods apart, whatever a paper claims."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from recompose.tracks.track import function
 
 @dataclass(frozen=True)
 class Expectation:
-    """Something that has to hold, and whether it does."""
+    """An expected relation, and the answer whether it holds."""
 
     sentence: str
     holds: bool
 
 
 def expectations(results: Results) -> list[Expectation]:
-    """Return those of every track of the profile whose numbers are there."""
+    """Return the expectations of every track of the profile that has the numbers for them."""
     places = [TRACKS[name].expectations for name in results.plan.tracks]
-    return [each for place in places if place for each in function(place)(results)]
+    return [expectation for place in places if place for expectation in function(place)(results)]
 
 
 def mean_of(results: Results, track: str, method: str, metric: str, benchmark: str) -> float | None:
-    """Return the mean of a method over what is there on a benchmark, or None where nothing is."""
-    measured = [results.metrics(each) for each in results.complete(track, method, benchmark)]
+    """Return the mean of a metric over the complete evaluations of a method on a benchmark, or None without any."""
+    measured = [results.metrics(evaluation) for evaluation in results.complete(track, method, benchmark)]
     values = [numbers[metric] for numbers in measured if metric in numbers]
     return mean(values) if values else None
 
@@ -33,12 +33,12 @@ def mean_of(results: Results, track: str, method: str, metric: str, benchmark: s
 def is_above(
     results: Results, track: str, metric: str, higher: Iterable[str], lower: str, sentence: str
 ) -> Iterator[Expectation]:
-    """Yield, for each benchmark, whether each of some methods has a higher mean than another."""
+    """Yield, for each benchmark, the expectation that several methods have a higher mean than another one."""
     for benchmark in results.benchmarks(track):
         floor = mean_of(results, track, lower, metric, benchmark)
         means = {name: mean_of(results, track, name, metric, benchmark) for name in higher}
-        known = {name: value for name, value in means.items() if value is not None}
-        if floor is None or not known:
+        measured = {name: value for name, value in means.items() if value is not None}
+        if floor is None or not measured:
             continue
-        wrong = [name for name, value in known.items() if value <= floor]
+        wrong = [name for name, value in measured.items() if value <= floor]
         yield Expectation(f"{sentence} on {benchmark}" + (f" (not {', '.join(wrong)})" if wrong else ""), not wrong)

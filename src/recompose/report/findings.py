@@ -1,4 +1,4 @@
-"""What an audit finds."""
+"""Findings of an audit."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,61 +9,61 @@ Key = tuple[str, ...]  # of a cell in its artifact: source, view, row, column
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that does not hold: its state, where, why, and what to do about it."""
+    """A problem: its state, place, reason and remedy."""
 
     state: str
     place: str
     why: str
     remedy: str = ""
-    keys: tuple[str, ...] = ()  # the stored things that it concerns
+    keys: tuple[str, ...] = ()  # the stored folders that it concerns
 
 
 @dataclass
-class Report:
-    """What one part of an audit gives."""
+class AuditReport:
+    """The result of one part of an audit."""
 
     findings: list[Finding] = field(default_factory=list)
-    unchecked: list[str] = field(default_factory=list)  # what could not be checked, and why
+    unchecked: list[str] = field(default_factory=list)  # what could not be checked, with the reason
     cells: Counter[str] = field(default_factory=Counter)  # measured cells by state
 
-    def add(self, other: "Report") -> None:
-        """Take another part in."""
+    def add(self, other: "AuditReport") -> None:
+        """Add the result of another part."""
         self.findings += other.findings
         self.unchecked += other.unchecked
         self.cells += other.cells
 
     @property
     def clean(self) -> bool:
-        """Whether all that could be checked holds."""
+        """True if everything that could be checked is right."""
         return not self.findings
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found of everything that the reports show."""
+    """The result of an audit of everything that the reports show."""
 
-    report: Report
+    report: AuditReport
     states: dict[str, dict[Key, str]]  # of the measured cells of each artifact
-    why: dict[str, dict[Key, list[str]]]  # of those that are not current
-    evaluations: int  # that the reports were made from
+    why: dict[str, dict[Key, list[str]]]  # reasons for those that are not current
+    evaluations: int  # behind the reports
     files: int  # that were read
-    lineages: dict[str, dict[str, Any]]  # of the artifacts, those that can be used
-    numbers: dict[str, dict[str, float]]  # of each evaluation whose metrics were taken anew from its scores
+    lineages: dict[str, dict[str, Any]]  # of the artifacts, if usable
+    numbers: dict[str, dict[str, float]]  # of each evaluation whose metrics were recomputed from its scores
     remedy: str = ""  # for what could not be checked because it is not on this disk
 
     @property
     def findings(self) -> list[Finding]:
-        """What does not hold."""
+        """The problems."""
         return self.report.findings
 
     @property
     def verdict(self) -> str:
-        """What it comes to: clean is what holds in every part."""
+        """The result in words; an audit is clean if every part could be checked and is right."""
         if self.findings:
-            return "found what does not hold"
-        return "found nothing, but could not check all of it" if self.report.unchecked else "is clean"
+            return "found problems"
+        return "found no problems but could not check everything" if self.report.unchecked else "is clean"
 
     @property
     def recomputed(self) -> int:
-        """How many evaluations' numbers were taken anew."""
+        """The number of evaluations whose numbers were recomputed."""
         return len(self.numbers)

@@ -12,19 +12,19 @@ CSV_COLUMNS = ("row", "column", "source", "view", "text", "value", "spread", "n"
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a format says text, and the best and second best of a column."""
+    """The syntax of a format: its escaping, and its marks for the best and second best of a column."""
 
     escape: Callable[[str], str]
     best: str
     second: str
 
     def mark(self, text: str, rank: int) -> str:
-        """Escaped text in the mark of its rank; 1 is the best, 0 has none."""
+        """Return escaped text in the mark of its rank; 1 is the best, 0 has no mark."""
         return {1: self.best, 2: self.second}.get(rank, "%s") % self.escape(text)
 
 
 def escape_markdown(text: str) -> str:
-    """Text that no Markdown renderer takes for markup."""
+    """Escape text so that no Markdown renderer takes it for markup."""
     for character in "\\`*_{}[]#":
         text = text.replace(character, f"\\{character}")
     return text.replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
@@ -40,7 +40,7 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Escape text so that LaTeX prints it verbatim."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
@@ -49,7 +49,7 @@ LATEX = Syntax(escape_latex, best=r"\textbf{%s}", second=r"\underline{%s}")
 
 
 def to_csv(table: Table) -> str:
-    """One line a cell; ``value`` and ``spread`` in full, ``text`` as printed."""
+    """Return one line per cell; ``value`` and ``spread`` with six digits, ``text`` as printed."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -62,7 +62,7 @@ def _plain(value: object) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """The measured and the reported part, with marks for best and second best of each."""
+    """Return the measured and the reported part, with marks for the best and second best of each."""
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
     parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
     parts += [escape_markdown(table.summary)] if table.summary else []
@@ -72,39 +72,39 @@ def to_markdown(table: Table) -> str:
     ]
     parts += [escape_markdown(note) for note in _notes(table)]
     file = f"{table.paper}/{table.name}"
-    views = [view for view in table.views if not table.is_in_words(view)]
+    views = [view for view in table.views if not table.is_textual(view)]
     view = f" --view {'|'.join(views)}" if views else ""
-    parts.append(f"Which runs made a value: `recompose trace {file} --row ROW --column COLUMN{view}`")
+    parts.append(f"To trace a value to its runs: `recompose trace {file} --row ROW --column COLUMN{view}`")
     return "\n\n".join(parts) + "\n"
 
 
 def measured_part(table: Table) -> str:
-    """The measured values of the first view, in Markdown, with what is said of their spread."""
+    """Return the measured values of the first view in Markdown, with a note on their spread."""
     section, heading = next(iter(table.sections.items()))
     summary = f"{escape_markdown(table.summary)}\n\n" if table.summary else ""
-    note = _spread_note(table.of(section))
+    note = _spread_note(table.section_cells(section))
     return f"{escape_markdown(heading)}:\n\n{summary}{_markdown_grid(table, section)}\n\n{note}".rstrip()
 
 
 def _markdown_grid(table: Table, section: str) -> str:
     header, rows = _grid(table, section, MARKDOWN)
-    numbers = 0 if table.is_in_words(section) else len(table.columns(section))
-    rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
+    numeric = 0 if table.is_textual(section) else len(table.columns(section))
+    rule = ["---"] * (len(header) - numeric) + ["---:"] * numeric
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
 
 
 def to_latex(table: Table) -> str:
-    """A ``table`` environment with a ``tabular`` for each part; needs the package booktabs."""
+    """Return a ``table`` environment with a ``tabular`` for each part; it needs the package booktabs."""
     summary = [table.summary] if table.summary else []
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(table.caption)}}}"]
     for section, heading in table.sections.items():
         header, rows = _grid(table, section, LATEX)
-        numbers = len(table.columns(section))
-        of_words = rf"p{{{0.9 / len(header):.2f}\linewidth}}" * len(header)
-        of_numbers = "l" * (len(header) - numbers) + "r" * numbers
+        numeric = len(table.columns(section))
+        text_columns = rf"p{{{0.9 / len(header):.2f}\linewidth}}" * len(header)
+        number_columns = "l" * (len(header) - numeric) + "r" * numeric
         lines += [
             rf"\textit{{{escape_latex(heading)}}}\\",
-            rf"\begin{{tabular}}{{{of_words if table.is_in_words(section) else of_numbers}}}",
+            rf"\begin{{tabular}}{{{text_columns if table.is_textual(section) else number_columns}}}",
             r"\toprule",
             " & ".join(header) + r" \\",
             r"\midrule",
@@ -117,10 +117,14 @@ def to_latex(table: Table) -> str:
 
 
 def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a part, escaped, with the columns that describe the rows in front."""
-    cells = table.of(section)
-    places = ranks(cells)
-    reported = {} if section == "reported" else {(cell.row, cell.column): cell.text for cell in table.of("reported")}
+    """Return header and rows of a part, escaped, with the columns that describe the rows in front."""
+    cells = table.section_cells(section)
+    rank_of = ranks(cells)
+    reported = (
+        {}
+        if section == "reported"
+        else {(cell.row, cell.column): cell.text for cell in table.section_cells("reported")}
+    )
     flags = [cell for cell in cells if cell.flag]
     by_place = {(cell.row, cell.column): cell for cell in cells}
     about = list(dict.fromkeys(key for row in table.about.values() for key in row)) if section == "reported" else []
@@ -130,10 +134,10 @@ def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[l
         texts = []
         for column in columns:
             cell = by_place.get((row, column))
-            if cell is None:  # a row may lack a column: what is not trained has no time of training
+            if cell is None:  # a row may lack a column: an untrained method has no training time
                 texts.append("")
                 continue
-            text = syntax.mark(cell.text, places.get(cell, 0))
+            text = syntax.mark(cell.text, rank_of.get(cell, 0))
             if cell.flag:
                 text += syntax.escape(f" [{flags.index(cell) + 1}]")
             printed = reported.get((row, column), "-")
@@ -144,7 +148,10 @@ def _grid(table: Table, section: str, syntax: Syntax) -> tuple[list[str], list[l
 
 
 def ranks(cells: list[Cell]) -> dict[Cell, int]:
-    """Best and second best of each column with a better end, by the printed value; ties share a rank."""
+    """Return the best (1) and second best (2) cells of each column with a better end, by the printed value.
+
+    Ties share a rank.
+    """
     ranks: dict[Cell, int] = {}
     for column in {cell.column for cell in cells if cell.better}:
         values = {
@@ -158,8 +165,8 @@ def ranks(cells: list[Cell]) -> dict[Cell, int]:
 
 
 def _notes(table: Table) -> list[str]:
-    """What is said below a table."""
-    flags = [cell for cell in table.of("reported") if cell.flag]
+    """Return the notes below a table."""
+    flags = [cell for cell in table.section_cells("reported") if cell.flag]
     footnotes = [
         f"[{number}] {cell.row}, {cell.column}: printed {cell.text}, correct {cell.correct}: {cell.flag}"
         for number, cell in enumerate(flags, start=1)
@@ -168,7 +175,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _spread_note(cells: Iterable[Cell]) -> str:
-    """What the measured values of a table are."""
+    """Return a note that explains the measured values of a table; empty if all are single runs."""
     counts = sorted({cell.n for cell in cells if cell.spread is not None and cell.n})
     if not counts:
         return ""

@@ -1,11 +1,8 @@
-"""The index of reports for code hosts, the numbers that DVC compares between experiments, and how everything was
-made.
-"""
+"""The index of reports for code hosts, the numbers that DVC compares between experiments, and the build info."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import mean
-from typing import Any
 
 from recompose.digest import sha256_file
 from recompose.files import write_json, write_text
@@ -13,20 +10,21 @@ from recompose.papers.declaration import FOLDER, PAPERS, Paper
 from recompose.params import json_schema, reference
 from recompose.report.formats import escape_markdown, measured_part
 from recompose.report.kinds import is_figure
+from recompose.report.lineage import Record
 from recompose.report.published import MADE, PublishedLineage
 from recompose.report.results import Results
 from recompose.report.tables import build_table
 from recompose.tracks import FORMS, TRACKS
-from recompose.tracks.track import function
+from recompose.tracks.track import Track, function
 from recompose.workspace import Workspace
 
 PAGE, README, METRICS, INDEX = "index.html", "README.md", "metrics.json", "index.json"
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
-NOT_SHOWN = ("settings", "statistics")  # kinds of tables whose measured part does not stand in the index
+NOT_SHOWN = ("settings", "statistics")  # kinds of tables without a measured part in the index
 
 
 def index_texts(results: Results, papers: list[Paper]) -> dict[str, str]:
-    """What stands beside the page, by file: all of it follows from what artifacts were made from."""
+    """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
     return {
         README: readme(results, papers),
         METRICS: metrics_json(results),
@@ -37,107 +35,111 @@ def index_texts(results: Results, papers: list[Paper]) -> dict[str, str]:
 
 
 def plots(results: Results) -> dict[str, str]:
-    """The files of numbers for ``dvc plots`` of the tracks that the profile has: file -> function."""
+    """Return the files for ``dvc plots`` of the profile's tracks: file -> function."""
     return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
 
 
 def write_index(results: Results, papers: list[Paper], published: PublishedLineage, page: str) -> list[str]:
-    """Write the report site's page, the index and the numbers that DVC compares, and how everything was made; gives
-    the files.
+    """Write the report site's page, the index, the numbers that DVC compares, and the build info.
 
     Args:
         results: of the workspace.
-        papers: whose artifacts these are.
-        published: what the folders of papers hold.
+        papers: with the artifacts of the index.
+        published: the lineages in the folders of papers.
         page: the report site's.
+
+    Returns:
+        The names of the files.
     """
     reports = results.work.reports
-    for name in PAPERS:  # DVC wants the folder of a paper even where the profile leaves its track out
+    for name in PAPERS:  # DVC needs the folder of a paper even if the profile leaves its track out
         (reports / name).mkdir(parents=True, exist_ok=True)
     texts = {PAGE: page, **index_texts(results, papers)}
     for name, text in texts.items():
         write_text(reports / name, text)
     write_json(reports / INDEX, {"files": {name: sha256_file(reports / name) for name in texts}})
-    write_json(reports / MADE, {"results": made_of(results.work, published)})
+    write_json(reports / MADE, {"results": build_info_of(results.work, published)})
     return [*texts, INDEX, MADE]
 
 
-def made_of(work: Workspace, published: PublishedLineage) -> dict[str, Any]:
-    """By what, where and when everything behind the artifacts was made; what is not on this disk as the file has it
-    that is there.
+def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Record]:
+    """Return when, where and from which sources everything behind the artifacts was built: key -> build info.
+
+    Entries of folders that are not on this disk come from the present file.
     """
     recipes = {recipe.key: recipe for recipe in work.plan.recipes}
-    made = {}
+    build_info = {}
     for key in sorted(published.records):
         recipe = recipes.get(key)
         if recipe and work.store.is_complete(recipe):
-            made[key] = work.store.record(recipe)["made"]
+            build_info[key] = work.store.record(recipe)["made"]
         elif key in published.made:
-            made[key] = published.made[key]
-    return made
+            build_info[key] = published.made[key]
+    return build_info
 
 
 def metrics_json(results: Results) -> str:
-    """Track, benchmark, method and metric, in the metric's unit, means over seeds."""
-    numbers: dict[str, Any] = {}
+    """Return means over seeds by track, benchmark, method and metric, in the metric's unit, as JSON."""
+    numbers: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for name, plan in results.plan.tracks.items():
-        track = TRACKS[name]
         for benchmark in plan.benchmarks:
             for method in plan.methods:
-                measured = [results.metrics(each) for each in results.complete(name, method, benchmark)]
+                measured = [results.metrics(evaluation) for evaluation in results.complete(name, method, benchmark)]
                 if measured:
-                    of = dict(_means(measured, track.compared, lambda metric, t=track: t.metric(metric).factor))
-                    numbers.setdefault(name, {}).setdefault(benchmark, {})[method] = of
+                    means = dict(_means(measured, TRACKS[name]))
+                    numbers.setdefault(name, {}).setdefault(benchmark, {})[method] = means
     return json.dumps(numbers, indent=2) + "\n"
 
 
-def _means(measured: list[Any], compared: Any, factor: Any) -> Iterator[tuple[str, float]]:
-    for label, metric in compared.items():
-        if all(metric in of for of in measured):
-            yield label, round(factor(metric) * mean(of[metric] for of in measured), 4)
+def _means(measured: list[Mapping[str, float]], track: Track) -> Iterator[tuple[str, float]]:
+    for label, metric in track.compared.items():
+        if all(metric in numbers for numbers in measured):
+            yield label, round(track.metric(metric).factor * mean(numbers[metric] for numbers in measured), 4)
 
 
 def readme(results: Results, papers: list[Paper]) -> str:
-    """The papers and their artifacts, each a click away."""
+    """Return the list of papers and their artifacts, with links."""
     lines = [
         "# Reports",
         "",
-        "Written by the workflow; every file is made again by `make reproduce`.",
+        "Written by the workflow; `make reproduce` rebuilds every file.",
         "",
-        f"- Profile `{results.work.params.profile}`: {_covered(results)}.",
-        "- Reported values are what a paper printed, measured values are what runs here gave. They are on "
-        "different data sets "
-        "unless both stand in one column.",
-        *_example(results, papers),
-        f"- When, where and on which commit each of them was made, and how long it took: [{MADE}]({MADE}).",
+        f"- Profile `{results.work.params.profile}`: {_scope(results)}.",
+        "- Reported values are printed in a paper; measured values come from runs here. They are on different "
+        "data sets unless they share a column.",
+        *_trace_example(results, papers),
+        f"- Time, host, commit and duration of everything behind the reports: [{MADE}]({MADE}).",
         f"- The numbers that `dvc metrics show` and `dvc metrics diff` compare: [{METRICS}]({METRICS}).",
         f"- Every parameter: [{PARAMETERS}]({PARAMETERS}), and for editors [{SCHEMA}]({SCHEMA}).",
     ]
     for paper in papers:
-        lines += _of_paper(results, paper)
+        lines += _paper_lines(results, paper)
     return "\n".join(lines) + "\n"
 
 
-def _example(results: Results, papers: list[Paper]) -> Iterator[str]:
-    """How to ask what is behind a number, of the first one that was measured of a headline."""
+def _trace_example(results: Results, papers: list[Paper]) -> Iterator[str]:
+    """Yield a line that shows how to trace a number: the first measured one of a headline, if there is any."""
     for paper in papers:
         if paper.headline and (measured := build_table(results, paper, paper.headline.artifact).measured):
             cell, file = measured[0], f"{paper.name}/{paper.headline.artifact}"
-            yield f'- Which runs made a number: `recompose trace {file} --row "{cell.row}" --column "{cell.column}"`.'
+            command = f'recompose trace {file} --row "{cell.row}" --column "{cell.column}"'
+            yield f"- To trace a number to its runs: `{command}`."
             return
 
 
-def _covered(results: Results) -> str:
+def _scope(results: Results) -> str:
+    """Return the tracks, benchmarks, methods and seeds of the profile, in words."""
     parts = []
-    for name, plan in results.plan.tracks.items():
+    for track, plan in results.plan.tracks.items():
         seeds = sorted({recipe.labels["seed"] for recipes in plan.evaluations.values() for recipe in recipes})
-        benchmarks, methods = (", ".join(f"`{each}`" for each in names) for names in (plan.benchmarks, plan.methods))
-        parts.append(f"track `{name}` on {benchmarks}, methods {methods}, seeds {', '.join(map(str, seeds))}")
+        benchmarks, methods = (", ".join(f"`{name}`" for name in names) for names in (plan.benchmarks, plan.methods))
+        parts.append(f"track `{track}` on {benchmarks}, methods {methods}, seeds {', '.join(map(str, seeds))}")
     return "; ".join(parts)
 
 
-def _of_paper(results: Results, paper: Paper) -> Iterator[str]:
-    notes = f" [Notes on what was ambiguous]({_notes(paper)})" if (FOLDER / paper.name / "notes.md").exists() else ""
+def _paper_lines(results: Results, paper: Paper) -> Iterator[str]:
+    path = f"../../src/recompose/papers/{paper.name}/notes.md"
+    notes = f" [Notes on ambiguities]({path})" if (FOLDER / paper.name / "notes.md").exists() else ""
     yield from ("", f"## {escape_markdown(paper.title)}", "", f"{paper.authors}, {paper.venue}.{notes}", "")
     for name, artifact in paper.artifacts.items():
         endings = ("svg", "png", "csv") if is_figure(paper, name) else ("md", "csv", "tex")
@@ -148,7 +150,3 @@ def _of_paper(results: Results, paper: Paper) -> Iterator[str]:
             yield from ("", f"### {name}", "", f"![{escape_markdown(artifact.caption)}]({paper.name}/{name}.png)")
         elif artifact.kind not in NOT_SHOWN and (table := build_table(results, paper, name)).measured:
             yield from ("", f"### {name}, measured", "", measured_part(table))
-
-
-def _notes(paper: Paper) -> str:
-    return f"../../src/recompose/papers/{paper.name}/notes.md"

@@ -1,11 +1,11 @@
-"""What differences over seeds allow to conclude: Student's tests by scipy, and the correction for several of them.
+"""Inference from differences over seeds: Student's tests by scipy, and the correction for several tests.
 
-Values are told apart to nine decimals of their unit: what lies below is rounding. Where every seed gives the same
-difference, the interval is that difference, and p is what it tends to as the spread vanishes: 0, or 1 for no
-difference. scipy is imported where it computes, for it takes a second.
+Values are compared to nine decimals of their unit; differences below that are rounding errors. If every seed gives the
+same difference, the interval is that difference, and p is its limit as the spread vanishes: 0, or 1 for no difference.
+scipy is imported inside functions because its import takes a second.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
@@ -16,8 +16,8 @@ DECIMALS = 9
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A difference of two means with its interval, and how likely one as far from what is tested would be by chance."""
+class MeanWithInterval:
+    """A difference of two means with its 95 % interval and the p of its test."""
 
     value: float
     low: float
@@ -25,31 +25,31 @@ class Estimate:
     p: float
 
 
-def paired(first: Sequence[float], second: Sequence[float], margin: float | None = None) -> Estimate:
-    """The mean difference of values that belong together, by the paired t-test.
+def paired(first: Sequence[float], second: Sequence[float], margin: float | None = None) -> MeanWithInterval:
+    """Return the mean difference of paired values, by the paired t-test.
 
-    Where one side is a constant, given as often as there are values, that is the one-sample test.
+    If one side is a constant, repeated for each value, this is the one-sample test.
 
     Args:
         first: [n] with n of two or more.
         second: [n], in the same order.
         margin: if given, the test is whether the difference lies within this of zero, see ``equivalence``.
 
-    >>> found = paired([3.0, 5.0, 4.0], [2.0, 3.0, 1.0])
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), round(found.p, 3)
+    >>> estimate = paired([3.0, 5.0, 4.0], [2.0, 3.0, 1.0])
+    >>> round(estimate.value, 2), round(estimate.low, 2), round(estimate.high, 2), round(estimate.p, 3)
     (2.0, -0.48, 4.48, 0.074)
     """
     from scipy.stats import ttest_rel
 
     _check(first, second)
-    each = {round(a - b, DECIMALS) for a, b in zip(first, second, strict=True)}
-    if len(each) == 1:
-        return _exactly(each.pop(), margin)
-    return _tested(ttest_rel, first, second, margin)
+    differences = {round(a - b, DECIMALS) for a, b in zip(first, second, strict=True)}
+    if len(differences) == 1:
+        return _constant(differences.pop(), margin)
+    return _run_test(ttest_rel, first, second, margin)
 
 
-def welch(first: Sequence[float], second: Sequence[float], margin: float | None = None) -> Estimate:
-    """The difference of the means of two groups that need not vary alike, by Welch's t-test.
+def welch(first: Sequence[float], second: Sequence[float], margin: float | None = None) -> MeanWithInterval:
+    """Return the difference of the means of two groups with different variances, by Welch's t-test.
 
     Args:
         first: [n] with n of two or more.
@@ -60,39 +60,38 @@ def welch(first: Sequence[float], second: Sequence[float], margin: float | None 
 
     _check(first, second)
     if all(len({round(value, DECIMALS) for value in values}) == 1 for values in (first, second)):
-        return _exactly(round(first[0] - second[0], DECIMALS), margin)
-    return _tested(_unequal(ttest_ind), first, second, margin)
-
-
-def _unequal(ttest_ind: Any) -> Any:
-    return lambda first, second, **more: ttest_ind(first, second, equal_var=False, **more)
+        return _constant(round(first[0] - second[0], DECIMALS), margin)
+    return _run_test(lambda *sides, **options: ttest_ind(*sides, equal_var=False, **options), first, second, margin)
 
 
 def _check(first: Sequence[float], second: Sequence[float]) -> None:
     if min(len(first), len(second)) < 2:
-        raise ValueError("one value has no spread: a test needs two of each side")
+        raise ValueError("a test needs two values on each side: one value has no spread")
 
 
-def _exactly(value: float, margin: float | None) -> Estimate:
-    """What is the same at every seed."""
-    return Estimate(value, value, value, 1.0 if abs(value) == (margin or 0.0) else 0.0)
+def _constant(value: float, margin: float | None) -> MeanWithInterval:
+    """Return the estimate of a difference that is the same at every seed."""
+    return MeanWithInterval(value, value, value, 1.0 if abs(value) == (margin or 0.0) else 0.0)
 
 
-def _tested(test: Any, first: Sequence[float], second: Sequence[float], margin: float | None) -> Estimate:
+def _run_test(
+    test: Callable[..., Any], first: Sequence[float], second: Sequence[float], margin: float | None
+) -> MeanWithInterval:
     result = test(first, second)
     interval = result.confidence_interval(LEVEL)
     p = float(result.pvalue) if margin is None else equivalence(test, first, second, margin)
-    return Estimate(mean(first) - mean(second), float(interval.low), float(interval.high), p)
+    return MeanWithInterval(mean(first) - mean(second), float(interval.low), float(interval.high), p)
 
 
-def equivalence(test: Any, first: Sequence[float], second: Sequence[float], margin: float) -> float:
-    """One-sided tests against each end of a margin: p is below 5 % where the 95 % interval is within it or outside.
+def equivalence(test: Callable[..., Any], first: Sequence[float], second: Sequence[float], margin: float) -> float:
+    """Return the p of one-sided tests against each end of a margin.
 
-    Each is at half the level, so that p says what the interval says; which of both it is, the difference tells.
+    It is below 5 % if the 95 % interval is wholly inside the margin or wholly outside; the difference tells which. Each
+    test is at half the level, so that p agrees with the interval.
     """
 
     def p(end: float, alternative: str) -> float:
-        """That the difference is above, or below, an end."""
+        """Return the p of the test that the difference is above, or below, an end."""
         return float(test([value - end for value in first], second, alternative=alternative).pvalue)
 
     inside = max(p(-margin, "greater"), p(margin, "less"))
@@ -101,9 +100,9 @@ def equivalence(test: Any, first: Sequence[float], second: Sequence[float], marg
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Each p as it is to be read when all of them were looked at: Holm's step-down correction.
+    """Return each p corrected for all of them, by Holm's step-down procedure.
 
-    It keeps the chance of any wrong rejection at the level.
+    It bounds the probability of any wrong rejection by the level.
 
     Args:
         p_values: [n]

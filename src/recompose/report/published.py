@@ -1,6 +1,4 @@
-"""What the reports hold: every artifact's measured cells, the records of what is behind them, and how these were
-made.
-"""
+"""The published reports: every artifact's measured cells, the records behind them, and how these were made."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,14 +11,13 @@ from recompose.errors import LineageError
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.plan import recipe_of
-from recompose.report import lineage as lineages
-from recompose.report.lineage import SUFFIX, with_codes
+from recompose.report.lineage import SUFFIX, CellDocument, Record, expand_codes, record_closure
 from recompose.report.schema import read_checked
 from recompose.store import BuildInfo
 from recompose.tracks import TRACKS
 
-MADE = "made.json"  # among the reports: what differs from one making to another of the same
-Record = dict[str, Any]
+MADE = "made.json"  # among the reports: the build info of everything behind them, which differs between builds
+UNREADABLE = (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError)  # of a file that anybody wrote
 
 
 @dataclass(frozen=True)
@@ -28,21 +25,21 @@ class PublishedLineage:
     """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
 
     lineages: dict[str, dict[str, Any]]
-    made: dict[str, Record] = field(default_factory=dict)  # key -> by what, where and when it was made
+    made: dict[str, Record] = field(default_factory=dict)  # key -> build info: when, where and from which sources
 
     @classmethod
-    def of(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
-        """What there is in the folder of reports that tells of cells and records, also where it cannot be relied on."""
-        return cls._read(reports, papers, _telling)
+    def read(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
+        """Read every lineage in the folder of reports that has cells and records, even if it is invalid."""
+        return cls._read_with(_read_unchecked, reports, papers)
 
     @classmethod
-    def checked(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
-        """What there is that can be relied on to look like a lineage; of the rest the audit says what it is."""
-        return cls._read(reports, papers, read_checked)
+    def read_valid(cls, reports: Path, papers: Iterable[Paper]) -> "PublishedLineage":
+        """Read every valid lineage in the folder of reports; the audit reports the invalid ones."""
+        return cls._read_with(read_checked, reports, papers)
 
     @classmethod
-    def _read(
-        cls, reports: Path, papers: Iterable[Paper], read: Callable[[Path], dict[str, Any]]
+    def _read_with(
+        cls, read: Callable[[Path], dict[str, Any]], reports: Path, papers: Iterable[Paper]
     ) -> "PublishedLineage":
         readable = {}
         for paper in papers:
@@ -56,13 +53,13 @@ class PublishedLineage:
         """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
         return {key: record for lineage in self.lineages.values() for key, record in lineage["records"].items()}
 
-    def cells(self, artifact: str) -> list[dict[str, Any]]:
-        """The measured cells of an artifact; of a figure, a cell for each of its rows and benchmarks."""
-        cells: list[dict[str, Any]] = self.lineages[artifact]["cells"]
+    def cells(self, artifact: str) -> list[CellDocument]:
+        """Return the measured cells of an artifact; a figure has a cell for each of its rows and benchmarks."""
+        cells: list[CellDocument] = self.lineages[artifact]["cells"]
         return cells
 
-    def is_drawn(self, paper: Paper, benchmark: str) -> bool:
-        """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
+    def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
+        """Return True if the data of a benchmark is synthetic, according to the lineages of a paper."""
         keys = {
             lineage.get("benchmarks", {}).get(benchmark)
             for name, lineage in self.lineages.items()
@@ -71,59 +68,62 @@ class PublishedLineage:
         records = [self.records[key] for key in keys if key in self.records]
         return any(TRACKS[paper.track].is_drawn(recipe_of(record)) for record in records)
 
-    def behind(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
-        """These keys and those of everything that they were made from, as an artifact's lineage tells."""
-        return lineages.behind(self.lineages[artifact]["records"], keys)
+    def closure(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
+        """Yield these keys and those of everything behind them, according to an artifact's lineage."""
+        return record_closure(self.lineages[artifact]["records"], keys)
 
     @cached_property
-    def _reached(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
-        """key -> artifact -> the cells that rest on it."""
-        reached: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    def _cells_by_key(self) -> dict[str, dict[str, list[CellDocument]]]:
+        """The cells that rest on a stored folder: key -> artifact -> cells."""
+        cells: dict[str, dict[str, list[CellDocument]]] = {}
         for name in self.lineages:
             for cell in self.cells(name):
-                for key in self.behind(name, cell["made_from"]):
-                    reached.setdefault(key, {}).setdefault(name, []).append(cell)
-        return reached
+                for key in self.closure(name, cell["made_from"]):
+                    cells.setdefault(key, {}).setdefault(name, []).append(cell)
+        return cells
 
-    def reach(self, key: str) -> dict[str, list[dict[str, Any]]]:
-        """The cells that rest on a stored thing, by artifact."""
-        return self._reached.get(key, {})
+    def reach(self, key: str) -> dict[str, list[CellDocument]]:
+        """Return the cells that rest on a stored folder, by artifact."""
+        return self._cells_by_key.get(key, {})
 
     def names(self, key: str) -> list[str]:
-        """The methods or variants that an evaluation stands for."""
-        asked = (entry for lineage in self.lineages.values() for entry in lineage["asked"])
-        return sorted({entry["name"] for entry in asked if key in entry["evaluations"]})
+        """Return the methods or variants that an evaluation belongs to."""
+        entries = (entry for lineage in self.lineages.values() for entry in lineage["asked"])
+        return sorted({entry["name"] for entry in entries if key in entry["evaluations"]})
 
     def dependents(self, key: str) -> list[str]:
-        """What was made from it directly."""
+        """Return the keys of everything that was made directly from a stored folder."""
         digest = self.records[key]["digest"]
-        records = self.records.items()
-        return [other for other, record in records if digest in (need["digest"] for need in record["needs"].values())]
+        return [
+            dependent
+            for dependent, record in self.records.items()
+            if digest in (need["digest"] for need in record["needs"].values())
+        ]
 
 
 def read_made(reports: Path) -> dict[str, Record]:
-    """By what, where and when each thing behind the reports was made, as far as the file of that can be read."""
+    """Read the build info of everything behind the reports, as far as its file can be read."""
     try:
         document = read_json(reports / MADE)["results"]
-        return {key: made for key, made in document.items() if _is_made(made)}
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        return {key: build_info for key, build_info in document.items() if _is_build_info(build_info)}
+    except UNREADABLE:
         return {}
 
 
-def _is_made(document: Any) -> bool:
+def _is_build_info(document: Any) -> bool:
     with suppress(ValueError):
         BuildInfo.model_validate(document)
         return True
     return False
 
 
-def _telling(path: Path) -> dict[str, Any]:
-    """A lineage that tells of cells and records.
+def _read_unchecked(path: Path) -> dict[str, Any]:
+    """Read a lineage that has cells and records.
 
     Raises:
         LineageError: there is none.
     """
     try:
-        return with_codes(read_json(path))
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        return expand_codes(read_json(path))
+    except UNREADABLE as error:
         raise LineageError(f"{path}: {error}") from None

@@ -1,24 +1,25 @@
-"""The seeds in which methods can be compared: where a seed is a world of its own, the mean over other worlds is no
-comparison.
-"""
+"""The replicates in which methods are compared: means over different synthetic data sets cannot be compared."""
 
 from collections.abc import Sequence
 
 from recompose.plan import Recipe
 
 
-def in_shared_worlds(compared: Sequence[Sequence[Recipe]]) -> list[list[Recipe]]:
-    """Of the evaluations of several methods those in the seeds that all of them have, where seeds draw data of their
-    own. All, where they share none, or where all seeds are of the same data.
+def shared_replicates(compared: Sequence[Sequence[Recipe]]) -> list[list[Recipe]]:
+    """Restrict the evaluations of several methods to the seeds that all of them have, if seeds have data of their own.
+
+    All evaluations are returned if the methods share no seed, or if all seeds have the same data.
     """
-    shared = (
-        set.intersection(*({each.labels["seed"] for each in planned} for planned in compared)) if compared else set()
-    )
-    if not shared or not any(_draw_data(planned) for planned in compared):
+    seeds = [{evaluation.labels["seed"] for evaluation in planned} for planned in compared]
+    shared = set.intersection(*seeds) if seeds else set()
+    if not shared or not any(_has_replicates(planned) for planned in compared):
         return [list(planned) for planned in compared]
-    return [[each for each in planned if each.labels["seed"] in shared] for planned in compared]
+    return [[evaluation for evaluation in planned if evaluation.labels["seed"] in shared] for planned in compared]
 
 
-def _draw_data(planned: Sequence[Recipe]) -> bool:
-    """Whether evaluations of one method on one benchmark are of different data."""
-    return len({frozenset(n.digest for n in each.needs.values() if n.kind == "data") for each in planned}) > 1
+def _has_replicates(planned: Sequence[Recipe]) -> bool:
+    """Return True if evaluations of one method on one benchmark have different data."""
+    data = {
+        frozenset(need.digest for need in evaluation.needs.values() if need.kind == "data") for evaluation in planned
+    }
+    return len(data) > 1

@@ -1,4 +1,4 @@
-"""Tables: what a paper printed beside what was measured here."""
+"""Tables: the values that a paper printed beside the values that were measured here."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -27,19 +27,19 @@ ABOUT = ("category", "citation", "venue", "artifact")
 # 5, -0.4, 49.7 ± 0.3, 10^-4, 1.5×10^-5
 NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)(?:×10\^(-?[0-9]+))?(?: ± [0-9]+(?:\.[0-9]+)?)?")
 POWER = re.compile(r"10\^(-?[0-9]+)")
-Measuring = Callable[[Results, Paper, str], Iterable[Cell]]
+CellBuilder = Callable[[Results, Paper, str], Iterable[Cell]]
 
 
-def metric_code(paper: Paper, kind: str) -> Measuring:
-    """What gives the measured cells of a kind of table: the core's, or the track's."""
+def cell_builder(paper: Paper, kind: str) -> CellBuilder:
+    """Return the function that builds the measured cells of a kind of table: the core's, or the track's."""
     return MEASURED[kind] if kind in MEASURED else function(TRACKS[paper.track].tables[kind])
 
 
 def build_table(results: Results, paper: Paper, name: str) -> Table:
-    """A table with its reported and measured cells."""
+    """Return a table with its reported and measured cells."""
     artifact = paper.artifacts[name]
-    measured = metric_code(paper, artifact.kind)(results, paper, name)
-    cells = [*reported_cells(paper, name), *measured, *cells_in_words(artifact)]
+    measured = cell_builder(paper, artifact.kind)(results, paper, name)
+    cells = [*reported_cells(paper, name), *measured, *quoted_cells(artifact)]
     rows = paper.reported(name)
     return Table(
         paper=paper.name,
@@ -56,20 +56,20 @@ def build_table(results: Results, paper: Paper, name: str) -> Table:
 
 
 def seeds_note(results: Results, paper: Paper, name: str) -> str:
-    """Which seeds the rows of a table are compared in, where some of them were run with more."""
+    """Return a note on the seeds that the rows of a table share, if some rows have more; else an empty string."""
     if paper.artifacts[name].kind not in COMPARED:
         return ""
     fewer = {
-        row.benchmark: sorted({int(each.labels["seed"]) for each in row.planned})
+        row.benchmark: sorted({int(evaluation.labels["seed"]) for evaluation in row.planned})
         for row in rows_of(results, paper, name)
         if len(row.planned) < len(results.planned(paper.track, row.name, row.benchmark))
     }
-    where = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
-    return f"Rows are compared in the seeds that all of them have ({where}); some were run with more." if where else ""
+    shared = "; ".join(f"{benchmark} {', '.join(map(str, seeds))}" for benchmark, seeds in fewer.items())
+    return f"Rows are compared at the seeds that all of them share ({shared}); some rows have more." if shared else ""
 
 
 def number_in(text: str) -> float | None:
-    """The number that a printed text says, its spread left out; None where it says none."""
+    """Return the number in a printed text without its spread, or None if it is no number."""
     if power := POWER.fullmatch(text):
         return float(f"1e{power[1]}")
     printed = NUMBER.fullmatch(text)
@@ -77,8 +77,9 @@ def number_in(text: str) -> float | None:
 
 
 def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
-    """What a paper printed in a table, with its errors flagged; the best of its columns are told where we measure
-    them, too.
+    """Yield the values that a paper printed in a table, with its errors flagged.
+
+    A column whose metric is measured here, too, has the better end of that metric.
     """
     flags = {(flag.row, flag.column): flag for flag in paper.artifacts[name].flags}
     better = directions(paper, name)
@@ -99,19 +100,19 @@ def reported_cells(paper: Paper, name: str) -> Iterator[Cell]:
             )
 
 
-def cells_in_words(artifact: Artifact) -> Iterator[Cell]:
-    """What sources say of the rows of an artifact, in words, in the views that have it."""
+def quoted_cells(artifact: Artifact) -> Iterator[Cell]:
+    """Yield the quotations of sources on the rows of an artifact, for the views that have them."""
     for view, section in artifact.views.items():
         for row, sources in section.says.items():
             yield from (Cell(row, source, "reported", text, view=view) for source, text in sources.items())
 
 
 def directions(paper: Paper, name: str) -> dict[str, int]:
-    """Which end of each printed column is the better one, as far as its metric is declared."""
+    """Return the better end of each printed column, see Metric, as far as its metric is declared."""
     artifact = paper.artifacts[name]
-    columns = {label: metric for view in artifact.all_views.values() for label, metric in view.columns.items()}
     if artifact.kind != "metrics":
         return {}
+    columns = {label: metric for view in artifact.all_views.values() for label, metric in view.columns.items()}
     track = TRACKS[paper.track]
     return {
         f"{dataset} {label}": track.description_of(metric).better

@@ -1,7 +1,7 @@
-"""Trust: whether a number holds, in one word and with the reasons, the same for the page, trace and audit.
+"""Trust: the state of a number in one word, with the reasons; the same for the page, trace and audit.
 
-A number is judged by the files of its artifact, by everything that it was made from, as that lies on disk, and by what
-the current parameters and code ask for.
+A number is judged by the files of its artifact, by everything that it was made from, as that is on disk, and by the
+current parameters and code.
 """
 
 import subprocess
@@ -17,36 +17,37 @@ from recompose.errors import DamagedError
 from recompose.fingerprint import ROOT, fingerprint, path_of
 from recompose.plan import Plan, Recipe, closure, recipe_of
 from recompose.report.cells import Cell
-from recompose.report.differences import chain, changes, nearest
-from recompose.report.lineage import shown_record
+from recompose.report.differences import chain, changed_modules, changes, closest_recipe
+from recompose.report.lineage import CellDocument, Record, stable_record
 from recompose.report.published import MADE, PublishedLineage
 from recompose.report.results import Results
-from recompose.report.seeds import in_shared_worlds
+from recompose.report.seeds import shared_replicates
 from recompose.store import content
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 STATES = (
-    "tampered",  # a file is not what was written, or a number is not what its runs give
-    "incomplete",  # evaluations that were asked for are missing
-    "mixed",  # its runs are not of one code, or not from one kind of machine
+    "tampered",  # a file differs from what was written, or a number from the result of its runs
+    "incomplete",  # planned evaluations are missing
+    "mixed",  # its runs have different code, or come from different kinds of machines
     "uncommitted",  # its runs come from sources that no commit holds
-    "stale",  # the current parameters, code or inputs would give another one
-    "unchecked",  # what it rests on is not on this disk, or cannot be relied on itself
+    "stale",  # the current parameters, code or inputs would give another number
+    "unchecked",  # what it rests on is not on this disk, or is unreliable itself
     "current",
 )
 UNCHECKED, CURRENT = STATES[-2:]
-NAMED = 3  # missing evaluations that a mark names
+JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact
+MAX_KEYS = 3  # missing evaluations that a caveat lists
 
 
 def worst(states: Iterable[str]) -> str:
-    """The worst of some states; current where there are none."""
+    """Return the worst of some states; current if there are none."""
     return min(states, key=STATES.index, default=CURRENT)
 
 
 @dataclass(frozen=True)
 class Caveat:
-    """What a reader has to know before trusting an artifact: a state, why, and the keys of what is concerned."""
+    """A warning about an artifact: a state, the reason, and the keys that it concerns."""
 
     state: str  # incomplete, mixed, or uncommitted
     why: str
@@ -54,28 +55,24 @@ class Caveat:
 
     @property
     def text(self) -> str:
-        """The mark as people read it."""
+        """The state with the reason."""
         return f"{self.state}: {self.why}"
 
 
-def marks(
-    codes: Mapping[str, Mapping[str, str]], made: Mapping[str, Mapping[str, Any]], missing: Iterable[str]
+def find_caveats(
+    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, Record], missing: Iterable[str]
 ) -> Iterator[Caveat]:
-    """What speaks against something that was made from all this: missing seeds, mixed code, sources that no commit
-    holds.
+    """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed environments.
 
     Args:
         codes: key -> module -> digest, of runs and evaluations.
-        made: key -> by what, where and when it was made, as far as that is known.
-        missing: keys of evaluations that were asked for and are not there.
+        build_info: key -> when, where and from which sources it was built, as far as that is known.
+        missing: keys of planned evaluations that are not complete.
     """
-    if lacking := tuple(sorted(missing)):
-        some = ", ".join(lacking[:NAMED]) + (", ..." if len(lacking) > NAMED else "")
-        yield Caveat(
-            "incomplete",
-            f"{len(lacking)} {'evaluation is' if len(lacking) == 1 else 'evaluations are'} missing ({some})",
-            lacking,
-        )
+    if keys := tuple(sorted(missing)):
+        listed = ", ".join(keys[:MAX_KEYS]) + (", ..." if len(keys) > MAX_KEYS else "")
+        verb = "evaluation is" if len(keys) == 1 else "evaluations are"
+        yield Caveat("incomplete", f"{len(keys)} {verb} missing ({listed})", keys)
     versions: dict[str, dict[str, list[str]]] = {}
     for key, code in codes.items():
         for module, version in code.items():
@@ -83,34 +80,35 @@ def marks(
     mixed = {module: by_version for module, by_version in versions.items() if len(by_version) > 1}
     if mixed:
         yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(mixed))}", _minority(mixed.values()))
-    dirty = tuple(
-        key for key, of in made.items() if of["dirty"] is not False and not committed_since(codes.get(key, {}))
+    uncommitted = tuple(
+        key
+        for key, build in build_info.items()
+        if build["dirty"] is not False and not committed_since(codes.get(key, {}))
     )
-    if dirty:
-        yield Caveat(
-            "uncommitted", f"{len(dirty)} of {len(made)} were made from a changed or unknown working tree", dirty
-        )
+    if uncommitted:
+        count = f"{len(uncommitted)} of {len(build_info)}"
+        yield Caveat("uncommitted", f"{count} were made from a changed or unknown working tree", uncommitted)
     for name in ("device", "packages"):
         by_value: dict[str, list[str]] = {}
-        for key, of in made.items():
-            by_value.setdefault(digest(of[name]), []).append(key)
+        for key, build in build_info.items():
+            by_value.setdefault(digest(build[name]), []).append(key)
         if len(by_value) > 1:
-            yield Caveat("mixed", f"not all of it was made with the same {name}", _minority([by_value]))
+            yield Caveat("mixed", f"runs differ in {name}", _minority([by_value]))
 
 
 def _minority(groups: Iterable[dict[str, list[str]]]) -> tuple[str, ...]:
-    """Of each group of keys by version, all but the largest."""
+    """Return the keys of all versions but the most frequent one, for each group of keys by version."""
     odd = (key for versions in groups for keys in sorted(versions.values(), key=len)[:-1] for key in keys)
     return tuple(sorted(set(odd)))
 
 
 def committed_since(code: Mapping[str, str]) -> str | None:
-    """The commit that holds exactly this code by now; None where none does, or where git cannot tell."""
-    return _committed(tuple(sorted(code.items())))
+    """Return a commit with exactly this code, or None if there is none, or git cannot tell."""
+    return _find_commit(tuple(sorted(code.items())))
 
 
 @cache
-def _committed(code: tuple[tuple[str, str], ...]) -> str | None:
+def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
     if not code:
         return None
     try:
@@ -127,208 +125,193 @@ def _committed(code: tuple[tuple[str, str], ...]) -> str | None:
 
 
 def fingerprint_of(modules: Iterable[str]) -> dict[str, str]:
-    """The digests of these modules alone, without what they import."""
+    """Return the digests of these modules alone, without their imports."""
     names = set(modules)
     return {name: version for name, version in fingerprint(names).items() if name in names}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+        process = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 def watermarks(results: Results, cells: list[Cell]) -> list[str]:
-    """The marks of an artifact of these cells, in words."""
-    behind = list(closure(recipe for cell in cells for recipe in _recipes(results, cell)))
+    """Return the caveats of an artifact of these cells, in words."""
+    recipes = closure(results.recipe(key) for cell in cells for key in cell.made_from)
+    judged = [recipe for recipe in recipes if recipe.kind in JUDGED_KINDS]
     missing = {key for cell in cells for key in cell.expected} - {key for cell in cells for key in cell.made_from}
-    made = {recipe.key: results.made(recipe) for recipe in behind if recipe.kind in JUDGED}
-    codes = {recipe.key: recipe.code for recipe in behind if recipe.kind in JUDGED}
-    return [mark.text for mark in marks(codes, {key: of for key, of in made.items() if of}, missing)]
-
-
-JUDGED = ("runs", "evaluations")  # of these code and circumstances have to be the same throughout an artifact
-
-
-def _recipes(results: Results, cell: Cell) -> list[Recipe]:
-    return [results.recipe(key) for key in cell.made_from]
+    codes = {recipe.key: recipe.code for recipe in judged}
+    build_info = {recipe.key: dict(build) for recipe in judged if (build := results.build_info(recipe))}
+    return [caveat.text for caveat in find_caveats(codes, build_info, missing)]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be thought of a number."""
+    """The trust in a number: its state, the reasons, and a note."""
 
     state: str
     why: tuple[str, ...] = ()
-    note: str = ""  # what is to be known of it all the same
+    note: str = ""  # such as the commit that holds its code by now
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What speaks against a stored thing: a state, where, and what is so there."""
+    """A fault of a stored folder: the state that it causes, its place, and a description."""
 
     state: str
     place: str
-    what: str
+    fault: str
 
     @property
     def why(self) -> str:
-        """Both, as people read it."""
-        return f"{self.place} {self.what}"
+        """The place and the fault as a sentence."""
+        return f"{self.place} {self.fault}"
 
 
 @dataclass(frozen=True)
 class CellProvenance:
-    """What a cell rests on."""
+    """Everything that a cell rests on, with its faults."""
 
     keys: frozenset[str]
-    reasons: tuple[tuple[str, str], ...]  # what speaks against any of it: state and why
-    commit: str | None  # that holds, since, the code of what was uncommitted when it was made
+    reasons: tuple[tuple[str, str], ...]  # state and reason of each fault
+    commit: str | None  # that holds by now the code of a folder that was uncommitted when it was made
 
 
 @dataclass
 class TrustEvaluator:
-    """Judges the numbers of published artifacts.
+    """A judge of the numbers of published artifacts.
 
-    ``reading`` asks for every byte to be read; without it files are taken to be right that nobody touched since they
-    were read.
+    With ``reading``, every byte is read; without it, files that nobody touched since they were read count as right.
     """
 
     work: Workspace
     published: PublishedLineage
     reading: bool = False
 
-    def verdict(self, artifact: str, cell: Mapping[str, Any]) -> Verdict:
-        """What is to be thought of a cell of an artifact, ``<paper>/<name>``."""
+    def __post_init__(self) -> None:
+        self._provenance: dict[tuple[str, tuple[str, ...]], CellProvenance] = {}  # many cells share theirs
+        self._stale: dict[tuple[Any, ...], list[str]] = {}  # by everything that the reasons follow from
+        self._changed_files: dict[str, list[str]] = {}
+        self._caveats: dict[str, list[Caveat]] = {}
+
+    def verdict(self, artifact: str, cell: CellDocument) -> Verdict:
+        """Return the trust in a cell of an artifact, ``<paper>/<name>``."""
         reasons = list(self._reasons(artifact, cell))
         state = worst(state for state, _ in reasons)
-        why = dict.fromkeys(why for of, why in reasons if of == state)
-        commit = self._behind(artifact, tuple(cell["made_from"])).commit
+        why = dict.fromkeys(why for reason_state, why in reasons if reason_state == state)
+        commit = self._cell_provenance(artifact, tuple(cell["made_from"])).commit
         return Verdict(state, tuple(why), f"committed since, in {commit}" if commit else "")
 
-    def _reasons(self, artifact: str, cell: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Everything that speaks against a cell: state and why."""
+    def _reasons(self, artifact: str, cell: CellDocument) -> Iterator[tuple[str, str]]:
+        """Yield state and reason of everything that speaks against a cell."""
         yield from (("tampered", why) for why in self.changed_files(artifact))
         yield from (("incomplete", f"missing: {key}") for key in cell["missing"])
-        behind = self._behind(artifact, tuple(cell["made_from"]))
-        yield from behind.reasons
-        for mark in self.marks(artifact):
-            if behind.keys & {*mark.keys} and mark.state != "incomplete":
-                yield mark.state, mark.why
-        yield from (("stale", why) for why in self.stale(artifact, cell))
+        provenance = self._cell_provenance(artifact, tuple(cell["made_from"]))
+        yield from provenance.reasons
+        for caveat in self.caveats(artifact):
+            if provenance.keys & {*caveat.keys} and caveat.state != "incomplete":
+                yield caveat.state, caveat.why
+        yield from (("stale", why) for why in self.stale_reasons(artifact, cell))
 
-    @cached_property
-    def _found_behind(self) -> dict[tuple[str, tuple[str, ...]], "CellProvenance"]:
-        return {}
+    def _cell_provenance(self, artifact: str, made_from: tuple[str, ...]) -> CellProvenance:
+        """Return everything behind the cells of an artifact that were made from these."""
+        if (artifact, made_from) not in self._provenance:
+            keys = list(self.published.closure(artifact, made_from))
+            reasons = tuple(reason for key in sorted(keys) for reason in self._faults(artifact, key))
+            self._provenance[artifact, made_from] = CellProvenance(frozenset(keys), reasons, self._commit_since(keys))
+        return self._provenance[artifact, made_from]
 
-    def _behind(self, artifact: str, made_from: tuple[str, ...]) -> "CellProvenance":
-        """What cells of an artifact rest on that were made from these: many are made from the same."""
-        if (artifact, made_from) not in self._found_behind:
-            keys = list(self.published.behind(artifact, made_from))
-            reasons = tuple(reason for key in sorted(keys) for reason in self._against(artifact, key))
-            self._found_behind[artifact, made_from] = CellProvenance(frozenset(keys), reasons, self._commit_since(keys))
-        return self._found_behind[artifact, made_from]
-
-    def _against(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
-        """What speaks against a stored thing that an artifact rests on."""
+    def _faults(self, artifact: str, key: str) -> Iterator[tuple[str, str]]:
+        """Yield state and reason of the faults of a stored folder behind an artifact."""
         yield from ((reason.state, reason.why) for reason in self.stored[key])
-        yield from (("tampered", why) for why in self.other_record(artifact, key))
+        yield from (("tampered", why) for why in self.record_conflicts(artifact, key))
 
     def _commit_since(self, keys: Iterable[str]) -> str | None:
-        """The commit that by now holds the code of the first of these that was uncommitted when it was made."""
+        """Return the commit that by now holds the code of the first of these that was uncommitted when it was made."""
         made, records = self.published.made, self.published.records
         uncommitted = (key for key in keys if key in made and made[key]["dirty"] is not False)
         commits = (committed_since(records[key]["code"]) for key in uncommitted)
         return next((commit for commit in commits if commit), None)
 
-    def stale(self, artifact: str, cell: Mapping[str, Any]) -> list[str]:
-        """Why the current parameters and code would give another cell."""
+    def stale_reasons(self, artifact: str, cell: CellDocument) -> list[str]:
+        """Return the reasons why the current parameters and code would give another cell."""
         if cell["missing"]:
             return []
         origin = artifact, tuple(cell["made_from"]), tuple(cell["names"]), tuple(cell["beside"]), cell["benchmark"]
         if origin not in self._stale:
-            self._stale[origin] = reasons_of(self.work.plan, self.published.lineages[artifact], cell)
+            self._stale[origin] = stale_reasons(self.work.plan, self.published.lineages[artifact], cell)
         return self._stale[origin]
 
-    @cached_property
-    def _stale(self) -> dict[tuple[Any, ...], list[str]]:
-        return {}  # by what a cell was made from and for: many are made from the same
+    def record_conflicts(self, artifact: str, key: str) -> list[str]:
+        """Return the disagreement between an artifact's record of a stored folder and the one on disk, if any.
 
-    def other_record(self, artifact: str, key: str) -> list[str]:
-        """That the lineage of an artifact has another record of a stored thing than there is, where that is as the
-        other lineages have it.
+        Only for a folder that agrees with the other lineages.
         """
         record, on_disk = self.published.lineages[artifact]["records"][key], self.stored.on_disk.get(key)
-        if self.stored[key] or on_disk is None or record == shown_record(on_disk):
+        if self.stored[key] or on_disk is None or record == stable_record(on_disk):
             return []
         return [f"{self.work.reports_place}/{artifact}.lineage.json has another record of {key} than results/ has"]
 
-    @cached_property
-    def _changed(self) -> dict[str, list[str]]:
-        return {}
-
     def changed_files(self, artifact: str) -> list[str]:
-        """The files of an artifact that are not what was written."""
-        if artifact not in self._changed:
+        """Return a sentence for each file of an artifact that differs from what was written."""
+        if artifact not in self._changed_files:
             folder = (self.work.reports / artifact).parent
             written = self.published.lineages[artifact]["files"].items()
-            self._changed[artifact] = [
+            self._changed_files[artifact] = [
                 f"{self.work.reports_place}/{artifact.rpartition('/')[0]}/{name} was changed since it was written"
                 for name, sha256 in written
                 if not (folder / name).is_file() or sha256_file(folder / name) != sha256
             ]
-        return self._changed[artifact]
+        return self._changed_files[artifact]
 
-    @cached_property
-    def _marks(self) -> dict[str, list[Caveat]]:
-        return {}
-
-    def marks(self, artifact: str) -> list[Caveat]:
-        """What speaks against an artifact as a whole."""
-        if artifact not in self._marks:
+    def caveats(self, artifact: str) -> list[Caveat]:
+        """Return the caveats of an artifact as a whole."""
+        if artifact not in self._caveats:
             lineage = self.published.lineages[artifact]
-            records = {key: record for key, record in lineage["records"].items() if record["kind"] in JUDGED}
-            made = {key: made for key in records if (made := self._made(key))}
+            codes = {
+                key: record["code"] for key, record in lineage["records"].items() if record["kind"] in JUDGED_KINDS
+            }
+            build_info = {key: build for key in codes if (build := self._build_info(key))}
             missing = {key for cell in lineage["cells"] for key in cell["missing"]}
-            self._marks[artifact] = list(marks({key: record["code"] for key, record in records.items()}, made, missing))
-        return self._marks[artifact]
+            self._caveats[artifact] = list(find_caveats(codes, build_info, missing))
+        return self._caveats[artifact]
 
-    def _made(self, key: str) -> Mapping[str, Any] | None:
-        """By what, where and when something was made, as the reports have it; where they do not tell, as it lies on
-        disk.
-        """
+    def _build_info(self, key: str) -> Record | None:
+        """Return when, where and from which sources a folder was built, from the reports or else from disk."""
         if key in self.published.made:
             return self.published.made[key]
-        return self.stored.on_disk[key]["made"] if not self.stored[key] else None
+        build_info: Record | None = self.stored.on_disk[key]["made"] if not self.stored[key] else None
+        return build_info
 
     @cached_property
-    def stored(self) -> "Stored":
-        """What is to be thought of everything that the artifacts were made from."""
-        return Stored(self.work, self.published, self.reading)
+    def stored(self) -> "StoredFaults":
+        """The faults of everything behind the artifacts."""
+        return StoredFaults(self.work, self.published, self.reading)
 
 
 @dataclass
-class Stored:
-    """Everything behind published artifacts, as it lies on disk: each thing is looked at once."""
+class StoredFaults:
+    """The faults of the stored folders behind published artifacts; each folder is checked once."""
 
     work: Workspace
     published: PublishedLineage
     reading: bool
 
     def __post_init__(self) -> None:
-        self._judged: dict[str, list[Reason]] = {}
-        self.faults: dict[str, dict[str, str]] = {}  # key -> file -> what is wrong with it
-        self.on_disk: dict[str, dict[str, Any]] = {}  # key -> record
+        self._reasons: dict[str, list[Reason]] = {}
+        self.faults: dict[str, dict[str, str]] = {}  # key -> file -> its fault
+        self.on_disk: dict[str, Record] = {}  # key -> record
 
     def __getitem__(self, key: str) -> list[Reason]:
-        """What speaks against a stored thing; nothing where it is as the reports have it."""
-        if key not in self._judged:
-            self._judged[key] = list(self._judge(key))
-        return self._judged[key]
+        """Return the faults of a stored folder; none if it agrees with the reports."""
+        if key not in self._reasons:
+            self._reasons[key] = list(self._check(key))
+        return self._reasons[key]
 
-    def _judge(self, key: str) -> Iterator[Reason]:
+    def _check(self, key: str) -> Iterator[Reason]:
         store, recipe = self.work.store, recipe_of(self.published.records[key])
         if not store.is_complete(recipe):
             yield Reason(UNCHECKED, f"results/{key}", "is not on this disk")
@@ -341,80 +324,76 @@ class Stored:
         self.on_disk[key] = record
         self.faults[key] = store.faults(recipe, record, reading=self.reading)
         yield from (Reason("tampered", f"results/{key}/{name}", fault) for name, fault in self.faults[key].items())
-        yield from self._other_record(key, record)
-        yield from self._other_inputs(key, record)
+        yield from self._record_faults(key, record)
+        yield from self._input_faults(key, record)
 
-    def _other_record(self, key: str, record: Mapping[str, Any]) -> Iterator[Reason]:
-        """What it means that a record on disk is not what the reports have of it."""
+    def _record_faults(self, key: str, record: Record) -> Iterator[Reason]:
+        """Compare a record on disk with the one in the reports."""
         made, published = self.published.made.get(key), self.published.records[key]
         place = f"results/{key}"
         if made and made["started"] == record["made"]["started"]:
-            if shown_record(record) != published:
-                yield Reason("tampered", place, "has another record than the reports have of it")
+            if stable_record(record) != published:
+                yield Reason("tampered", place, "differs from its record in the reports")
             elif made != record["made"]:
-                yield Reason("tampered", place, f"was made otherwise than {self.work.reports_place}/{MADE} tells")
+                yield Reason("tampered", place, f"differs from its entry in {self.work.reports_place}/{MADE}")
         elif content(record) != content(published):
-            yield Reason("stale", place, "was made again since the reports were, and came out otherwise")
+            yield Reason("stale", place, "was rebuilt after the reports, with another result")
 
-    def _other_inputs(self, key: str, record: Mapping[str, Any]) -> Iterator[Reason]:
-        """What it was made from and is not what is there now."""
+    def _input_faults(self, key: str, record: Record) -> Iterator[Reason]:
+        """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
         for role, need in recipe_of(record).needs.items():
             store = self.work.store
             if store.is_complete(need):
                 try:
                     now = content(store.record(need))
                 except DamagedError:
-                    continue  # what is wrong with that is said of it
+                    continue
                 if now != record["inputs"].get(role):
                     yield Reason("stale", f"results/{key}", f"was made from another {role} than {need.key} is now")
 
-    def reliable(self, key: str) -> bool:
-        """Whether a thing and everything that it was made from are as the reports have them; of what is not needed
-        to read it, absence is no fault.
-        """
+    def is_reliable(self, key: str) -> bool:
+        """Return True if a stored folder is here and agrees with the reports; its needs may be absent."""
         return key in self.published.records and not self[key]
 
 
-def reasons_of(plan: Plan, lineage: Mapping[str, Any], cell: Mapping[str, Any]) -> list[str]:
-    """Why a cell is not what the current parameters and code would give, a line for each reason."""
+def stale_reasons(plan: Plan, lineage: Mapping[str, Any], cell: CellDocument) -> list[str]:
+    """Return the reasons why the current parameters and code would give another cell, a line each."""
     track = lineage["track"]
     if track not in TRACKS:
         return [f"there is no track {track!r} any more"]
     reasons: dict[str, None] = {}
-    wanted = {recipe.key: recipe for recipe in _wanted(plan, track, cell)}
-    if not wanted and cell["made_from"]:
-        return ["the current parameters do not ask for it"]
+    planned = {recipe.key: recipe for recipe in _planned_recipes(plan, track, cell)}
+    if not planned and cell["made_from"]:
+        return ["it is no longer planned"]
     if not cell["made_from"]:
-        return ["nothing made it yet"] if wanted else []
+        return ["it was never run"] if planned else []
     for key in cell["made_from"]:
-        if key not in wanted:
+        if key not in planned:
             old, records = lineage["records"][key], lineage["records"]
-            new = nearest(old, list(wanted.values()), records)
+            new = closest_recipe(old, list(planned.values()), records)
             if new is None:
-                reasons[f"seed {old['labels'].get('seed')} is not asked for any more"] = None
+                reasons[f"seed {old['labels'].get('seed')} is no longer planned"] = None
             else:
                 reasons |= dict.fromkeys(changes(chain(old, records), chain(new)))
-    if not reasons and set(wanted) - set(cell["made_from"]):
-        reasons[f"seeds are missing: it has {len(cell['made_from'])} of {len(wanted)} evaluations"] = None
+    if not reasons and set(planned) - set(cell["made_from"]):
+        reasons[f"seeds are missing: it has {len(cell['made_from'])} of {len(planned)} evaluations"] = None
     if not reasons:
         reasons |= dict.fromkeys(metric_code_changes(lineage))
     return list(reasons)
 
 
-def _wanted(plan: Plan, track: str, cell: Mapping[str, Any]) -> list[Recipe]:
-    """What the plan would make a cell from."""
+def _planned_recipes(plan: Plan, track: str, cell: CellDocument) -> list[Recipe]:
+    """Return the recipes that the current plan has for a cell."""
     if cell["names"]:
         names = cell["beside"] or cell["names"]
         planned = [plan.evaluations(track, name, cell["benchmark"]) for name in names]
-        of_names = zip(names, in_shared_worlds(planned) if cell["beside"] else planned, strict=True)
-        return [recipe for name, recipes in of_names if name in cell["names"] for recipe in recipes]
+        by_name = zip(names, shared_replicates(planned) if cell["beside"] else planned, strict=True)
+        return [recipe for name, recipes in by_name if name in cell["names"] for recipe in recipes]
     data = plan.tracks[track].benchmarks.get(cell["benchmark"]) if track in plan.tracks else None
     return [data] if data else []
 
 
 def metric_code_changes(lineage: Mapping[str, Any]) -> Iterator[str]:
-    """What changed in the code that takes metrics."""
-    before, now = lineage["metric_code"], fingerprint(TRACKS[lineage["track"]].metric_code)
-    modules = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    if modules:
+    """Yield the changes of the code that computes metrics since a lineage was written."""
+    if modules := changed_modules(lineage["metric_code"], fingerprint(TRACKS[lineage["track"]].metric_code)):
         yield f"code of metrics changed: {', '.join(modules)}"

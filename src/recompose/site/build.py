@@ -1,4 +1,4 @@
-"""The report site: one page that needs nothing but itself."""
+"""The report site: one self-contained page."""
 
 import base64
 import gzip
@@ -19,40 +19,38 @@ COLOURS = 256  # of pictures in the page
 
 
 def page(site: Site, reports: Path) -> str:
-    """The page of a site, with the drawings of its figures from the folder of reports; everything in it is escaped."""
+    """Return the page of a site, with the bitmaps of its figures from the folder of reports; all content is escaped."""
     document = site.document()
     for paper in document["papers"]:
-        paper["notes_html"] = notes(paper["notes"])
+        paper["notes_html"] = notes_html(paper["notes"])
         for artifact in paper["artifacts"]:
             artifact["picture"] = picture(reports / paper["name"] / f"{artifact['name']}.png")
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
-    behind = {"cells": document["cells"], "stored": document["stored"]}
-    style, script = _own("style.css"), _own("script.js")
+    data = {"cells": document["cells"], "stored": document["stored"]}
+    style, script = _read_asset("style.css"), _read_asset("script.js")
     return environment.get_template("page.html").render(
-        doc=document, behind=packed(behind), style=style, script=script, policy=_policy(style, script)
+        doc=document, data=pack(data), style=style, script=script, policy=_policy(style, script)
     )
 
 
-def _own(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:
-    """What a browser may do for the page: use its one style and its one script, and load nothing that is not in it."""
+    """Return the content security policy: only the page's own style and script, and nothing from elsewhere."""
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     return f"default-src 'none'; img-src data:; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'"
 
 
-def packed(content: Any) -> str:
-    """What the page's script unpacks: JSON, compressed to a seventh, as letters; of equal content equal ones."""
+def pack(content: Any) -> str:
+    """Return content as JSON, compressed and in base64, for the page's script; equal content gives equal text."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def notes(markdown: str) -> str:
-    """Notes as HTML below a heading of the second level; markup in them is shown as text, and a picture as a link to
-    it.
-    """
+def notes_html(markdown: str) -> str:
+    """Return notes as HTML with headings from the third level; HTML in them becomes text, pictures become links."""
     reader = MarkdownIt("commonmark", {"html": False}).disable("image")
     tokens = reader.parse(markdown)
     for token in tokens:
@@ -63,15 +61,15 @@ def notes(markdown: str) -> str:
 
 
 def picture(path: Path) -> str:
-    """A bitmap as an address that holds it, in few colours, which takes a third of the bytes: the file beside the page
-    has them all. Empty where there is none.
+    """Return a bitmap as a data address, or an empty string if there is none.
 
-    The octree finds colours in a tenth of the time that other ways take: an audit does it for every figure.
+    It has few colours, for a third of the bytes; the file beside the page has all of them. The octree takes a tenth of
+    the time of other quantizers, since an audit quantizes every figure.
     """
     if not path.is_file():
         return ""
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        quantized = image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     file = io.BytesIO()
-    few.save(file, "png")
+    quantized.save(file, "png")
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"

@@ -1,4 +1,4 @@
-"""What the report site shows, as plain values: a pure function of the declarations, of lineages, and of an audit."""
+"""The content of the report site as plain values: a pure function of declarations, lineages, and an audit."""
 
 import re
 from collections import Counter
@@ -11,46 +11,49 @@ from recompose.errors import ParamsError
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
 from recompose.report.cells import Cell
-from recompose.report.claims import PARTS, counted, where
+from recompose.report.claims import PARTS, scope_text, verdict_counts
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks
 from recompose.report.kinds import is_figure
+from recompose.report.lineage import Record
 from recompose.report.published import MADE, PublishedLineage
 from recompose.report.tables import ABOUT, reported_cells
 from recompose.report.trust import STATES, UNCHECKED
 from recompose.tracks import TRACKS
 
 SPREAD = " ± "
-PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; others are ours
+PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
+Content = dict[str, Any]  # of a part of the page, for its template or its script
+Place = tuple[str, str, str]  # source, row and column of a value in a grid
 
 
 @dataclass(frozen=True)
 class Site:
-    """Everything that the page is made from."""
+    """The inputs of the page."""
 
     papers: list[Paper]
     published: PublishedLineage
     audit: Audit
     params: Params
-    to_come: tuple[str, ...] = ()  # papers whose artifacts are being made while this is written
+    pending: tuple[str, ...] = ()  # papers whose artifacts are still being made
 
-    def document(self) -> dict[str, Any]:
-        """The page's content."""
+    def document(self) -> Content:
+        """Return the page's content."""
         cells = _Cells(self.published, self.audit)
         papers = [self._paper(paper, cells) for paper in self.papers]
         return {
             "profile": self.params.profile,
-            "to_come": [paper.title for paper in self.papers if paper.name in self.to_come],
-            "made": _made(self.published),
-            "audit": _audit(self.audit) | {"states": _states(self.audit, papers)},
+            "pending": [paper.title for paper in self.papers if paper.name in self.pending],
+            "made": _counts(self.published),
+            "audit": _audit_summary(self.audit) | {"states": _states(self.audit, papers)},
             "papers": papers,
             "cells": cells.all,
-            "stored": {key: _stored(key, record, self.params) for key, record in self.published.records.items()},
+            "stored": {key: _stored_folder(key, record, self.params) for key, record in self.published.records.items()},
         }
 
-    def _paper(self, paper: Paper, cells: "_Cells") -> dict[str, Any]:
+    def _paper(self, paper: Paper, cells: "_Cells") -> Content:
         artifacts = [_artifact(paper, name, cells) for name in paper.artifacts]
-        claims = [claim for artifact in artifacts for claim in artifact["claims"]]  # each once: one table has them
+        claims = [claim for artifact in artifacts for claim in artifact["claims"]]
         printed = [artifact for artifact in artifacts if artifact["printed"]]
         return {
             "name": paper.name,
@@ -62,19 +65,19 @@ class Site:
             "measured": sum(artifact["measured"] > 0 for artifact in printed),
             "numbers": sum(artifact["measured"] for artifact in artifacts),
             "headline": cells.headline(paper),
-            "verdicts": list(self._fared(paper, claims)),
+            "verdicts": list(self._verdicts(paper, claims)),
             "notes": _notes(paper),
         }
 
-    def _fared(self, paper: Paper, claims: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """How claims fared, by the data that this is said of."""
-        tested = [each for claim in claims for each in claim["tested"]]
-        for dataset in _distinct(each["dataset"] for each in tested):
-            of = [each["verdict"] for each in tested if each["dataset"] == dataset]
-            is_drawn = self.published.is_drawn(paper, dataset)
+    def _verdicts(self, paper: Paper, claims: list[Content]) -> Iterator[Content]:
+        """Yield the number of verdicts of each kind, for each data set."""
+        tests = [test for claim in claims for test in claim["tested"]]
+        for dataset in _distinct(test["dataset"] for test in tests):
+            cells = [test["verdict"] for test in tests if test["dataset"] == dataset]
+            is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
-                "where": where(dataset, is_drawn, (cell["n"] or 0 for cell in of)),
-                "counts": counted(cell["text"] for cell in of),
+                "scope": scope_text(dataset, is_synthetic, (cell["n"] or 0 for cell in cells)),
+                "counts": verdict_counts(cell["text"] for cell in cells),
             }
 
 
@@ -83,14 +86,14 @@ def _notes(paper: Paper) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _made(published: PublishedLineage) -> dict[str, Any]:
-    """How much stands behind the numbers, and where it is told when and where that was made."""
+def _counts(published: PublishedLineage) -> Content:
+    """Return the number of runs and evaluations, and the file of their build info."""
     kinds = Counter(record["kind"] for record in published.records.values())
     return {"runs": kinds["runs"], "evaluations": kinds["evaluations"], "file": MADE}
 
 
-def _audit(audit: Audit) -> dict[str, Any]:
-    """The audit in short: its findings by state and reason, with the places of each."""
+def _audit_summary(audit: Audit) -> Content:
+    """Return the audit in short: its findings by state and reason, with the places of each."""
     places: dict[tuple[str, str], list[str]] = {}
     for finding in audit.findings:
         places.setdefault((finding.state, finding.why), []).append(finding.place)
@@ -100,18 +103,14 @@ def _audit(audit: Audit) -> dict[str, Any]:
         "evaluations": audit.evaluations,
         "recomputed": audit.recomputed,
         "files": audit.files,
-        "findings": [
-            {"state": state, "why": why, "places": where_found} for (state, why), where_found in places.items()
-        ],
+        "findings": [{"state": state, "why": why, "places": names} for (state, why), names in places.items()],
         "unchecked": audit.report.unchecked,
         "count": len(audit.findings),
     }
 
 
-def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """How many measured numbers are in each state, the worst first, and the first artifact where one is marked with
-    it.
-    """
+def _states(audit: Audit, papers: list[Content]) -> list[Content]:
+    """Return the number of measured cells in each state, the worst first, and the first artifact with one."""
     marked = [
         (mark, artifact["id"]) for paper in papers for artifact in paper["artifacts"] for mark in artifact["marks"]
     ]
@@ -122,14 +121,14 @@ def _states(audit: Audit, papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class _Cells:
-    """The measured cells of all artifacts, numbered: what a click on one tells."""
+    """The measured cells of all artifacts, numbered, with the details that a click shows."""
 
     def __init__(self, published: PublishedLineage, audit: Audit) -> None:
         self._published, self._audit = published, audit
-        self.all: list[dict[str, Any]] = []
+        self.all: list[Content] = []
 
-    def of(self, paper: Paper, name: str) -> list[dict[str, Any]]:
-        """The measured cells of an artifact, each with its number."""
+    def number(self, paper: Paper, name: str) -> list[Content]:
+        """Number the measured cells of an artifact, and return them."""
         artifact = f"{paper.name}/{name}"
         if artifact not in self._published.lineages:
             return []
@@ -153,25 +152,25 @@ class _Cells:
             numbered.append({**cell, "number": number, "state": self.all[-1]["state"]})
         return numbered
 
-    def headline(self, paper: Paper) -> dict[str, Any] | None:
-        """The track's first metric of the paper's own method, in the artifact that the paper names for it."""
+    def headline(self, paper: Paper) -> Content | None:
+        """Return the track's headline metric of the paper's own method, in the artifact that its headline names."""
         if paper.headline is None:
             return None
         artifact, names = paper.headline.artifact, [paper.headline.method]
         for number, cell in enumerate(self.all):
-            own = cell["artifact"] == f"{paper.name}/{artifact}" and cell["names"] == names
-            if own and cell["metric"] == TRACKS[paper.track].headline and cell["n"]:
+            is_candidate = cell["artifact"] == f"{paper.name}/{artifact}" and cell["names"] == names
+            if is_candidate and cell["metric"] == TRACKS[paper.track].headline and cell["n"]:
                 return cell | {"number": number, "id": f"{paper.name}-{artifact}", "title": title_of(artifact)}
         return None
 
 
 def title_of(name: str) -> str:
-    """An artifact's name as a heading."""
+    """Return an artifact's name as a heading."""
     return name.replace("-", " ").capitalize()
 
 
-def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
-    artifact, measured = paper.artifacts[name], cells.of(paper, name)
+def _artifact(paper: Paper, name: str, cells: _Cells) -> Content:
+    artifact, measured = paper.artifacts[name], cells.number(paper, name)
     endings = ("svg", "csv") if is_figure(paper, name) else ("csv", "tex", "md")
     is_claims = artifact.kind == CLAIMS
     return {
@@ -186,24 +185,24 @@ def _artifact(paper: Paper, name: str, cells: _Cells) -> dict[str, Any]:
         "marks": sorted({cell["state"] for cell in measured} - {"current"}),
         "claims": list(_claims(paper, measured)) if is_claims else [],
         "cells": measured if is_figure(paper, name) else [],
-        "in_words": [_in_words(view) for view in artifact.views.values() if view.says],
+        "quotations": [_quotations(view) for view in artifact.views.values() if view.says],
         "grids": [] if is_claims or is_figure(paper, name) else list(_grids(paper, name, artifact, measured)),
         "flags": [flag.model_dump() for flag in artifact.flags],
         "files": [f"{paper.name}/{name}.{ending}" for ending in endings],
     }
 
 
-def _in_words(view: View) -> dict[str, Any]:
-    """What sources say of the rows, in words."""
-    sources = _distinct(source for of_row in view.says.values() for source in of_row)
-    rows = [{"name": row, "texts": [of_row.get(source, "") for source in sources]} for row, of_row in view.says.items()]
+def _quotations(view: View) -> Content:
+    """Return the quotations of sources on the rows of a view."""
+    sources = _distinct(source for texts in view.says.values() for source in texts)
+    rows = [{"name": row, "texts": [texts.get(source, "") for source in sources]} for row, texts in view.says.items()]
     return {"heading": view.heading, "sources": sources, "rows": rows}
 
 
-def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Every claim with what was found of it on each data set."""
+def _claims(paper: Paper, measured: list[Content]) -> Iterator[Content]:
+    """Yield every claim with its verdict on each data set."""
     for name, claim in paper.claims.items():
-        by_benchmark: dict[str, dict[str, Any]] = {}
+        by_benchmark: dict[str, Content] = {}
         for cell in measured:
             if cell["row"] == name and cell["part"] in PARTS:
                 parts = by_benchmark.setdefault(cell["benchmark"], {"dataset": cell["benchmark"]})
@@ -220,14 +219,15 @@ def _claims(paper: Paper, measured: list[dict[str, Any]]) -> Iterator[dict[str, 
         }
 
 
-def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """A grid for each way of measuring, with what the paper printed beside it; one of that alone where nothing was
-    measured.
+def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[Content]) -> Iterator[Content]:
+    """Yield a grid for each view, with the printed values beside the measured ones.
+
+    Without measured values there is one grid of the printed ones.
     """
     printed = list(reported_cells(paper, name))
     about = {row["row"]: {key: row[key] for key in ABOUT if row.get(key)} for row in paper.reported(name)}
-    measuring = {view: section.heading for view, section in artifact.views.items() if not section.says}
-    views = measuring or {"": "Measured here"}
+    headings = {view: section.heading for view, section in artifact.views.items() if not section.says}
+    views = headings or {"": "Measured here"}
     for view, heading in views.items():
         cells = [cell for cell in measured if cell["view"] == view]
         if cells or (printed and view == next(iter(views))):
@@ -237,19 +237,19 @@ def _grids(paper: Paper, name: str, artifact: Artifact, measured: list[dict[str,
 def _grid(
     heading: str,
     printed: list[Cell],
-    measured: list[dict[str, Any]],
+    measured: list[Content],
     about: dict[str, dict[str, str]],
     artifact: Artifact,
-) -> dict[str, Any]:
+) -> Content:
     flagged = {(flag.row, flag.column): number for number, flag in enumerate(artifact.flags, start=1)}
-    groups: list[dict[str, Any]] = [
+    groups: list[Content] = [
         {"name": "measured", "heading": heading, "columns": _distinct(cell["column"] for cell in measured)},
         {"name": "reported", "heading": "Printed by the paper", "columns": _distinct(cell.column for cell in printed)},
     ]
-    by_place = _measured_places(measured) | _printed_places(printed, flagged)
+    by_place = _measured_values(measured) | _printed_values(printed, flagged)
     names = _distinct([*(cell["row"] for cell in measured), *(cell.row for cell in printed)])
     columns = [(group["name"], column) for group in groups for column in group["columns"]]
-    _leave_room(list(by_place.items()))
+    _align(list(by_place.items()))
     return {
         "heading": heading,
         "groups": [group for group in groups if group["columns"]],
@@ -261,13 +261,13 @@ def _grid(
             }
             for row in names
         ],
-        "spread": _spread(measured),
+        "spread": _spread_note(measured),
         "ranked": any(cell["rank"] for cell in by_place.values()),
     }
 
 
-def _leave_room(cells: list[tuple[tuple[str, str, str], dict[str, Any]]]) -> None:
-    """Have numbers without a spread leave the room of those with one, so that means stand below each other."""
+def _align(cells: list[tuple[Place, Content]]) -> None:
+    """Let numbers without a spread leave the room of a spread, so that the means of a column are aligned."""
     rooms: dict[tuple[str, str], str] = {}
     for (source, _, column), cell in cells:
         _, sign, spread = cell["text"].partition(SPREAD)
@@ -276,28 +276,26 @@ def _leave_room(cells: list[tuple[tuple[str, str, str], dict[str, Any]]]) -> Non
         cell["room"] = "" if SPREAD in cell["text"] or cell["value"] is None else rooms[source, column]
 
 
-def _measured_places(cells: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """What the page shows of each measured cell, by source, row and column."""
-    best = _measured_ranks(cells)
+def _measured_values(cells: list[Content]) -> dict[Place, Content]:
+    """Return the content of each measured cell of a grid, by place."""
+    rank_of = _measured_ranks(cells)
     return {
         ("measured", cell["row"], cell["column"]): {
             **{key: cell[key] for key in ("text", "value", "number", "state", "n")},
-            "rank": best.get(cell["number"], 0),
+            "rank": rank_of.get(cell["number"], 0),
         }
         for cell in cells
     }
 
 
-def _printed_places(
-    cells: list[Cell], flagged: dict[tuple[str, str], int]
-) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """The same of each printed cell, with the number of what is said of its error."""
-    best = ranks(cells)
+def _printed_values(cells: list[Cell], flagged: dict[tuple[str, str], int]) -> dict[Place, Content]:
+    """Return the content of each printed cell of a grid, by place, with the number of the note on its error."""
+    rank_of = ranks(cells)
     return {
         ("reported", cell.row, cell.column): {
             "text": cell.text,
             "value": cell.value,
-            "rank": best.get(cell, 0),
+            "rank": rank_of.get(cell, 0),
             "flag": flagged.get((cell.row, cell.column), 0),
         }
         for cell in cells
@@ -308,19 +306,17 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _measured_ranks(measured: list[dict[str, Any]]) -> dict[int, int]:
-    """Best and second best of each measured column, by the cells' numbers."""
-    cells = {
-        Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"], better=cell["better"]): cell[
-            "number"
-        ]
+def _measured_ranks(measured: list[Content]) -> dict[int, int]:
+    """Return the best (1) and second best (2) of each measured column, by the cells' numbers."""
+    cells = [
+        Cell(cell["row"], cell["column"], "measured", str(cell["number"]), cell["value"], better=cell["better"])
         for cell in measured
-    }
-    return {cells[cell]: rank for cell, rank in ranks(list(cells)).items()}
+    ]
+    return {int(cell.text): rank for cell, rank in ranks(cells).items()}
 
 
-def _spread(measured: list[dict[str, Any]]) -> str:
-    """Of how many seeds means are."""
+def _spread_note(measured: list[Content]) -> str:
+    """Return a note on the number of seeds; empty if all values are single runs."""
     counts = Counter(cell["n"] for cell in measured if cell["spread"] is not None)
     if not counts:
         return ""
@@ -329,10 +325,8 @@ def _spread(measured: list[dict[str, Any]]) -> str:
     )
 
 
-def _stored(key: str, record: dict[str, Any], params: Params) -> dict[str, Any]:
-    """What the page tells of something stored; ``changed`` are the settings that are not its method's in
-    params.yaml.
-    """
+def _stored_folder(key: str, record: Record, params: Params) -> Content:
+    """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
     settings = dict(_flat(record["document"]))
     return {
         "key": key,
@@ -341,7 +335,7 @@ def _stored(key: str, record: dict[str, Any], params: Params) -> dict[str, Any]:
         "digest": record["digest"],
         "seed": record["labels"].get("seed"),
         "settings": settings,
-        "changed": _changed(record, params),
+        "changed": _changed_settings(record, params),
         "needs": [f"{need['kind']}/{short(need['digest'])}" for need in record["needs"].values()],
         "inputs": {name: short(value) for name, value in record["inputs"].items()},
         "files": {name: short(entry["sha256"]) for name, entry in record["files"].items()},
@@ -349,7 +343,7 @@ def _stored(key: str, record: dict[str, Any], params: Params) -> dict[str, Any]:
     }
 
 
-def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(document: Content, path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{path}{name}.")
@@ -357,9 +351,10 @@ def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
             yield f"{path}{name}", value
 
 
-def _changed(record: dict[str, Any], params: Params) -> dict[str, Any]:
-    """Of each setting that differs from its method's on this data set, what params.yaml has; nothing where it does
-    not have the method any more.
+def _changed_settings(record: Record, params: Params) -> Content:
+    """Return the value in params.yaml of each setting of a record that differs from it.
+
+    Empty if params.yaml no longer has the method.
     """
     labels, settings = record["labels"], record["document"].get("settings")
     if settings is None or record["track"] not in params.tracks:

@@ -1,16 +1,16 @@
 "use strict";
-// Sorting of tables, and the runs behind a number. Whatever comes from data goes through textContent: it is text, never markup.
+// Sorting of tables, and the runs behind a number. All data goes through textContent: it is text, never markup.
 let cells = [], stored = {}; // see unpack
 const dialog = document.getElementById("lineage");
 const content = document.getElementById("lineage-content");
 
 function element(name, { text, className, ...attributes } = {}, ...children) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+  const node = document.createElement(name);
+  if (text !== undefined) node.textContent = text;
+  if (className) node.className = className;
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
 }
 
 function valueIn(row, column) {
@@ -31,7 +31,7 @@ function sort(button) {
   const column = [...header.parentNode.cells].indexOf(header);
   const falling = header.getAttribute("aria-sort") === (column === 0 ? "ascending" : "descending");
   const direction = (column === 0) === falling ? -1 : 1;
-  for (const other of table.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
+  for (const sorted of table.querySelectorAll("[aria-sort]")) sorted.removeAttribute("aria-sort");
   header.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
   const body = table.tBodies[0];
   body.append(...[...body.rows].sort((a, b) => compare(a, b, column, direction)));
@@ -41,33 +41,33 @@ function address(cell) {
   return "#" + [cell.artifact, cell.row, cell.column, cell.view].map(encodeURIComponent).join("&");
 }
 
-function quoted(text) {
+function quote(text) {
   return /^[\w%+=:,.\/-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
 function traceCommand(cell) {
-  const view = cell.view ? ` --view ${quoted(cell.view)}` : "";
-  return `recompose trace ${quoted(cell.file)} --row ${quoted(cell.row)} --column ${quoted(cell.column)}${view}`;
+  const view = cell.view ? ` --view ${quote(cell.view)}` : "";
+  return `recompose trace ${quote(cell.file)} --row ${quote(cell.row)} --column ${quote(cell.column)}${view}`;
 }
 
 function makeCommand(cell) {
   return `snakemake --cores all ${document.body.dataset.reports}/${cell.file}.csv`;
 }
 
-// everything that something was made from, itself included
-function behind(keys) {
-  const all = new Set();
+// these keys and those of everything that they were made from
+function closure(keys) {
+  const visited = new Set();
   const walk = (key) => {
-    if (all.has(key) || !stored[key]) return;
-    all.add(key);
+    if (visited.has(key) || !stored[key]) return;
+    visited.add(key);
     stored[key].needs.forEach(walk);
   };
   keys.forEach(walk);
-  return [...all];
+  return [...visited];
 }
 
 function discardCommand(cell) {
-  const trained = behind(cell.made_from).filter((key) => /^(runs|evaluations)\//.test(key));
+  const trained = closure(cell.made_from).filter((key) => /^(runs|evaluations)\//.test(key));
   return trained.map((key) => `recompose store discard ${key}`).join(" &&\n");
 }
 
@@ -88,27 +88,27 @@ function command(text) {
   return element("div", { className: "command" }, block, button);
 }
 
-function list(entries) {
-  const made = element("dl");
+function definitions(entries) {
+  const list = element("dl");
   for (const [name, value] of entries) {
     if (value === "" || value === null || value === undefined || value === false) continue;
-    made.append(element("dt", { text: name }), element("dd", {}, value));
+    list.append(element("dt", { text: name }), element("dd", {}, value));
   }
-  return made;
+  return list;
 }
 
-function said(settings) {
+function settingsText(settings) {
   return Object.entries(settings).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
 }
 
-function changesOf(record) {
+function changesText(record) {
   const names = Object.keys(record.changed);
-  if (!names.length) return "none: as params.yaml has them";
-  const lines = names.map((name) => `${said({ [name]: record.settings[name] })} (params.yaml: ${JSON.stringify(record.changed[name])})`);
+  if (!names.length) return "none: as in params.yaml";
+  const lines = names.map((name) => `${settingsText({ [name]: record.settings[name] })} (params.yaml: ${JSON.stringify(record.changed[name])})`);
   return element("span", { className: "changed", text: lines.join(", ") });
 }
 
-function pairs(entries) {
+function pairsText(entries) {
   return Object.entries(entries).map(([name, value]) => `${name} ${value}`).join(", ");
 }
 
@@ -122,44 +122,44 @@ function overview(keys, cell) {
     const cellsOfRow = texts.map((text) => element("td", { text }));
     return element("tr", {}, element("th", { scope: "row" }, element("code", { text: key })), ...cellsOfRow, element("td", {}, element("code", { text: run })));
   });
-  const table = element("table", {}, element("caption", { text: "What made it, in short" }), element("thead", {}, header), element("tbody", {}, ...rows));
-  return element("div", { className: "scroll", tabindex: "0", role: "region", "aria-label": "What made it, in short" }, table);
+  const table = element("table", {}, element("caption", { text: "The evaluations behind it" }), element("thead", {}, header), element("tbody", {}, ...rows));
+  return element("div", { className: "scroll", tabindex: "0", role: "region", "aria-label": "The evaluations behind it" }, table);
 }
 
 function details(key, isOpen) {
   const record = stored[key];
   const summary = element("summary", {}, element("strong", { text: key }), ` ${record.name} `);
   const isTrained = /^(runs|evaluations)$/.test(record.kind);
-  return element("details", isOpen ? { open: "" } : {}, summary, list([
+  return element("details", isOpen ? { open: "" } : {}, summary, definitions([
     ["digest", record.digest],
-    ["changed", isTrained && changesOf(record)],
-    ["parameters", said(record.settings)],
+    ["changed", isTrained && changesText(record)],
+    ["parameters", settingsText(record.settings)],
     ["made from", record.needs.join(", ")],
     ["code", record.code],
-    ["inputs", pairs(record.inputs)],
-    ["files", pairs(record.files)],
+    ["inputs", pairsText(record.inputs)],
+    ["files", pairsText(record.files)],
     ["folder", `results/${key}`],
   ]));
 }
 
 function summaryOf(cell) {
-  const n = cell.n ? `n = ${cell.n}` : "no run of it is complete";
+  const n = cell.n ? `n = ${cell.n}` : "no complete run";
   if (cell.values.length && cell.values.length !== cell.made_from.length)
     return `${n}, ${cell.aggregate}: ${cell.value.toFixed(4)}, by seed: ${cell.values.map((value) => value.toFixed(4)).join(", ")}`;
   return cell.spread === null ? n : `${n}, ${cell.aggregate}: ${cell.value.toFixed(4)} ± ${cell.spread.toFixed(4)}`;
 }
 
-function howToMake(cell, keys) {
-  const made = [
-    element("h3", { text: "Make just this number again" }),
+function rebuildSection(cell, keys) {
+  const nodes = [
+    element("h3", { text: "Rebuild this number" }),
     element("p", { className: "dim" }, "In the project's folder, with its environment: ", element("code", { text: "source .venv/bin/activate" })),
     command(makeCommand(cell)),
   ];
   if (cell.state === "stale")
-    made.push(element("p", { text: "This is not what the present params.yaml, code and data give: the command measures with these. At which commit it was measured: made.json." }));
+    nodes.push(element("p", { text: "The current params.yaml, code and data would give another number; the command uses them. The commit of this number is in made.json." }));
   if (keys.length)
-    made.push(element("details", {}, element("summary", { text: "What is complete is kept as it is. To have it made anew, discard it first" }), command(discardCommand(cell))));
-  return made;
+    nodes.push(element("details", {}, element("summary", { text: "Complete results are not rebuilt. Discard them first to rebuild them" }), command(discardCommand(cell))));
+  return nodes;
 }
 
 function show(number, opener) {
@@ -171,16 +171,16 @@ function show(number, opener) {
     element("p", {}, element("span", { className: "value", text: cell.text }), " ", element("span", { className: `mark ${cell.state}`, text: cell.state })),
     ...cell.why.map((text) => element("p", { className: "changed", text })),
     element("p", { className: "dim", text: summaryOf(cell) }),
-    element("h3", { text: keys.length === 1 ? "Made from this" : `Made from these ${keys.length}` }),
+    element("h3", { text: keys.length === 1 ? "One result behind it" : `${keys.length} results behind it` }),
     ...(keys.length ? [overview(keys, cell)] : []),
     ...cell.missing.map((key) => element("p", { className: "changed", text: `missing: ${key}` })),
-    ...howToMake(cell, keys),
-    element("h3", { text: "The same and more, in the terminal" }),
+    ...rebuildSection(cell, keys),
+    element("h3", { text: "More details in the terminal" }),
     command(traceCommand(cell)),
-    element("h3", { text: "In full" }),
-    ...behind(keys).map((key, place) => details(key, place === 0)),
+    element("h3", { text: "All details" }),
+    ...closure(keys).map((key, place) => details(key, place === 0)),
   );
-  opener?.focus(); // where the dialog gives the focus back to
+  opener?.focus(); // the dialog returns the focus to it
   history.replaceState(null, "", address(cell));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
@@ -191,9 +191,9 @@ function unfold(node) {
 }
 
 function follow() {
-  const wanted = location.hash;
-  const number = wanted.includes("&") ? cells.findIndex((cell) => address(cell) === wanted) : -1;
-  const target = number < 0 ? document.getElementById(wanted.slice(1)) : document.querySelector(`article .number[data-cell="${number}"]`);
+  const hash = location.hash;
+  const number = hash.includes("&") ? cells.findIndex((cell) => address(cell) === hash) : -1;
+  const target = number < 0 ? document.getElementById(hash.slice(1)) : document.querySelector(`article .number[data-cell="${number}"]`);
   unfold(target);
   if (number < 0) {
     if (target instanceof HTMLDetailsElement) target.open = true;
@@ -203,7 +203,7 @@ function follow() {
   show(number, target);
 }
 
-// what is behind the numbers stands compressed in the page
+// the data is compressed in the page
 async function unpack() {
   const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
   const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -211,7 +211,7 @@ async function unpack() {
 }
 
 const unpacked = unpack();
-unpacked.catch((error) => document.querySelector("main").prepend(element("p", { className: "changed", text: `What is behind the numbers cannot be shown: this browser does not unpack it (${error.message}). recompose trace tells the same.` })));
+unpacked.catch((error) => document.querySelector("main").prepend(element("p", { className: "changed", text: `The runs behind numbers are not available: this browser cannot unpack them (${error.message}). Use recompose trace.` })));
 document.addEventListener("click", (event) => {
   const number = event.target.closest(".number");
   if (number) unpacked.then(() => show(Number(number.dataset.cell), number));
@@ -221,5 +221,5 @@ document.addEventListener("click", (event) => {
 });
 dialog.addEventListener("close", () => history.replaceState(null, "", location.pathname + location.search));
 window.addEventListener("hashchange", () => unpacked.then(follow));
-window.addEventListener("beforeprint", () => document.querySelectorAll("header details, main details:not(.behind)").forEach((each) => { each.open = true; }));
+window.addEventListener("beforeprint", () => document.querySelectorAll("header details, main details:not(.runs)").forEach((details) => { details.open = true; }));
 unpacked.then(follow);

@@ -17,7 +17,7 @@ from recompose.workspace import Workspace
 
 def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
     """What was made, how long it took, headline numbers, whether the audit is clean, and which page to open."""
-    published = PublishedLineage.checked(work.reports, papers)
+    published = PublishedLineage.read_valid(work.reports, papers)
     audited = audit_artifacts(work, papers, published)
     lines = [
         f"made: {_made(published)}",

@@ -9,7 +9,7 @@ from recompose.papers.declaration import Paper
 from recompose.report.cells import Cell
 from recompose.report.figures.series import series_of
 from recompose.report.figures.style import Sheet, panels
-from recompose.report.measured import of_data
+from recompose.report.measured import data_cell
 from recompose.report.results import Results
 from recompose.tracks.toy.numbers import read
 
@@ -20,8 +20,8 @@ def extremes(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
         data = results.data(paper.track, benchmark)
         for part in ("train", "test"):
             lengths = read(results.file(data, f"{part}.csv"))
-            yield of_data(data, part, f"{benchmark} shortest", min(lengths), benchmark)
-            yield of_data(data, part, f"{benchmark} longest", max(lengths), benchmark)
+            yield data_cell(data, part, f"{benchmark} shortest", min(lengths), benchmark)
+            yield data_cell(data, part, f"{benchmark} longest", max(lengths), benchmark)
 
 
 def draw_guesses(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:

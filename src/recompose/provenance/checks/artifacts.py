@@ -18,12 +18,12 @@ from recompose.plan import recipe_of
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.report.cells import Table
-from recompose.report.findings import Finding, Key, Report
+from recompose.report.findings import AuditReport, Finding, Key
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure
 from recompose.report.lineage import cell_document
 from recompose.report.schema import read_checked
-from recompose.report.tables import build_table, cells_in_words, reported_cells
+from recompose.report.tables import build_table, quoted_cells, reported_cells
 from recompose.report.trust import UNCHECKED, TrustEvaluator, metric_code_changes, worst
 from recompose.tracks import TRACKS
 
@@ -42,7 +42,7 @@ class ArtifactCheck:
     paper: Paper
     name: str
     stored: StoredCheck  # what it was made from, checked
-    report: Report = field(default_factory=Report)
+    report: AuditReport = field(default_factory=AuditReport)
     states: dict[Key, str] = field(default_factory=dict)  # of measured cells
     why: dict[Key, list[str]] = field(default_factory=dict)  # of those that are not current
 
@@ -120,10 +120,10 @@ class ArtifactCheck:
         """Judge each cell; what speaks against several of them is found once."""
         assert self.lineage is not None
         for key in self.lineage["records"]:
-            for why in self.judge.other_record(self._place, key):
+            for why in self.judge.record_conflicts(self._place, key):
                 place, _, what = why.partition(" ")
                 self._find("tampered", place, what, AGAIN, key)
-        for mark in self.judge.marks(self._place):
+        for mark in self.judge.caveats(self._place):
             self._find(mark.state, self._place, mark.why, REMEDIES[mark.state], *mark.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for key, cell in self._cells.items():
@@ -131,7 +131,7 @@ class ArtifactCheck:
             self.states[key] = verdict.state
             if verdict.why:
                 self.why[key] = list(verdict.why)
-            if reasons := self.judge.stale(self._place, cell):
+            if reasons := self.judge.stale_reasons(self._place, cell):
                 stale.setdefault(tuple(reasons), []).append(cell["row"])
         for grouped, rows in stale.items():
             counted = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
@@ -173,7 +173,7 @@ class ArtifactCheck:
         """Whether a cell can be made again from what is stored."""
         cell = self._cells[key]
         return self._has_costs(cell) and all(
-            each in self.stored.numbers or (each not in self._evaluations and self.judge.stored.reliable(each))
+            each in self.stored.numbers or (each not in self._evaluations and self.judge.stored.is_reliable(each))
             for each in cell["made_from"]
         )
 
@@ -228,7 +228,7 @@ class ArtifactCheck:
         if self._measured_otherwise:
             return False
         if not self._evaluations:
-            return all(self.judge.stored.reliable(key) for cell in self._cells.values() for key in cell["made_from"])
+            return all(self.judge.stored.is_reliable(key) for cell in self._cells.values() for key in cell["made_from"])
         return not self._evaluations.isdisjoint(self.stored.numbers)
 
     @cached_property
@@ -266,7 +266,7 @@ class ArtifactCheck:
     @property
     def _reported(self) -> Table:
         """The part of the table that needs no runs."""
-        cells = [*reported_cells(self.paper, self.name), *cells_in_words(self.artifact)]
+        cells = [*reported_cells(self.paper, self.name), *quoted_cells(self.artifact)]
         return Table(self.paper.name, self.name, "", "", cells)
 
     def _blame(

@@ -4,7 +4,7 @@ from recompose.digest import sha256_file
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.provenance.checks.recorded import Audited
-from recompose.report.findings import Audit, Finding, Report
+from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.index import INDEX, PAGE, index_texts
 from recompose.report.published import MADE, PublishedLineage
 from recompose.site.build import page
@@ -14,11 +14,11 @@ from recompose.workspace import Workspace
 AGAIN = "`snakemake --cores all`"
 
 
-def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> Report:
+def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> AuditReport:
     """Check the page, the index and the numbers beside it against what they were written as, and what they would be
     now.
     """
-    report = Report()
+    report = AuditReport()
     try:
         written: dict[str, str] = dict(read_json(work.reports / INDEX)["files"])
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def check_index(work: Workspace, papers: list[Paper], published: PublishedLineag
 
 
 def _due(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, report: Report
+    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, report: AuditReport
 ) -> dict[str, str]:
     """What the files would be now; nothing where that cannot be told."""
     planned = {recipe.key for recipe in work.plan.of("evaluations")}

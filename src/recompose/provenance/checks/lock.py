@@ -7,7 +7,7 @@ from pathlib import Path
 from yaml import YAMLError
 
 from recompose.params.reading import read
-from recompose.report.findings import Finding, Report
+from recompose.report.findings import AuditReport, Finding
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
@@ -15,11 +15,11 @@ PATIENCE = 3600  # seconds after which it hangs
 REMEDY = "`git checkout -- reports`, or, where you made them, `dvc commit`"
 
 
-def check_lock(root: Path) -> Report:
+def check_lock(root: Path) -> AuditReport:
     """Compare the reports with dvc.lock."""
     done = _dvc(root)
     if done is None:
-        return Report(unchecked=["reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask"])
+        return AuditReport(unchecked=["reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask"])
     files = _files(root)
     gone = {(path, "deleted") for path, count in files.items() if count == 0}
     changed = [
@@ -32,7 +32,7 @@ def check_lock(root: Path) -> Report:
     ]
     told = [(path, how) for path, how in changed if path in files or not files]
     others = [path for path, _ in changed if path not in files] if files else []
-    return Report(
+    return AuditReport(
         findings=[Finding("tampered", path, f"is not what dvc.lock says ({how})", REMEDY) for path, how in told],
         unchecked=[f"{path} against dvc.lock, which tells nothing of it" for path in others],
     )

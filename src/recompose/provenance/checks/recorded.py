@@ -29,7 +29,7 @@ class Audited(Results):
         """The metrics of an evaluation as they follow from its scores."""
         return self._numbers[evaluation.key]
 
-    def made(self, recipe: Recipe) -> Mapping[str, Any] | None:
+    def build_info(self, recipe: Recipe) -> Mapping[str, Any] | None:
         """By what, where and when something was made, also where it is not on this disk."""
         return (
             self.record(recipe)["made"] if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)

@@ -8,7 +8,7 @@ from pathlib import Path
 from recompose.data.content import CONTENT, changed, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
-from recompose.report.findings import Finding, Report
+from recompose.report.findings import AuditReport, Finding
 from recompose.report.trust import UNCHECKED, TrustEvaluator
 from recompose.tracks import TRACKS
 
@@ -25,7 +25,7 @@ class StoredCheck:
     """
 
     judge: TrustEvaluator
-    report: Report = field(default_factory=Report)
+    report: AuditReport = field(default_factory=AuditReport)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
     absent: list[str] = field(default_factory=list)  # keys of what is not on this disk
@@ -39,7 +39,7 @@ class StoredCheck:
         """Take the numbers of the evaluations among these, where they can be relied on."""
         for key in keys:
             recipe = self.recipes[key]
-            if recipe.kind == "evaluations" and self.judge.stored.reliable(key):
+            if recipe.kind == "evaluations" and self.judge.stored.is_reliable(key):
                 self._metric(key, recipe, numbers_of)
 
     @cached_property
@@ -58,7 +58,7 @@ class StoredCheck:
                 self.absent.append(key)
             else:
                 remedy = AGAIN if reason.state == "stale" else self.judge.work.store.remedy(recipe)
-                self.report.findings.append(Finding(reason.state, reason.place, reason.what, remedy, (key,)))
+                self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
@@ -92,7 +92,7 @@ class StoredCheck:
         if bad := [
             need.key
             for need in recipe.needs.values()
-            if need.kind == "data" and not self.judge.stored.reliable(need.key)
+            if need.kind == "data" and not self.judge.stored.is_reliable(need.key)
         ]:
             self.report.unchecked.append(f"results/{key}: its numbers need {bad[0]}, which cannot be relied on")
             return

@@ -1,1 +1,1 @@
-"""Figures, a module for each way to draw: plots of numbers, maps of embeddings, galleries of images."""
+"""Figures, a module for each kind of plot: forest plots, sweeps, trade-offs, maps of embeddings."""

@@ -1,4 +1,4 @@
-"""Drawing a figure of any kind."""
+"""The entry point to draw a figure of any kind."""
 
 from recompose.papers.declaration import Paper
 from recompose.report.figures.style import Sheet, styled
@@ -8,6 +8,6 @@ from recompose.tracks.track import function
 
 
 def draw(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Draw a figure from the evaluations that are there."""
+    """Draw a figure from its complete evaluations."""
     with styled():
         function(figures_of(paper)[paper.artifacts[name].kind])(results, paper, name, sheet)

@@ -7,44 +7,46 @@ from recompose.papers.declaration import FOREST, Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
 from recompose.report.claims import verdicts
-from recompose.report.measured import Row, rows_of
+from recompose.report.measured import MeasuredRow, rows_of
 from recompose.report.results import Results
 
 
-def series_of(results: Results, paper: Paper, name: str) -> list[Row]:
-    """What a figure shows, row by row and benchmark by benchmark."""
+def series_of(results: Results, paper: Paper, name: str) -> list[MeasuredRow]:
+    """Return the rows of a figure, row by row and benchmark by benchmark."""
     return list(rows_of(results, paper, name))
 
 
-def by_benchmark(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
-    """The first complete evaluation of each row, by benchmark: of those benchmarks where every row has one.
+def first_evaluations(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
+    """Return the first complete evaluation of each row: benchmark -> row -> evaluation.
 
-    All are of the same data: where seeds draw data of their own, of the first that every row has an evaluation of.
+    Benchmarks where a row has none are left out. All evaluations of a benchmark have the same data: those of the first
+    replicate that every row has an evaluation of.
     """
     rows: dict[str, dict[str, dict[str, Recipe]]] = {}
     for series in series_of(results, paper, name):
-        of_data: dict[str, Recipe] = {}
+        by_data: dict[str, Recipe] = {}
         for evaluation in series.complete:
-            of_data.setdefault(evaluation.needs["data"].digest, evaluation)
-        rows.setdefault(series.benchmark, {})[series.row] = of_data
-    found = {}
-    for benchmark, of_rows in rows.items():
-        first, *others = of_rows.values()
-        common = [data for data in first if all(data in other for other in others)]
-        if common and len(of_rows) == len(paper.artifacts[name].rows):
-            found[benchmark] = {row: of_data[common[0]] for row, of_data in of_rows.items()}
-    return found
+            by_data.setdefault(evaluation.needs["data"].digest, evaluation)
+        rows.setdefault(series.benchmark, {})[series.row] = by_data
+    evaluations = {}
+    for benchmark, by_row in rows.items():
+        common = [data for data in next(iter(by_row.values())) if all(data in by_data for by_data in by_row.values())]
+        if common and len(by_row) == len(paper.artifacts[name].rows):
+            evaluations[benchmark] = {row: by_data[common[0]] for row, by_data in by_row.items()}
+    return evaluations
 
 
-def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """A cell per row and benchmark, for lineage; of claims one per benchmark: a verdict rests on all comparisons. A
-    figure without rows shows data alone.
+def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
+    """Return the cells of a figure's lineage: one for each row and benchmark.
+
+    A forest plot has one for each benchmark, since its verdicts rest on all comparisons, and so has a figure without
+    rows, which shows data alone.
     """
     kind = paper.artifacts[name].kind
     if kind == FOREST:
-        return list(_of_claims(results, paper, name))
+        return list(_forest_cells(results, paper, name))
     if not paper.artifacts[name].rows:
-        return list(_of_benchmarks(results, paper, kind))
+        return list(_data_cells(results, paper, kind))
     return [
         Cell(
             series.row,
@@ -62,15 +64,15 @@ def cells_of(results: Results, paper: Paper, name: str) -> list[Cell]:
     ]
 
 
-def _of_claims(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    of_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
-    for benchmark, cell in of_benchmark.items():
-        place = {"row": "all claims", "column": f"{benchmark} {FOREST}", "text": FOREST, "part": "", "metric": ""}
-        yield replace(cell, **place, n=len(cell.made_from))  # type: ignore[arg-type]
+def _forest_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    by_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
+    for benchmark, cell in by_benchmark.items():
+        column, n = f"{benchmark} {FOREST}", len(cell.made_from)
+        yield replace(cell, row="all claims", column=column, text=FOREST, part="", metric="", n=n)
 
 
-def _of_benchmarks(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
+def _data_cells(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
     for benchmark in results.benchmarks(paper.track):
         source = (results.data(paper.track, benchmark).key,)
-        place = f"{benchmark} {kind}"
-        yield Cell("data", place, "measured", kind, n=1, made_from=source, expected=source, benchmark=benchmark)
+        column = f"{benchmark} {kind}"
+        yield Cell("data", column, "measured", kind, n=1, made_from=source, expected=source, benchmark=benchmark)

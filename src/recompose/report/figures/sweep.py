@@ -1,7 +1,6 @@
 """Plots of metrics over a setting."""
 
 from math import nan
-from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -13,55 +12,55 @@ from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
 from recompose.tracks import TRACKS
 
-MAGNITUDES = 50  # the largest number is so many times the smallest one
+MAGNITUDES = 50  # ratio of the largest to the smallest number above which the axis is logarithmic
 
 
 def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Metrics over a setting, a column for each benchmark and a row for each metric.
+    """Draw metrics over a setting, a column for each benchmark and a row for each metric.
 
-    A metric that an evaluation has not, since a profile may lack suites, is no point.
+    A metric that an evaluation does not have, since a profile may lack suites, has no point.
     """
     artifact, track = paper.artifacts[name], TRACKS[paper.track]
     view = next(iter(artifact.all_views.values()))
-    of = {column: (metric, track.description_of(metric)) for column, metric in view.columns.items()}
-    rows: list[dict[str, Any]] = [
+    metrics = {column: (metric, track.description_of(metric)) for column, metric in view.columns.items()}
+    rows = [
         {
             "dataset": series.benchmark,
             "x": float(series.row),
             "seed": evaluation.labels["seed"],
             **{
-                column: about.factor * results.metrics(evaluation).get(metric, nan)
-                for column, (metric, about) in of.items()
+                column: description.factor * results.metrics(evaluation).get(metric, nan)
+                for column, (metric, description) in metrics.items()
             },
         }
         for series in series_of(results, paper, name)
         for evaluation in series.complete
     ]
-    points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *of])
+    points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *metrics])
     benchmarks = list(points["dataset"].unique())
-    figure, axes = panels(len(of), len(benchmarks))
-    for line, (column, (_, about)) in zip(axes, of.items(), strict=True):
+    figure, axes = panels(len(metrics), len(benchmarks))
+    for line, (column, (_, description)) in zip(axes, metrics.items(), strict=True):
         for axis, benchmark in zip(line, benchmarks, strict=False):
-            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, about.unit)
+            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, description.unit)
             axis.set_xlabel(artifact.x_label)
     sheet.write(figure, points)
 
 
 def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, benchmark: str, column: str, unit: str) -> None:
-    """The mean at each number, with the standard deviation over seeds where there are several."""
+    """Draw the mean at each number, with the standard deviation over seeds if there are several."""
     by_x = points.groupby("x")[column]
     spread = by_x.std().fillna(0)
     axis.errorbar(by_x.mean().index, by_x.mean(), yerr=spread, marker="o", markersize=3.5, linewidth=1.2, capsize=2)
     axis.set_ylabel(f"{column} ({unit})" if unit else column)
-    _place(axis, sorted(points["x"].unique()))
+    _set_ticks(axis, sorted(points["x"].unique()))
     axis.tick_params(axis="x", labelsize=7)
     counts = [str(count) for count in sorted(points.groupby("x")["seed"].nunique().unique())]
     axis.set_title(f"{benchmark}, n = {' or '.join(counts)}")
     sns.despine(ax=axis)
 
 
-def _place(axis: plt.Axes, numbers: list[float]) -> None:
-    """A tick at each number; those of several magnitudes are placed by their logarithm, with room for zero."""
+def _set_ticks(axis: plt.Axes, numbers: list[float]) -> None:
+    """Set a tick at each number; numbers of several magnitudes have a logarithmic axis with room for zero."""
     positive = [number for number in numbers if number > 0]
     if positive and max(positive) > MAGNITUDES * min(positive):
         axis.set_xscale("symlog", linthresh=min(positive), linscale=0.5)

@@ -1,4 +1,4 @@
-"""Trade-offs: of two accuracies one rises and one falls as a bias grows."""
+"""Trade-offs between two accuracies: one rises and one falls as a bias grows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +23,10 @@ LEGEND_COLUMNS = 4
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """Two kinds of accuracy, how they are called and where an evaluation's are read.
+    """Two kinds of accuracy with their labels and their reader.
 
-    ``read`` gives accuracies [points] by rising bias, as fractions: those that rise, and those that fall.
+    ``read`` returns the accuracies of an evaluation [points] by rising bias, as fractions: those that rise, and those
+    that fall.
     """
 
     rising: str
@@ -34,7 +35,7 @@ class Tradeoff:
 
 
 def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet, tradeoff: Tradeoff) -> None:
-    """The accuracy that falls over the one that rises, a panel for each data set."""
+    """Draw the falling accuracy over the rising one, a panel for each data set."""
     parts = [
         _sampled(tradeoff, *tradeoff.read(results, evaluation)).assign(
             dataset=series.benchmark, row=series.row, seed=evaluation.labels["seed"]
@@ -52,14 +53,14 @@ def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet, tradeof
 
 
 def mean_curves(results: Results, track: str, tradeoff: Tradeoff) -> str:
-    """The mean of the accuracy that falls of each method at each whole percent of the one that rises, as CSV.
+    """Return the mean falling accuracy of each method at each whole percent of the rising one, as CSV.
 
-    Of the track's first data set; a method's column ends where the accuracy that rises does.
+    It is for the track's first data set; a method's column ends at its highest rising accuracy.
     """
     plan = results.plan.tracks[track]
     benchmark = next(iter(plan.benchmarks))
     columns = {
-        method: _mean_curve([tradeoff.read(results, each) for each in complete])
+        method: _mean_curve([tradeoff.read(results, evaluation) for evaluation in complete])
         for method in plan.methods
         if (complete := results.complete(track, method, benchmark))
     }
@@ -71,26 +72,24 @@ def mean_curves(results: Results, track: str, tradeoff: Tradeoff) -> str:
 
 
 def _mean_curve(curves: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """What falls [101] at whole percents of what rises; NaN where a seed does not reach it."""
+    """Return the falling accuracy [101] at whole percents of the rising one; NaN where a seed does not reach it."""
     grid = np.linspace(0, 1, 101)
-    falling = []
-    for rises, falls in curves:
-        place = np.searchsorted(rises, grid)
-        falling.append(np.append(falls, np.nan)[place])
-    return 100 * np.mean(falling, axis=0)
+    resampled = []
+    for rising, falling in curves:
+        place = np.searchsorted(rising, grid)
+        resampled.append(np.append(falling, np.nan)[place])
+    return 100 * np.mean(resampled, axis=0)
 
 
-def _sampled(tradeoff: Tradeoff, rises: np.ndarray, falls: np.ndarray) -> pd.DataFrame:
-    """What falls over what rises, in percent, at a grid of the latter: the highest that still gives each."""
-    grid = np.linspace(0, rises[-1], GRID)
-    highest = falls[np.searchsorted(rises, grid, side="left")]  # the curve is a staircase
+def _sampled(tradeoff: Tradeoff, rising: np.ndarray, falling: np.ndarray) -> pd.DataFrame:
+    """Return both accuracies in percent at a grid of the rising one: each with the highest falling one that allows it."""
+    grid = np.linspace(0, rising[-1], GRID)
+    highest = falling[np.searchsorted(rising, grid, side="left")]  # the curve is a staircase
     return pd.DataFrame({tradeoff.rising: 100 * grid, tradeoff.falling: 100 * highest})
 
 
 def _draw_curves(axis: plt.Axes, points: pd.DataFrame, dataset: str, tradeoff: Tradeoff) -> None:
-    """A line for each row: both accuracies are averaged over seeds at equal shares of the way along each seed's
-    curve.
-    """
+    """Draw a line for each row: both accuracies are averaged over seeds at equal fractions of each seed's curve."""
     x, y = tradeoff.rising, tradeoff.falling
     points = points.assign(step=points.groupby(["row", "seed"]).cumcount())
     rows = list(points["row"].unique())

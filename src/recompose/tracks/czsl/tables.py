@@ -8,9 +8,9 @@ import numpy as np
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.cells import Cell
-from recompose.report.measured import of_data, over_seeds
+from recompose.report.measured import data_cell, mean_cell
 from recompose.report.results import Results
-from recompose.report.seeds import in_shared_worlds
+from recompose.report.seeds import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
@@ -32,7 +32,7 @@ def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 count = of_split.get(row, total)
                 share = round(100 * count / total, 1)
                 for column, value in (("count", count), ("instance %", share)):
-                    yield of_data(data, row.capitalize(), f"{benchmark} {split} {column}", value, benchmark)
+                    yield data_cell(data, row.capitalize(), f"{benchmark} {split} {column}", value, benchmark)
 
 
 def group_counts(data: PairData, split: str) -> dict[str, int]:
@@ -56,7 +56,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             for group in (*SEEN, "seen", "unseen"):
                 row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
-                yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
+                yield replace(data_cell(data, row, f"{benchmark} samples", samples, benchmark), view=view)
                 of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
                 planned = {method: results.planned(paper.track, method, benchmark) for method in of}
                 for column, method in ((without, first), (with_it, second)):
@@ -64,7 +64,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                         continue
                     values = [results.metrics(each).get(metric, np.nan) for each in of[method]]
                     about = TRACKS[paper.track].description_of(metric)
-                    cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
+                    cell = mean_cell(row, f"{benchmark} {column}", values, of[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, metric=metric, better=0)
                 if not elsewhere and bool(planned[first]) == bool(planned[second]):
                     both = (first, second)
@@ -80,7 +80,7 @@ def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
     of_each = [results.planned(paper.track, method, benchmark) for method in methods]
-    of_both = in_shared_worlds(of_each)  # a profile may ask for more replicates of one of them
+    of_both = shared_replicates(of_each)  # a profile may ask for more replicates of one of them
     planned = [each for of_method in of_both for each in of_method]
     by_seed: list[dict[int, Recipe]] = [
         {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
@@ -93,5 +93,5 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str,
     ]
     paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
     about = TRACKS[paper.track].description_of(metric)
-    cell = over_seeds(row, f"{benchmark} delta", values, paired, planned, about)
+    cell = mean_cell(row, f"{benchmark} delta", values, paired, planned, about)
     return replace(cell, beside=methods if of_both != of_each else ())

@@ -12,7 +12,7 @@ from PIL import Image
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures.series import by_benchmark
+from recompose.report.figures.series import first_evaluations
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
 from recompose.report.results import Results
 from recompose.tracks.czsl.data.pairs import PairData
@@ -68,7 +68,7 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     all tell wrong; with one, the first images of seen and of unseen pairs, each of another pair.
     """
     shown: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
-    for runs in by_benchmark(results, paper, name).values():
+    for runs in first_evaluations(results, paper, name).values():
         images = TestImages.of(results, next(iter(runs.values())).needs["data"])
         top = {row: read_scores(results, run).top for row, run in runs.items()}
         shown += [(images, image, {row: found[image] for row, found in top.items()}) for image in _chosen(images, top)]
@@ -248,5 +248,5 @@ def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
 
 
 def _single(results: Results, paper: Paper, name: str) -> Iterator[Recipe]:
-    for runs in by_benchmark(results, paper, name).values():
+    for runs in first_evaluations(results, paper, name).values():
         yield next(iter(runs.values()))

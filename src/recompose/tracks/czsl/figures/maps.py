@@ -10,8 +10,8 @@ from matplotlib import pyplot as plt
 from recompose.backbones.arrays import ShardedArray
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures.plane import flatten, looks
-from recompose.report.figures.series import by_benchmark
+from recompose.report.figures.plane import flatten, point_styles
+from recompose.report.figures.series import first_evaluations
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
 from recompose.report.results import Results
 from recompose.tracks.czsl.data.pairs import Pair, PairData
@@ -79,7 +79,7 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
 
 
 def _evaluations(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, Recipe]]:
-    for dataset, runs in by_benchmark(results, paper, name).items():
+    for dataset, runs in first_evaluations(results, paper, name).items():
         yield dataset, next(iter(runs.values()))
 
 
@@ -141,7 +141,7 @@ def _draw(
 
 
 def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:
-    of_name = dict(zip(sorted(points["colour"].unique()), looks(), strict=False))
+    of_name = dict(zip(sorted(points["colour"].unique()), point_styles(), strict=False))
     for kind, found in points.groupby("kind", sort=False):
         faces, edges = zip(*(of_name[name] for name in found["colour"]), strict=True)
         # hollow points need their edge's colour; prototypes stand out by a dark one

@@ -10,7 +10,7 @@ from PIL import Image, ImageOps
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures.series import by_benchmark
+from recompose.report.figures.series import first_evaluations
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
 from recompose.tracks.gzsl.stored import read_classes, read_embeddings, read_scores
@@ -26,7 +26,7 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     """
     chosen = [
         _frame(results, evaluation).assign(dataset=dataset)
-        for dataset, rows in by_benchmark(results, paper, name).items()
+        for dataset, rows in first_evaluations(results, paper, name).items()
         for evaluation in rows.values()
     ]
     points = pd.concat(chosen, ignore_index=True) if chosen else pd.DataFrame(columns=[*COLUMNS, "root"])

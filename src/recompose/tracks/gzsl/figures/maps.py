@@ -8,8 +8,8 @@ from matplotlib import pyplot as plt
 
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures.plane import flatten, looks
-from recompose.report.figures.series import by_benchmark
+from recompose.report.figures.plane import flatten, point_styles
+from recompose.report.figures.series import first_evaluations
 from recompose.report.figures.style import COLUMN_WIDTH, Sheet
 from recompose.report.results import Results
 from recompose.tracks.gzsl.data.classes import ClassData
@@ -27,7 +27,7 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
     """
     frames = [
         frame.assign(dataset=dataset)
-        for dataset, rows in by_benchmark(results, paper, name).items()
+        for dataset, rows in first_evaluations(results, paper, name).items()
         for evaluation in rows.values()
         for frame in _frames(results, evaluation)
     ]
@@ -66,7 +66,7 @@ def _some_classes(data: ClassData) -> list[int]:
 
 
 def _draw(axis: plt.Axes, points: pd.DataFrame) -> None:
-    of_name = dict(zip(sorted(points["class"].unique()), looks(), strict=False))
+    of_name = dict(zip(sorted(points["class"].unique()), point_styles(), strict=False))
     for seen, marker in ((True, "o"), (False, "^")):
         of_kind = points[points["seen"] == seen]
         faces, edges = ([of_name[name][side] for name in of_kind["class"]] for side in (0, 1))
