@@ -344,7 +344,7 @@ class _Graph:
         organized = self.entity(
             "#action/snakemake",
             "OrganizeAction",
-            name="Snakemake carries the workflow out",
+            name="Snakemake runs the workflow",
             instrument=engine,
             object=controls,
             result=whole,

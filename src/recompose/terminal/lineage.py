@@ -9,6 +9,7 @@ from rich.tree import Tree
 
 from recompose.digest import digest, short
 from recompose.provenance.diff import Diff
+from recompose.provenance.documents import Document, Record
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
@@ -16,7 +17,7 @@ from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import escape_markup, state_colour
 from recompose.workspace import Workspace
 
-Facts = dict[str, Any]  # by title
+Facts = Document  # by title
 
 
 def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResult) -> None:
@@ -83,15 +84,13 @@ def _without(values: Facts, common: Facts) -> Facts:
     return {name: value for name, value in values.items() if name not in common}
 
 
-def _facts(
-    work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None
-) -> tuple[Facts, Facts, Facts]:
+def _facts(work: Workspace, key: str, record: Record, made: Record | None) -> tuple[Facts, Facts, Facts]:
     """Return the parameters, the needs and the other facts of something stored."""
     needs = {role: f"{need['kind']}/{short(need['digest'])}" for role, need in record["needs"].items()}
     return dict(_flat(record["document"])), needs, _other_facts(work, key, record, made)
 
 
-def _other_facts(work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None) -> Facts:
+def _other_facts(work: Workspace, key: str, record: Record, made: Record | None) -> Facts:
     lines = {
         "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
         "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
@@ -107,7 +106,7 @@ def _other_facts(work: Workspace, key: str, record: dict[str, Any], made: dict[s
     return lines
 
 
-def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{path}{name}.")

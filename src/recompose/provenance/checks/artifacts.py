@@ -126,8 +126,8 @@ class ArtifactCheck:
             for why in self.evaluator.other_record(self._place, key):
                 place, _, problem = why.partition(" ")
                 self._add_finding("tampered", place, problem, REMAKE, key)
-        for mark in self.evaluator.marks(self._place):
-            self._add_finding(mark.state, self._place, mark.why, REMEDIES[mark.state], *mark.keys)
+        for caveat in self.evaluator.marks(self._place):
+            self._add_finding(caveat.state, self._place, caveat.why, REMEDIES[caveat.state], *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for key, cell in self._cells.items():
             verdict = self.evaluator.verdict(self._place, cell)
