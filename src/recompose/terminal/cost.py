@@ -68,7 +68,7 @@ def sentences(impact: EditImpact) -> Iterator[str]:
         yield "The edit changes no run."
     if impact.dropped:
         yield (
-            f"{pluralize(impact.dropped, 'run')} no longer needed; `recompose store prune` removes those that no "
+            f"No longer needed: {pluralize(impact.dropped, 'run')}. `recompose store prune` removes those that no "
             f"profile needs."
         )
     missing = impact.to_make
@@ -76,7 +76,7 @@ def sentences(impact: EditImpact) -> Iterator[str]:
     if missing:
         yield from total(impact)
     if unrelated := sum(not item.new for item in missing) if impact.edits else 0:
-        yield f"{pluralize(unrelated, 'job')} of these would be left without the edit as well."
+        yield f"{unrelated} of these jobs would be left without the edit as well."
     yield from _artifacts(impact)
 
 
