@@ -24,7 +24,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 1
-    said = "recompose: torch.cuda is not installed: `make environment` installs what is needed\n"
+    said = "recompose: torch.cuda is not installed; `make environment` installs it\n"
     assert capsys.readouterr().err == said
 
 

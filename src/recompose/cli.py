@@ -1,4 +1,4 @@
-"""The command line: one thin subcommand per phase, and what people ask of the results."""
+"""The command line: one thin subcommand per phase, and the questions that people ask about results."""
 
 import errno
 import gc
@@ -26,41 +26,41 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # joins the lines of a paragraph
     pretty_exceptions_enable=False,
 )
-store_app = typer.Typer(help="Look after results/: what is complete, damaged, or needed no more.", no_args_is_help=True)
+store_app = typer.Typer(help="Maintain results/: verify, discard, prune.", no_args_is_help=True)
 app.add_typer(store_app, name="store")
 
-Receipt = Annotated[Path | None, typer.Option(help="Where to state that it is made.", hidden=True)]
+Receipt = Annotated[Path | None, typer.Option(help="The receipt to write.", hidden=True)]
 T = TypeVar("T")
-REMEDIES = {  # of what the file system refuses
-    errno.EACCES: "this user may not use it; let them, or work in a clone of their own",
-    errno.EROFS: "work in a clone on a file system that can be written",
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room; what is whole is kept, and the same command goes on"),
+REMEDIES = {  # of errors of the file system
+    errno.EACCES: "this user has no permission; grant it, or work in a separate clone",
+    errno.EROFS: "work in a clone on a writable file system",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space; the same command continues from what is complete"),
 }
-ArtifactFile = Annotated[Path, typer.Argument(help="An artifact, such as msci/table-2, or a file of it.")]
+ArtifactFile = Annotated[Path, typer.Argument(help="An artifact, such as msci/table-2, or one of its files.")]
 Row = Annotated[str, typer.Option(help="The row's name, such as CSP.")]
 Column = Annotated[str, typer.Option(help='The column\'s name, such as "shapes-pairs AUC".')]
-View = Annotated[str | None, typer.Option(help="The way of measuring, where a table has several; the first.")]
-JSON = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]
-All = Annotated[bool, typer.Option("--all", help="A line for each method, data set and step.")]
+View = Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")]
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+All = Annotated[bool, typer.Option("--all", help="Show each method, data set and step.")]
 
 
-_prepared: list[tuple[Workspace, str]] = []  # the workspace that a server has planned, and its params.yaml
+_prepared: list[tuple[Workspace, str]] = []  # the workspace that the server has planned, and its params.yaml
 
 
 def prepare_workspace() -> None:
-    """Plan once, for the commands of all processes that are forked from this one.
+    """Plan once, for all processes that are forked from this one.
 
     Raises:
         RecomposeError: params.yaml or a paper is wrong.
     """
     work = Workspace(Path.cwd())
     text = (work.root / "params.yaml").read_text(encoding="utf-8")
-    _ = [recipe.key for recipe in work.plan.by_key.values()]  # sources are read and digested
+    _ = [recipe.key for recipe in work.plan.by_key.values()]  # reads and digests the sources
     _prepared[:] = [(work, text)]
 
 
 def _workspace() -> Workspace:
-    """Return the workspace of this folder, planned already where this process was forked from one that did."""
+    """Return the workspace of this folder, already planned where this process was forked from one that did so."""
     here = Path.cwd()
     for work, text in _prepared:
         if work.root == here and (here / "params.yaml").read_text(encoding="utf-8") == text:
@@ -72,12 +72,12 @@ def _workspace() -> Workspace:
 def make(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="What to make: KIND/FOLDER below results/, or the first characters of a digest."),
+        typer.Argument(help="Results to make: KIND/FOLDER below results/, or the first characters of a digest."),
     ] = None,
-    job: Annotated[str | None, typer.Option(help="A job of a workflow, which says what to make.", hidden=True)] = None,
+    job: Annotated[str | None, typer.Option(help="A job of a workflow, instead of names.", hidden=True)] = None,
     receipt: Receipt = None,
 ) -> None:
-    """Make stored things, with all that they need, where they are not complete: data, backbones, features, grids,
+    """Make results, and everything that they need, where they are not complete: data, backbones, features, grids,
     pixels, runs, evaluations.
     """
     from recompose import phases
@@ -89,10 +89,10 @@ def make(
         engine = Engine(work)
         be_quiet()
         keys = engine.job(job).keys
-        if gone := [key for key in keys if key not in work.plan.by_key]:
+        if removed := [key for key in keys if key not in work.plan.by_key]:
             raise ChangedError(
-                f"{gone[0]} is not in the plan any more: params.yaml or the code changed since the workflow "
-                f"started; start it again"
+                f"{removed[0]} is no longer in the plan: params.yaml or the code changed since the workflow started; "
+                f"start it again"
             )
         recipes = [work.plan.by_key[key] for key in keys]
     else:
@@ -107,7 +107,7 @@ def artifacts(
     name: Annotated[str, typer.Argument(help="A paper, such as msci, or one of its artifacts, such as msci/table-2.")],
     receipt: Receipt = None,
 ) -> None:
-    """Make the tables and figures of a paper, or one of them, from what is stored."""
+    """Make the tables and figures of a paper, or one of them, from stored results."""
     from recompose.engine import Engine
     from recompose.report.artifacts import make_artifacts
     from recompose.report.kinds import artifact_files
@@ -116,15 +116,15 @@ def artifacts(
     end_at_once()
     work = _workspace()
     paper, _, artifact = name.partition("/")
-    declared = _one_of("paper", paper, {each.name: each for each in work.papers})
+    declared = _one_of("paper", paper, {candidate.name: candidate for candidate in work.papers})
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
-    wanted = [artifact] if artifact else list(declared.artifacts)
-    make_artifacts(Results(work), declared, wanted)
+    names = [artifact] if artifact else list(declared.artifacts)
+    make_artifacts(Results(work), declared, names)
     engine = Engine(work)
-    engine.write_artifact_receipts(declared, wanted)
+    engine.write_artifact_receipts(declared, names)
     if receipt:
-        files = [work.reports / paper / file for each in wanted for file in artifact_files(declared, each)]
-        needs = {need.key: need for each in wanted for need in engine.artifacts[paper, each].needs.values()}
+        files = [work.reports / paper / file for name in names for file in artifact_files(declared, name)]
+        needs = {need.key: need for name in names for need in engine.artifacts[paper, name].needs.values()}
         engine.write_receipt(work.root / receipt, files, needs.values())
 
 
@@ -132,10 +132,10 @@ def artifacts(
 def report(
     receipt: Receipt = None,
     to_come: Annotated[
-        list[str] | None, typer.Option(help="A paper whose artifacts are being made.", hidden=True)
+        list[str] | None, typer.Option(help="A paper whose artifacts are not complete yet.", hidden=True)
     ] = None,
 ) -> None:
-    """Write the report site, the index for code hosts and the metrics that DVC compares."""
+    """Write the report site, its index for code hosts, and the metrics that DVC compares."""
     from recompose.engine import Engine
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import write_index
@@ -147,8 +147,8 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = PublishedLineage.read_valid(work.reports, papers)
-    gc.freeze()  # lineages stay to the end, too
+    published = PublishedLineage.checked(work.reports, papers)
+    gc.freeze()  # lineages live to the end as well
     audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
     files = write_index(Results(work), papers, published, page(site, work.reports))
@@ -159,9 +159,9 @@ def report(
 
 @app.command()
 def parameters(
-    schema: Annotated[bool, typer.Option("--schema", help="The JSON schema of params.yaml instead.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of params.yaml instead.")] = False,
 ) -> None:
-    """Say of every parameter what it means and what it may be."""
+    """Describe every parameter and its allowed values."""
     from recompose.params import json_schema, reference
     from recompose.tracks import FORMS
 
@@ -170,29 +170,31 @@ def parameters(
 
 @app.command()
 def evaluate(
-    model: Annotated[str, typer.Option(help="An architecture, of open_clip or ours, such as ViT-B-32.")],
+    model: Annotated[str, typer.Option(help="An architecture of open_clip or of this project, such as ViT-B-32.")],
     weights: Annotated[
         str,
-        typer.Option(help="A file, a tag of open_clip, such as openai, or a folder results/runs/... of a run of ours."),
+        typer.Option(help="A file, a tag of open_clip such as openai, or a folder results/runs/... of a run."),
     ],
-    suites: Annotated[str, typer.Option(help="Names of suites with commas between them; all: those that are there.")],
-    out: Annotated[Path, typer.Option(help="The folder that results go to; a killed evaluation goes on there.")],
+    suites: Annotated[
+        str, typer.Option(help="Names of suites, separated by commas; all: every one whose data is there.")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for results; an interrupted evaluation continues there.")],
     data: Annotated[Path, typer.Option(help="The folder of the suites' raw files.")] = Path("data/vlc"),
-    batch_size: Annotated[int, typer.Option(min=1, help="Images or texts that are encoded at a time.")] = 256,
-    precision: Annotated[str, typer.Option(help="fp32, fp16, bf16; auto: fp16 on a GPU, fp32 elsewhere.")] = "auto",
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU where there is one.")] = "auto",
+    batch_size: Annotated[int, typer.Option(min=1, help="The number of images or texts to encode at a time.")] = 256,
+    precision: Annotated[str, typer.Option(help="fp32, fp16, bf16; auto: fp16 on a GPU, otherwise fp32.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; auto: a GPU if there is one.")] = "auto",
     activation: Annotated[
-        str, typer.Option(help="gelu, quick_gelu; auto: what the weights are known to be trained with.")
+        str, typer.Option(help="gelu, quick_gelu; auto: the one that the weights were trained with.")
     ] = "auto",
     alpha: Annotated[
-        float, typer.Option(min=0, max=1, help="Of a run of ours: the share of what training left (WiSE-FT).")
+        float, typer.Option(min=0, max=1, help="The share of the trained weights of a run (WiSE-FT).")
     ] = 1.0,
     skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Leave out, and count, what shows images that cannot be read.")
+        bool, typer.Option("--skip-broken", help="Leave out, and count, items whose images cannot be read.")
     ] = False,
 ) -> None:
-    """Evaluate any CLIP on suites of images and texts, outside of any paper: prints a table, and writes scores.csv,
-    results.json and the scores themselves.
+    """Evaluate any CLIP on suites of images and texts, outside of any paper. Print a table, and write scores.csv,
+    results.json and the scores of all items.
     """
     from recompose.terminal.evaluate import show_evaluation
     from recompose.tracks.track import function
@@ -216,11 +218,11 @@ def evaluate(
 @app.command()
 def summary(
     began: Annotated[
-        float | None, typer.Option(help="When the work began, in seconds since 1970.", hidden=True)
+        float | None, typer.Option(help="The start of the work, in seconds since 1970.", hidden=True)
     ] = None,
 ) -> None:
-    """Say in six lines what the reports hold: what was made, how long it took, headline numbers, whether they are such
-    that methods can be told apart, the audit, and the page.
+    """Summarize the reports in six lines: what was made, its cost, headline numbers, the state of the instrument, the
+    audit, and the page to open.
     """
     from recompose.terminal.summary import show_summary
 
@@ -230,39 +232,41 @@ def summary(
 
 @app.command()
 def plan(every: All = False, as_json: JSON = False) -> None:
-    """Say what the parameters ask for, for which papers, what of it is there, and what the rest will take."""
+    """Show what the parameters ask for, for which papers, which part is complete, and the time that is left."""
     from recompose.engine import Engine
     from recompose.machine import probe
-    from recompose.monitor.work_plan import outlook
+    from recompose.monitor.work_plan import plan_work
     from recompose.terminal.plan import show_plan
 
     probe()
     engine = Engine(_workspace())
-    planned = outlook(engine)
+    work_plan = plan_work(engine)
     if as_json:
-        print(json.dumps(planned.document(), indent=2))
+        print(json.dumps(work_plan.document(), indent=2))
     else:
-        show_plan(Console(), engine, planned, every=every)
+        show_plan(Console(), engine, work_plan, every=every)
 
 
 @app.command()
 def reproduce(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(help="What Snakemake is to make, such as msci or reports/demo/msci/table-2.csv; everything."),
+        typer.Argument(
+            help="Targets of Snakemake, such as msci or reports/demo/msci/table-2.csv. Default: everything."
+        ),
     ] = None,
 ) -> None:
-    """Make what is missing with Snakemake, and show how far each paper is, what trains, and numbers as they come."""
+    """Make what is missing with Snakemake, and show the progress of each paper, running jobs, and new numbers."""
     from recompose.engine import Engine
     from recompose.machine import probe
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall
-    from recompose.monitor.work_plan import outlook
+    from recompose.monitor.work_plan import plan_work
     from recompose.terminal.live import follow, show_opening
 
-    probe()  # times are told, and records keep, in terms of this machine
+    probe()  # estimates and records are in terms of this machine's speed
     engine, console = Engine(_workspace()), Console()
-    reproduction = Reproduction(engine, targets or (), outlook(engine).wall_share)
+    reproduction = Reproduction(engine, targets or (), plan_work(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
     raise typer.Exit(follow(console, reproduction, SnakemakeCall(Path.cwd(), Path("results"), targets or ())))
 
@@ -270,11 +274,11 @@ def reproduce(
 @app.command()
 def timing(
     methods: Annotated[
-        list[str] | None, typer.Argument(help="Methods, such as msci; all not timed on this machine yet.")
+        list[str] | None, typer.Argument(help="Methods, such as msci. Default: all not timed on this machine.")
     ] = None,
 ) -> None:
-    """Train each method for a few steps on each data set with each backbone, on noise, and write down what that takes:
-    `plan`, `cost` and `doctor` then tell time and memory of what was never run. It needs no data and no weights.
+    """Train each method for a few steps on each data set with each backbone, on noise, and store its time and memory.
+    `plan`, `cost` and `doctor` then estimate what was never run. No data and no weights are needed.
     """
     from recompose.monitor.timing_runs import representatives, time_runs
     from recompose.terminal.timing import line, verdict
@@ -293,15 +297,15 @@ def timing(
 
 @app.command()
 def doctor(as_json: JSON = False) -> None:
-    """Look at this machine before any work: Python, packages, GPUs and their memory, disk, data and weights with their
-    checksums, scheduler; ends with an error where something would stop the chosen profile, and says what to do.
+    """Check this machine before any work: Python, packages, GPUs and their memory, disk, data and weights with their
+    checksums, scheduler. Suggest remedies, and fail where something would stop the chosen profile.
     """
-    from recompose.monitor.doctor import STOPS, Machine, examine
+    from recompose.monitor.doctor import STOPS, SystemInfo, examine
     from recompose.terminal.doctor import show_doctor
 
-    checks = examine(_workspace(), Machine.here())
+    checks = examine(_workspace(), SystemInfo.here())
     if as_json:
-        print(json.dumps([asdict(check) for check in checks], indent=2))
+        print(json.dumps([check.document() for check in checks], indent=2))
     else:
         show_doctor(Console(), checks)
     raise typer.Exit(1 if any(check.state == STOPS for check in checks) else 0)
@@ -309,25 +313,25 @@ def doctor(as_json: JSON = False) -> None:
 
 @app.command()
 def status(
-    watch: Annotated[bool, typer.Option("--watch", help="Go on showing it until nothing runs or waits.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep showing it until nothing runs or waits.")] = False,
     as_json: JSON = False,
 ) -> None:
-    """Say how the runs stand and how far they are; ends with an error where one failed or is damaged."""
+    """Show the state of all runs and their progress; fail where one failed or is damaged."""
     from recompose.machine import probe
     from recompose.monitor.status import Observer
     from recompose.terminal import status as terminal
 
     probe()
     if watch and as_json:
-        raise typer.BadParameter("--json is one document: ask for it without --watch, as often as you like")
+        raise typer.BadParameter("--json prints one document: use it without --watch")
     work = _workspace()
     console, observer = Console(), Observer(work, work.papers)
-    now = terminal.watch(console, observer) if watch else observer.look()
+    current = terminal.watch(console, observer) if watch else observer.look()
     if as_json:
-        print(json.dumps(now.document(), indent=2))
+        print(json.dumps(current.document(), indent=2))
     elif not watch:
-        console.print(terminal.rendered(now))
-    raise typer.Exit(0 if now.fine else 1)
+        console.print(terminal.rendered(current))
+    raise typer.Exit(0 if current.is_fine else 1)
 
 
 @app.command()
@@ -335,23 +339,23 @@ def cost(
     edits: Annotated[
         list[str] | None,
         typer.Option(
-            "--edit", help="PATH=VALUE of params.yaml, such as czsl.methods.csp.training.lr=0.01; may be repeated."
+            "--edit", help="PATH=VALUE in params.yaml, such as czsl.methods.csp.training.lr=0.01; repeatable."
         ),
     ] = None,
     every: All = False,
     as_json: JSON = False,
 ) -> None:
-    """Say what is left to make, or would be after edits of params.yaml, and what it takes; makes and edits nothing."""
+    """Estimate the work that is left, or the work that edits of params.yaml would cause. Nothing is made or edited."""
     from recompose.machine import probe
-    from recompose.monitor.edit_impact import consequences
+    from recompose.monitor.edit_impact import estimate_impact
     from recompose.terminal.cost import show_cost
 
     probe()
-    costs = consequences(Path.cwd(), tuple(edits or ()))
+    impact = estimate_impact(Path.cwd(), tuple(edits or ()))
     if as_json:
-        print(json.dumps(costs.document(), indent=2))
+        print(json.dumps(impact.document(), indent=2))
     else:
-        show_cost(Console(), costs, every=every)
+        show_cost(Console(), impact, every=every)
 
 
 @app.command()
@@ -362,7 +366,7 @@ def trace(
     view: View = None,
     as_json: JSON = False,
 ) -> None:
-    """Say what made a number, from what, where, at what cost, and whether it still holds; every file behind it is
+    """Trace a number: the runs, code, data and cost behind it, and whether it still holds. Every file behind it is
     verified.
     """
     from recompose.provenance.trace import trace as trace_cell
@@ -381,14 +385,14 @@ def trace(
 def audit(
     as_json: JSON = False,
     against: Annotated[
-        str | None, typer.Option(help="A git revision, such as HEAD: compare every number with itself there, instead.")
+        str | None, typer.Option(help="A git revision, such as HEAD: only compare every number with its value there.")
     ] = None,
 ) -> None:
-    """Check that everything the reports show follows from evaluations, and that these are the ones asked for now.
+    """Check that the reports follow from their evaluations, and that the parameters still ask for these.
 
-    Every number is taken anew from stored scores, every file is read and compared with its digest, and everything
-    stored with the current parameters, code and inputs. Ends with an error where something does not hold. Without
-    results/ it checks what can be checked, and says what cannot.
+    Recompute every number from stored scores, verify the digest of every file, and compare every result with the
+    current parameters, code and inputs. Fail where something does not hold. Without results/, check what can be
+    checked, and list what cannot.
     """
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
@@ -401,12 +405,12 @@ def audit(
     if against:
         comparison = compare(work.reports, papers, against)
         if as_json:
-            print(json.dumps(asdict(comparison) | {"same": comparison.same}, indent=2))
+            print(json.dumps(asdict(comparison) | {"same": comparison.is_same}, indent=2))
         else:
             show_comparison(Console(), comparison)
-        raise typer.Exit(0 if comparison.same else 1)
-    published = PublishedLineage.read_valid(work.reports, papers)
-    gc.freeze()  # lineages stay to the end, too
+        raise typer.Exit(0 if comparison.is_same else 1)
+    published = PublishedLineage.checked(work.reports, papers)
+    gc.freeze()  # lineages live to the end as well
     audited = audit_all(work, papers, published)
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
@@ -418,33 +422,33 @@ def audit(
 @app.command()
 def downstream(
     run: Annotated[
-        str, typer.Argument(help="The first characters of a digest, or of a place below results/, such as runs/0123.")
+        str, typer.Argument(help="The first characters of a digest, or of a place below results/ such as runs/0123.")
     ],
     as_json: JSON = False,
 ) -> None:
-    """Say which cells, figures and claims of the reports a run, an evaluation, a data set or a backbone reaches."""
-    from recompose.provenance.downstream import downstream as reached_from
+    """List the cells, figures and claims that depend on a run, an evaluation, a data set or a backbone."""
+    from recompose.provenance.downstream import downstream as find_downstream
     from recompose.report.published import PublishedLineage
     from recompose.terminal.lineage import show_downstream
 
     papers = all_papers()
-    reached = reached_from(PublishedLineage.read(_workspace().reports, papers), papers, run)
+    dependents = find_downstream(PublishedLineage.of(_workspace().reports, papers), papers, run)
     if as_json:
-        print(json.dumps(asdict(reached), indent=2))
+        print(json.dumps(asdict(dependents), indent=2))
     else:
-        show_downstream(Console(), reached)
+        show_downstream(Console(), dependents)
 
 
 @app.command()
 def diff(
     artifact: ArtifactFile,
-    revision: Annotated[str, typer.Argument(help="A git revision, such as HEAD~3; one that starts with - after --.")],
+    revision: Annotated[str, typer.Argument(help="A git revision, such as HEAD~3; after -- if it starts with -.")],
     row: Row,
     column: Column,
     view: View = None,
     as_json: JSON = False,
 ) -> None:
-    """Say what changed in a number since a git revision, and in what it was made from."""
+    """Show the changes of a number since a git revision, and of everything that it was made from."""
     from recompose.provenance.diff import diff as diff_cell
     from recompose.terminal.lineage import show_diff
 
@@ -458,11 +462,11 @@ def diff(
 
 @app.command()
 def crate(
-    folder: Annotated[Path, typer.Argument(help="Where to write it; an older crate is replaced.")] = Path(
+    folder: Annotated[Path, typer.Argument(help="The folder to write; it replaces an older crate.")] = Path(
         "results/crate"
     ),
 ) -> None:
-    """Write the reports with their lineage as an RO-Crate, the form in which other tools read provenance."""
+    """Write the reports with their lineage as an RO-Crate, a format in which other tools read provenance."""
     from recompose.provenance.crate import write_crate
 
     work = _workspace()
@@ -471,8 +475,8 @@ def crate(
 
 
 @store_app.command()
-def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would go.")] = False) -> None:
-    """Remove the runs, grids, features, backbones and indexes that no profile of params.yaml needs any more."""
+def prune(dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only list what would go.")] = False) -> None:
+    """Remove the runs, grids, features, backbones and indexes that no profile of params.yaml needs."""
     work = _workspace()
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
     for key in work.store.prune(PHASES, keep, dry=dry_run):
@@ -486,7 +490,7 @@ def release(
     ],
     file: Annotated[Path, typer.Argument(help="The file to write, such as assets/shapes-clip.safetensors.")],
 ) -> None:
-    """Write a backbone that was pretrained here as a small file, to be released with the project; prints its digest."""
+    """Write a backbone that was pretrained here as a small file for release with the project; print its digest."""
     from recompose.phases import release_backbone
 
     print(release_backbone(_workspace(), name, file))
@@ -496,7 +500,7 @@ def release(
 def discard(
     name: Annotated[str, typer.Argument(help="KIND/FOLDER below results/, such as runs/0123456789ab.")],
 ) -> None:
-    """Remove one stored thing, so that the next workflow makes it again."""
+    """Remove one stored result, so that the next workflow makes it again."""
     work = _workspace()
     work.store.discard(name.removeprefix("results/"))
     say(f"removed results/{name.removeprefix('results/')}")
@@ -504,7 +508,7 @@ def discard(
 
 @store_app.command()
 def verify() -> None:
-    """Read every stored file that the plan needs and compare it with its record."""
+    """Verify every stored file that the plan needs against its record."""
     work = _workspace()
     damaged = 0
     for recipe in work.plan.recipes:
@@ -514,21 +518,22 @@ def verify() -> None:
             except DamagedError as error:
                 damaged += 1
                 print(error)
-    print(f"{damaged} damaged" if damaged else "every stored file is as its record says")
+    print(f"{damaged} damaged" if damaged else "every stored file matches its record")
     raise typer.Exit(1 if damaged else 0)
 
 
-def _one_of(what: str, name: str, known: dict[str, T]) -> T:
-    if name not in known:
-        raise typer.BadParameter(f"there is no {what} '{name}' in this profile; there is: {', '.join(known)}")
-    return known[name]
+def _one_of(title: str, name: str, choices: dict[str, T]) -> T:
+    if name not in choices:
+        raise typer.BadParameter(f"no {title} '{name}' in this profile; there is: {', '.join(choices)}")
+    return choices[name]
 
 
 def main() -> None:
-    """Run the command line. An error that a person can mend is said in its own words; any other keeps its trace. An
-    interrupt is none: what it ended says nothing.
+    """Run the command line.
+
+    Errors that a user can fix print one message, others their traceback. An interrupt prints nothing.
     """
-    gc.freeze()  # what importing made stays to the end: looking for garbage among it takes a tenth of a short command
+    gc.freeze()  # objects of imports live to the end: collecting among them takes a tenth of a short command
     try:
         app()
     except KeyboardInterrupt:
@@ -539,7 +544,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == "recompose":
             raise
-        print(f"recompose: {error.name} is not installed: `make environment` installs what is needed", file=sys.stderr)
+        print(f"recompose: {error.name} is not installed; `make environment` installs it", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         if error.errno not in REMEDIES:

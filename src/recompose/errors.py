@@ -85,7 +85,7 @@ class TraceError(RecomposeError, LookupError):
     """There is no such number: the message says which there are."""
 
 
-class WhereError(RecomposeError, LookupError):
+class DownstreamError(RecomposeError, LookupError):
     """The reports were made from nothing that is called so, or from several things."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recompose.files import write_json
-from recompose.monitor.edit_impact import Differing, EditImpact, changed_cells, consequences
+from recompose.monitor.edit_impact import EditImpact, PlanDifference, changed_cells, estimate_impact
 from recompose.params import ParamsError
 from recompose.plan import Recipe
 from recompose.terminal.cost import sentences
@@ -69,7 +69,7 @@ def edited(root: Path, *edits: tuple[str, str]) -> Workspace:
 
 
 def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
-    found = consequences(root)
+    found = estimate_impact(root)
     assert not found.to_make
     assert not found.artifacts
     assert list(sentences(found)) == ["Nothing to make."]
@@ -99,8 +99,8 @@ def test_nothing_is_left_of_a_finished_project(root: Path) -> None:
 def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], by_hand: list[tuple[str, str]]) -> None:
     before, text = Workspace(root), (root / "params.yaml").read_bytes()
     after = edited(root, *by_hand)
-    found = consequences(root, tuple(edits))
-    assert {each.digest for each in found.needed if each.new} == digests(after) - digests(before) != set()
+    found = estimate_impact(root, tuple(edits))
+    assert {each.digest for each in found.items if each.new} == digests(after) - digests(before) != set()
     assert {each.digest for each in found.to_make} == digests(after) - digests(before)
     had, has = ({run.digest for run in work.plan.of("runs")} for work in (before, after))
     assert found.dropped == len(had - has)
@@ -108,7 +108,7 @@ def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], b
 
 
 def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
-    found = consequences(root, ("czsl.methods.csp.training.epochs=16",))
+    found = estimate_impact(root, ("czsl.methods.csp.training.epochs=16",))
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == methods(found, "evaluations") == {"csp": seeds}
     assert len(found.to_make) == 2 * seeds
@@ -121,7 +121,7 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
 
 
 def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
-    found = consequences(
+    found = estimate_impact(
         root, ("czsl.methods.csp.prompt=a photo of {state} {object}", "czsl.feasibility.prompt=a {name}")
     )
     assert methods(found) == {}
@@ -131,7 +131,7 @@ def test_an_edit_of_scoring_trains_nothing(root: Path) -> None:
 
 
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
-    found = consequences(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
+    found = estimate_impact(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
     assert all(run.there == (run.method not in METHODS) for run in found.runs)
     assert {each.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
     assert "msci/table-1" in {each.artifact for each in found.artifacts}
@@ -145,20 +145,20 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
     )[0]
     run = first.needs["run"]
     record_all(Workspace(root), [run])
-    found = consequences(root, ("czsl.methods.csp.dropout=0.4",))
+    found = estimate_impact(root, ("czsl.methods.csp.dropout=0.4",))
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
     assert methods(found) == {"csp": seeds - 1}
     assert methods(found, "evaluations") == {"csp": seeds}
-    assert [each.folder for each in found.needed if each.new and each.there] == [run.folder]
+    assert [each.folder for each in found.items if each.new and each.there] == [run.folder]
 
 
 def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
-    same = list(sentences(consequences(root, ("czsl.methods.csp.training.lr=5e-3",))))
+    same = list(sentences(estimate_impact(root, ("czsl.methods.csp.training.lr=5e-3",))))
     assert same == ["The edit changes no run.", "Nothing to make."]
     (root / "params.yaml").write_text((root / "params.yaml").read_text().replace("profile: study", "profile: smoke"))
-    said = list(sentences(consequences(root, ("czsl.methods.csp.training.epochs=30",))))
+    said = list(sentences(estimate_impact(root, ("czsl.methods.csp.training.epochs=30",))))
     path = "czsl.methods.csp.training.epochs"
-    assert f"profiles.smoke.override sets {path} in place of what {path} says" in said
+    assert f"profiles.smoke.override sets {path}, which hides {path}" in said
     assert "The edit changes no run." in said
 
 
@@ -184,7 +184,7 @@ def test_an_edit_that_changes_nothing_says_so_and_why(root: Path) -> None:
 )
 def test_a_wrong_edit_is_the_error_that_it_would_be_in_the_file(root: Path, edit: str, said: str) -> None:
     with pytest.raises(ParamsError, match=re.escape(said)):
-        consequences(root, (edit,))
+        estimate_impact(root, (edit,))
 
 
 def test_a_value_may_hold_the_sign_that_ends_the_path(root: Path) -> None:
@@ -201,11 +201,11 @@ def cell(benchmark: str, *names: str) -> dict[str, Any]:
 
 def test_a_cell_changes_with_its_methods_on_its_benchmarks() -> None:
     cells = [cell("a", "csp"), cell("b", "csp"), cell("a", "coop"), cell("a", "coop", "csp"), cell("a")]
-    of_csp = Differing({("czsl", "csp", "a")}, set())
+    of_csp = PlanDifference({("czsl", "csp", "a")}, set())
     assert changed_cells("czsl", cells, of_csp) == [cells[0], cells[3]]
     assert changed_cells("vlc", cells, of_csp) == []
-    assert changed_cells("czsl", cells, Differing(set(), {("czsl", "a")})) == [cells[4]]
-    assert changed_cells("vlc", cells, Differing(set(), {("czsl", "a")})) == []
+    assert changed_cells("czsl", cells, PlanDifference(set(), {("czsl", "a")})) == [cells[4]]
+    assert changed_cells("vlc", cells, PlanDifference(set(), {("czsl", "a")})) == []
 
 
 @pytest.mark.engines

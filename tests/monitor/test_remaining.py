@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recompose.costs import Estimate
-from recompose.monitor.remaining import ENOUGH, Forecast, Left, Span, session_began, wall
+from recompose.monitor.remaining import ENOUGH, Forecast, RemainingJob, Span, session_start, wall_seconds
 from recompose.plan import Recipe
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -31,15 +31,15 @@ def spans(*minutes: tuple[int, int]) -> list[Span]:
 def test_a_session_reaches_back_to_the_last_pause(
     done: list[tuple[int, int]], running: list[int], expected: int
 ) -> None:
-    began = session_began(spans(*done), [NOON + timedelta(minutes=m) for m in running], NOON)
+    began = session_start(spans(*done), [NOON + timedelta(minutes=m) for m in running], NOON)
     assert began == NOON + timedelta(minutes=expected)
 
 
-def left(seconds: float, threads: int = 1, gpus: int = 0, name: str = "", phase: str = "runs") -> Left:
-    return Left(phase, name or f"{seconds}-{threads}-{id(object())}", seconds, threads, gpus)
+def left(seconds: float, threads: int = 1, gpus: int = 0, name: str = "", phase: str = "runs") -> RemainingJob:
+    return RemainingJob(phase, name or f"{seconds}-{threads}-{id(object())}", seconds, threads, gpus)
 
 
-def several(count: int, *of: float, **given: int) -> list[Left]:
+def several(count: int, *of: float, **given: int) -> list[RemainingJob]:
     return [left(*of, name=str(number), **given) for number in range(count)]
 
 
@@ -58,8 +58,8 @@ def several(count: int, *of: float, **given: int) -> list[Left]:
         ([left(10, name="a", phase="backbones"), left(10, name="b")], 20),  # one after the other
     ],
 )
-def test_work_goes_side_by_side_as_far_as_cores_and_the_gpu_allow(wanted: list[Left], seconds: float) -> None:
-    assert wall(wanted, cores=2) == pytest.approx(seconds)
+def test_work_goes_side_by_side_as_far_as_cores_and_the_gpu_allow(wanted: list[RemainingJob], seconds: float) -> None:
+    assert wall_seconds(wanted, cores=2) == pytest.approx(seconds)
 
 
 class Known:

@@ -115,9 +115,9 @@ def test_each_state_is_seen(work: Workspace) -> None:
         "interrupted",
         "waiting",
     ]
-    assert not status.fine
-    assert not status.over
-    (item,) = status.of("running")
+    assert not status.is_fine
+    assert not status.is_over
+    (item,) = status.items_in("running")
     assert item.progress and (item.progress.done, item.progress.total) == (2, 5)
     text = shown(status)
     assert "ZeroDivisionError: division by zero" in text
@@ -270,9 +270,9 @@ def test_where_all_is_done_nothing_is_watched(work: Workspace, monkeypatch: pyte
     for recipe in work.plan.recipes:
         make(work, recipe)
     status = Observer(work, []).look()
-    assert status.fine and status.over
+    assert status.is_fine and status.is_over
     monkeypatch.setattr(terminal.time, "sleep", lambda _: pytest.fail("it went on"))
-    assert terminal.watch(Console(file=io.StringIO()), Observer(work, [])).over
+    assert terminal.watch(Console(file=io.StringIO()), Observer(work, [])).is_over
 
 
 @pytest.mark.engines

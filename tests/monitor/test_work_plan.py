@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.costs import Estimate
-from recompose.monitor.remaining import Left, Remaining
-from recompose.monitor.work_plan import Needed, Process, Takes, WorkPlan
+from recompose.monitor.remaining import Remaining, RemainingJob
+from recompose.monitor.work_plan import PlannedItem, Process, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -24,17 +24,17 @@ def needed(
     kind: str = "runs",
     there: bool = False,
     estimate: Estimate | None = None,
-) -> Needed:
-    return Needed(kind, "f", "f" * 64, "t", method, dataset, name or method, papers, False, there, estimate)
+) -> PlannedItem:
+    return PlannedItem(kind, "f", "f" * 64, "t", method, dataset, name or method, papers, False, there, estimate)
 
 
-def outlook(*members: Needed, processes: tuple[Process, ...] = ()) -> WorkPlan:
-    left = tuple(Left(each.phase, each.name, each.seconds, each.threads, each.gpus) for each in processes)
+def work_plan(*members: PlannedItem, processes: tuple[Process, ...] = ()) -> WorkPlan:
+    left = tuple(RemainingJob(each.phase, each.name, each.seconds, each.threads, each.gpus) for each in processes)
     return WorkPlan("p", list(members), list(processes), Remaining(left, 0, cores=2))
 
 
 def test_what_papers_share_stands_once() -> None:
-    groups = outlook(
+    groups = work_plan(
         needed("csp", "d", "duplex", "msci"),
         needed("msci", "d", "msci", name="msci-no-vsa"),
         needed("csp", "e", "duplex", "msci", there=True),
@@ -50,7 +50,7 @@ def test_what_papers_share_stands_once() -> None:
 
 
 def test_methods_and_data_sets_are_told_apart() -> None:
-    groups = outlook(needed("csp"), needed("csp", "e"), needed("msci"), needed("csp", name="csp-other")).by_method
+    groups = work_plan(needed("csp"), needed("csp", "e"), needed("msci"), needed("csp", name="csp-other")).by_method
     assert [(group.methods, group.datasets, len(group.members)) for group in groups] == [
         (["csp"], ["d"], 2),
         (["csp"], ["e"], 1),
@@ -60,34 +60,33 @@ def test_methods_and_data_sets_are_told_apart() -> None:
 
 def test_what_it_takes_is_what_is_known_of_it() -> None:
     measured, calibrated = Estimate(10, ("h",), ()), Estimate(20, ("h",), (), 7, "calibrated")
-    takes = Takes.of([needed("a", estimate=measured), needed("b", estimate=calibrated), needed("c")])
-    assert takes == Takes(30, 7, {"measured": 1, "calibrated": 1, "unknown": 1})
-    assert Takes.of([]) == Takes(0, None, {})
+    takes = Workload.of([needed("a", estimate=measured), needed("b", estimate=calibrated), needed("c")])
+    assert takes == Workload(30, 7, {"measured": 1, "calibrated": 1, "unknown": 1})
+    assert Workload.of([]) == Workload(0, None, {})
 
 
 def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
-    planned = outlook(
+    planned = work_plan(
         needed("a", estimate=Estimate(7200, ("h",), (), 3 * 2**30)),
         needed("b"),
         processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
     )
     assert list(total(planned)) == [
-        "At least 3:00 (h:mm) left on 2 cores and one GPU (2.0 GPU-hours), 3.0 GiB of its memory at most. "
-        "Artifacts come on top.",
+        "At least 3:00 (h:mm) left on 2 cores and one GPU (2.0 GPU-hours), at most 3.0 GiB of GPU memory, "
+        "plus artifacts.",
         "As measured on h.",
-        "Of 1 of 2 jobs no time is known (1 run): nothing like them was measured. `recompose timing` finds out what "
-        "runs take.",
+        "No estimate for 1 of 2 jobs (1 run): no similar job was measured. `recompose timing` times runs.",
     ]
 
 
 def test_what_calibrating_does_not_find_out_is_not_said_to_be() -> None:
-    (said,) = total(outlook(needed("b", kind="evaluations")))
-    assert said == "Of 1 of 1 jobs no time is known (1 evaluation): nothing like them was measured."
+    (said,) = total(work_plan(needed("b", kind="evaluations")))
+    assert said == "No estimate for 1 of 1 jobs (1 evaluation): no similar job was measured."
 
 
 def test_a_time_says_where_it_is_not_of_everything() -> None:
     known, unknown = needed("a", estimate=Estimate(7200, ("h",), ())), needed("b")
-    assert [time_left(Takes.of(of)) for of in ((known,), (known, unknown), (unknown,), ())] == [
+    assert [time_left(Workload.of(of)) for of in ((known,), (known, unknown), (unknown,), ())] == [
         "2.0 h",
         "> 2.0 h",
         "unknown",

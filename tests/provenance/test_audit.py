@@ -256,7 +256,7 @@ def test_changed_images_are_found_some_are_named_and_all_are_counted(with_data: 
     assert (moved(found, clean), found.recomputed) == ({}, 2)
     for image in images[:7]:
         image.unlink()
-    why = "was changed since it was indexed, as 7 of its files were"
+    why = "was changed since it was indexed, one of 7 changed files"
     named = [("tampered", path.relative_to(with_data).as_posix(), why) for path in images[:5]]
     assert findings(audited(with_data)) == named
 
@@ -294,7 +294,7 @@ def test_a_changed_index_is_found_and_not_measured_by(root: Path, clean: Audit, 
     of_data = {} if world else all_of("tampered", FROM_DATA) | {"duplex/table-13": IN_TABLE_13}
     assert moved(found, clean) == all_of("tampered", MADE_FROM_EVALUATIONS) | of_data
     assert found.recomputed == 1  # the other world's
-    told = f"data/shapes-pairs-{path.parent.name}: its index cannot be relied on" in found.report.unchecked
+    told = f"data/shapes-pairs-{path.parent.name}: its index is not valid" in found.report.unchecked
     assert told == (name == "content.json")  # which holds the digests of raw files
 
 
@@ -349,7 +349,7 @@ def test_a_seed_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None
     found = audited(root)
     assert findings(found) == sorted(stale_rows("seeds are missing: it has 2 of 3 evaluations"))
     assert moved(found, clean) == all_of("stale", MADE_FROM_EVALUATIONS)
-    assert "the index rests on evaluations that cannot be relied on, or are not here" in found.report.unchecked
+    assert "the index needs evaluations that are missing or not valid" in found.report.unchecked
 
 
 def test_a_parameter_of_the_data_is_named(root: Path, clean: Audit) -> None:
@@ -378,7 +378,7 @@ def test_a_parameter_that_nothing_stored_depends_on_changes_nothing(root: Path, 
 def test_a_method_that_is_asked_for_now_is_named(root: Path, clean: Audit) -> None:
     replace_once(root / "params.yaml", "methods: [chance]", "methods: [chance, clip]")
     found = audited(root)
-    why = "the current parameters ask for clip on shapes-pairs, too"
+    why = "the current parameters also ask for clip on shapes-pairs"
     compared = (
         "duplex/table-3",
         "duplex/table-4",

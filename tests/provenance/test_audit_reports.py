@@ -89,7 +89,7 @@ def test_a_row_that_stands_twice_is_found(root: Path, clean: Audit) -> None:
     replace_once(file_of(root, "csv"), ROW, f"{BETTER}{REST}{ROW}")
     correct(file_of(root, "lineage.json"), "table-2.csv")
     found = audited(root)
-    why = "the current code or declaration would write it otherwise"
+    why = "the current code or declaration gives another file"
     assert findings(found) == [("stale", "reports/smoke/msci/table-2.csv", why)]
     assert moved(found, clean) == {}
 
@@ -109,7 +109,7 @@ def test_a_cell_that_stands_in_the_lineage_alone_is_found(root: Path, clean: Aud
     edit_json(file_of(root, "lineage.json"), invent)
     found = audited(root)
     place = "reports/smoke/msci/table-2.lineage.json · MSCI · shapes-pairs S · exact"
-    assert ("tampered", place, "its runs give nothing of it") in findings(found)
+    assert ("tampered", place, "its runs do not give it") in findings(found)
     assert {state for state, where, _ in findings(found) if "MSCI" not in where} == set()
 
 
@@ -222,7 +222,7 @@ def test_a_deleted_lineage_is_found_and_hides_nothing_else(root: Path, clean: Au
     ]
     assert moved(found, clean) == {TABLE: {"gone": 8}, "msci/table-3": {"tampered": 4}}
     assert found.recomputed == 2
-    assert "msci/table-2: nothing of it can be told without its lineage" in found.report.unchecked
+    assert "msci/table-2: cannot be checked without its lineage" in found.report.unchecked
 
 
 def drop(*path: str | int) -> Callable[[Any], None]:
@@ -352,9 +352,9 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
     lost = {f"results/{key} is not on this disk" for lineage in found.lineages.values() for key in lineage["records"]}
     assert len(lost) == 4 and lost <= set(unchecked)
     for name in MADE_FROM_EVALUATIONS:
-        assert f"{name}: it rests on what cannot be relied on, or is not here" in unchecked
-    assert "the index rests on evaluations that cannot be relied on, or are not here" in unchecked
-    assert "reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask" in unchecked
+        assert f"{name}: some results behind it are missing or not valid" in unchecked
+    assert "the index needs evaluations that are missing or not valid" in unchecked
+    assert "reports against dvc.lock: dvc, .dvc or dvc.lock is missing" in unchecked
 
 
 CELL = "reports/smoke/msci/table-2.csv · chance · shapes-pairs S · exact"
@@ -397,7 +397,7 @@ def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: P
     for name in ("data", "results"):
         shutil.rmtree(chance.root / name)
     ((state, place, why),) = findings(audited(chance.root))
-    assert (state, why) == ("tampered", "is not what dvc.lock says (modified)")
+    assert (state, why) == ("tampered", "does not match dvc.lock (modified)")
     assert place in ("reports", "reports/smoke/msci")
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.errors import DiffError
-from recompose.provenance.compare_revisions import Comparison, compare
+from recompose.provenance.compare_revisions import RevisionComparison, compare
 from recompose.terminal.audit import show_comparison
 from tests.conftest import Project, environment
 from tests.provenance.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
@@ -38,7 +38,7 @@ def root(committed: Path) -> Path:
     return committed
 
 
-def compared(root: Path) -> Comparison:
+def compared(root: Path) -> RevisionComparison:
     return compare(root / "reports/smoke", PAPERS_LOADED, "HEAD")
 
 
@@ -49,7 +49,7 @@ def cell(number: int, **values: Any) -> Callable[[dict[str, Any]], None]:
 def test_the_same_reports_are_identical_in_every_cell(root: Path) -> None:
     comparison = compared(root)
     assert comparison.counts == {"identical": CELLS}
-    assert (comparison.same, comparison.differing) == (True, [])
+    assert (comparison.is_same, comparison.differing) == (True, [])
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_the_same_reports_are_identical_in_every_cell(root: Path) -> None:
         ({"value": 0.794}, "different", False),
         ({"values": [1.25, 2.5, 1.0]}, "different", False),
         ({"text": "not run", "value": None, "spread": None, "values": []}, "different", False),
-        ({"value": 99.0, "metric": "cost/epoch_seconds"}, "a cost, measured anew", True),
+        ({"value": 99.0, "metric": "cost/epoch_seconds"}, "a cost, measured again", True),
     ],
 )
 def test_a_cell_is_compared_by_its_numbers(root: Path, values: dict[str, Any], word: str, same: bool) -> None:
     edit_json(root / LINEAGE, cell(0, **values))
     comparison = compared(root)
     assert comparison.counts == {"identical": CELLS - 1, word: 1}
-    assert comparison.same == same
+    assert comparison.is_same == same
     assert len(comparison.differing) == (not same)
 
 
@@ -80,19 +80,19 @@ def test_a_text_alone_is_a_difference(root: Path) -> None:
 def test_cells_that_are_missing_on_one_side_are_named(root: Path) -> None:
     edit_json(root / LINEAGE, cell(0, row="other"))
     comparison = compared(root)
-    assert comparison.counts == {"identical": CELLS - 1, "not there then": 1, "not there now": 1}
+    assert comparison.counts == {"identical": CELLS - 1, "missing then": 1, "missing now": 1}
     assert sorted(comparison.differing) == [
-        "msci/table-2 · chance · shapes-pairs S · exact: not there now",
-        "msci/table-2 · other · shapes-pairs S · exact: not there then",
+        "msci/table-2 · chance · shapes-pairs S · exact: missing now",
+        "msci/table-2 · other · shapes-pairs S · exact: missing then",
     ]
-    assert not comparison.same
+    assert not comparison.is_same
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", '{"cells": 3}'])
 def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, text: str | None) -> None:
     path = root / LINEAGE
     path.unlink() if text is None else path.write_text(text)
-    assert compared(root).counts == {"identical": CELLS - 8, "not there now": 8}
+    assert compared(root).counts == {"identical": CELLS - 8, "missing now": 8}
 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_command_says_it_and_ends_with_an_error_where_a_number_is_another(ro
     done = CliRunner().invoke(app, ["audit", "--against", "HEAD"])
     first, *_, last = done.stdout.splitlines()
     assert first == "different: msci/table-2 · chance · shapes-pairs S · exact: 0.8 ± 1.1 then, 9.9 now"
-    assert (done.exit_code, last) == (1, "not the same numbers")
+    assert (done.exit_code, last) == (1, "different numbers")
     done = CliRunner().invoke(app, ["audit", "--against", "HEAD", "--json"])
     assert (done.exit_code, '"same": false' in done.stdout) == (1, True)
 
@@ -119,7 +119,7 @@ def test_the_command_says_it_and_ends_with_an_error_where_a_number_is_another(ro
 def test_of_many_differences_some_are_shown(tmp_path: Path) -> None:
     console = Console(width=200, record=True, file=StringIO())
     differing = [f"[red]{number}\n" for number in range(30)]
-    show_comparison(console, Comparison("HEAD", "c" * 40, {"different": 30}, differing))
+    show_comparison(console, RevisionComparison("HEAD", "c" * 40, {"different": 30}, differing))
     lines = console.export_text().splitlines()
     assert lines[0].startswith("different: [red]0")
     assert lines[20] == "and 10 more (--json names all)"

@@ -11,11 +11,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.errors import WhereError
+from recompose.errors import DownstreamError
 from recompose.files import write_json
 from recompose.papers.declaration import load_paper
 from recompose.plan import Recipe
-from recompose.provenance.downstream import Where, downstream
+from recompose.provenance.downstream import Downstream, downstream
 from recompose.report.published import PublishedLineage
 from recompose.terminal.lineage import show_downstream
 from tests.conftest import ROOT
@@ -78,8 +78,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 REACHED_BY = {name: {key for entry in cells for key in entry["made_from"]} for name, cells in CELLS.items()}
 
 
-def found(reports: Path, start: str) -> Where:
-    return downstream(PublishedLineage.read(reports, PAPERS), PAPERS, start)
+def found(reports: Path, start: str) -> Downstream:
+    return downstream(PublishedLineage.of(reports, PAPERS), PAPERS, start)
 
 
 @pytest.mark.parametrize("recipe", [INDEX, TRAINED, OTHER, TESTING, OTHERS_TEST], ids=lambda recipe: recipe.kind)
@@ -126,13 +126,13 @@ def test_every_way_to_call_it(reports: Path, start: str) -> None:
 
 
 def test_an_ambiguous_start_names_the_candidates(reports: Path) -> None:
-    with pytest.raises(WhereError, match=r"2 start with 'runs': runs/\w{12}, runs/\w{12};"):
+    with pytest.raises(DownstreamError, match=r"2 start with 'runs': runs/\w{12}, runs/\w{12};"):
         found(reports, "runs")
 
 
 def test_an_unknown_start_names_the_nearest(reports: Path) -> None:
     wrong = OTHER.folder[:8] + "x"
-    with pytest.raises(WhereError, match=rf"nothing that starts with '{wrong}'; the nearest: {OTHER.key}"):
+    with pytest.raises(DownstreamError, match=rf"nothing that starts with '{wrong}'; the nearest: {OTHER.key}"):
         found(reports, wrong)
 
 

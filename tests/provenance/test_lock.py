@@ -36,7 +36,7 @@ def test_an_empty_folder_that_a_clone_has_not_is_no_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], lock: str, found: list[str]
 ) -> None:
     (tmp_path / "dvc.lock").write_text(lock)
-    monkeypatch.setattr(module, "_dvc", lambda root: {"reports": [{"changed outs": changed}, "changed command"]})
+    monkeypatch.setattr(module, "_dvc_status", lambda root: {"reports": [{"changed outs": changed}, "changed command"]})
     findings = module.check_lock(tmp_path).findings
     assert [(finding.state, finding.place) for finding in findings] == [("tampered", place) for place in found]
 
@@ -46,7 +46,7 @@ def test_reports_of_a_profile_that_the_lock_tells_nothing_of_are_not_called_tamp
 ) -> None:
     (tmp_path / "dvc.lock").write_text(LOCK)
     changed = {"reports/study/msci": "modified", "reports/study/crest": "deleted"}
-    monkeypatch.setattr(module, "_dvc", lambda root: {"reports": [{"changed outs": changed}]})
+    monkeypatch.setattr(module, "_dvc_status", lambda root: {"reports": [{"changed outs": changed}]})
     report = module.check_lock(tmp_path)
     assert report.findings == []
-    assert report.unchecked == [f"{path} against dvc.lock, which tells nothing of it" for path in changed]
+    assert report.unchecked == [f"{path} against dvc.lock, which has no entry for it" for path in changed]

@@ -168,7 +168,7 @@ def test_everything_says_the_same_word(
         c for c in site["cells"] if (c["artifact"], c["row"], c["column"], c["view"]) == (TABLE, ROW, COLUMN, VIEW)
     ]
     assert [(each["state"], each["why"]) for each in of_cell] == [(word, cell.why)]
-    assert cell.holds == (word == "current")
+    assert cell.is_current == (word == "current")
 
 
 def test_every_word_is_said_of_some_world() -> None:
@@ -177,7 +177,7 @@ def test_every_word_is_said_of_some_world() -> None:
 
 @pytest.mark.parametrize("world", [scores_zeroed, data_changed])
 def test_status_says_it_of_what_is_stored(root: Path, monkeypatch: Patch, world: Callable[[Path, Patch], None]) -> None:
-    assert Observer(Workspace(root), PAPERS_LOADED).look().fine
+    assert Observer(Workspace(root), PAPERS_LOADED).look().is_fine
     world(root, monkeypatch)
     (item,) = Observer(Workspace(root), PAPERS_LOADED).look().of("tampered")
     assert f"results/{item.kind}/{item.folder}/" in " ".join(traced(root).why)
@@ -187,7 +187,7 @@ def test_without_results_a_number_is_not_verified_here(root: Path, monkeypatch: 
     assert traced(root).word == "current"
     results_absent(root, monkeypatch)
     cell = traced(root)
-    assert (cell.word, cell.holds) == ("not verified here", False)
+    assert (cell.word, cell.is_current) == ("not verified here", False)
     assert all("is not on this disk" in why for why in cell.why[:3])
 
 

@@ -15,7 +15,7 @@ from recompose.engine import Engine
 from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot, Work
 from recompose.monitor.running import Progress
 from recompose.monitor.snakemake_call import SnakemakeCall
-from recompose.monitor.status import Item
+from recompose.monitor.status import StoreItem
 from recompose.report.lineage import lineage_path
 from recompose.terminal import live
 from recompose.terminal.live import Headlines, Lines, follow, rendered, show_opening
@@ -23,8 +23,8 @@ from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
 EPOCHS = Progress("epoch", 2, 5, 0.1, 30.0, "")
-TRAINS = Item("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
-FAILED = Item("runs", "ba9876543210", "csp on shapes-pairs, seed 1", "failed", error=("KeyError: \x1b[31m'a'",))
+TRAINS = StoreItem("runs", "0123456789ab", "csp on shapes-pairs, seed 0", "running", progress=EPOCHS)
+FAILED = StoreItem("runs", "ba9876543210", "csp on shapes-pairs, seed 1", "failed", error=("KeyError: \x1b[31m'a'",))
 NUMBER = "msci 31.2 % (test/closed/dense/auc on shapes-pairs, n = 3)"
 
 
@@ -52,7 +52,7 @@ def handlers() -> Iterable[None]:
 
 
 def snapshot(
-    made: Iterable[str] = (), written: Iterable[str] = (), done: float = 200.0, failed: Iterable[Item] = ()
+    made: Iterable[str] = (), written: Iterable[str] = (), done: float = 200.0, failed: Iterable[StoreItem] = ()
 ) -> Snapshot:
     papers = [
         PaperProgress("msci", Work(done, 400.0), tuple(made), 13),
@@ -95,7 +95,7 @@ def test_a_headline_table_shows_its_number_once_it_is_made(headlines: Headlines)
 
 
 def test_failures_are_counted_while_the_rest_goes_on(headlines: Headlines) -> None:
-    assert "1 job failed; the rest goes on" in shown(snapshot(failed=[FAILED]), headlines)
+    assert "1 job failed; the others continue" in shown(snapshot(failed=[FAILED]), headlines)
 
 
 def test_behind_the_last_evaluation_no_time_is_said(headlines: Headlines) -> None:
@@ -113,8 +113,8 @@ def test_lines_name_what_is_written_and_what_failed_once(headlines: Headlines) -
     lines.show(snapshot(["table-2", "figure-4"], failed=[FAILED]))
     text = re.sub(r"^\d\d:\d\d:\d\d  ", "", file.getvalue(), flags=re.MULTILINE)
     assert text.splitlines() == [
-        f"msci/table-2 is written: {NUMBER}",
-        "msci/figure-4 is written",
+        f"msci/table-2 written: {NUMBER}",
+        "msci/figure-4 written",
         "failed: csp on shapes-pairs, seed 1: KeyError: \N{REPLACEMENT CHARACTER}[31m'a' "
         "(recompose make runs/ba9876543210)",
     ]
@@ -128,7 +128,7 @@ def test_between_them_a_line_a_minute_says_how_far_it_is(headlines: Headlines, m
     for _ in range(100):
         now[0] += 2.0
         lines.show(snapshot())
-    assert file.getvalue().count("25% of the expected work is done, about 24 min left") == 3
+    assert file.getvalue().count("25% of the expected work done, about 24 min left") == 3
 
 
 # what is observed
@@ -187,7 +187,7 @@ def test_the_opening_says_what_is_to_be_made_and_how_long_that_takes(work: Works
     show_opening(Console(file=file), Reproduction(Engine(work), wall_share=0.5), Path("results/logs/snakemake.log"))
     what, how_long, where = file.getvalue().splitlines()
     assert re.fullmatch(r"profile smoke: \d+ runs, \d+ evaluations, \d+ steps before them, \d+ tables and .*", what)
-    assert how_long.startswith("About ") and where == "What Snakemake says is in results/logs/snakemake.log."
+    assert how_long.startswith("About ") and where == "Snakemake writes its log to results/logs/snakemake.log."
 
 
 # a call
@@ -225,7 +225,7 @@ def test_an_artifact_that_the_command_writes_is_a_line_without_control_character
     ).replace("FOLDER", str(work.reports / "msci"))
     code, said = followed(work, script, monkeypatch)
     assert code == 0
-    assert re.fullmatch(r"\d\d:\d\d:\d\d  msci/table-2 is written\n", said)
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  msci/table-2 written\n", said)
 
 
 ERROR = """\
@@ -250,8 +250,8 @@ def test_where_it_fails_the_jobs_and_the_log_are_named(work: Workspace, monkeypa
         "The workflow failed.",
         "  all tables and figures of msci; see results/logs/artifacts/msci.log",
         "  make_runs; see results/logs/runs/all-csp.log",
-        f"`recompose status` says more, and so does {work.results / 'logs/snakemake.log'}; "
-        "the same command goes on where it was.",
+        f"See `recompose status` and {work.results / 'logs/snakemake.log'}; "
+        "the same command continues where it stopped.",
     ]
 
 

@@ -26,7 +26,7 @@ def test_scores_that_are_pulled_are_audited_without_training(chance: Project, tm
     chance.commit("A remote")
     chance.call("dvc", "push", "--quiet", *SCORES)
     clone = cloned(chance, tmp_path / "clone")
-    assert "remedy: `dvc pull` brings what is not on this disk" in clone.recompose("audit", check=False).stdout
+    assert "remedy: `dvc pull` restores missing results" in clone.recompose("audit", check=False).stdout
     assert "dvc pull" in clone.recompose("trace", *CELL).stdout
     clone.call("dvc", "pull", "--quiet", *SCORES)
     assert clone.runs() == chance.runs()
@@ -38,7 +38,7 @@ def test_scores_that_are_pulled_are_audited_without_training(chance: Project, tm
 def test_without_a_remote_nobody_is_told_to_pull(chance: Project, tmp_path: Path) -> None:
     clone = cloned(chance, tmp_path / "clone")
     audit = clone.recompose("audit", check=False).stdout
-    assert "remedy: `snakemake --cores all` makes what is not on this disk" in audit
+    assert "remedy: `snakemake --cores all` makes missing results" in audit
     assert "nothing found, but not all of it could be checked" in audit
     assert "dvc pull" not in audit + clone.recompose("trace", *CELL).stdout
 

@@ -1,4 +1,7 @@
-"""What an edit of params.yaml would have made anew, and what it would cost. Nothing is made, and nothing edited."""
+"""The work that an edit of params.yaml would cause, and the artifacts that would change.
+
+Nothing is made or edited.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -7,7 +10,7 @@ from typing import Any
 
 from recompose.engine import Engine
 from recompose.monitor.remaining import remaining_now
-from recompose.monitor.work_plan import WorkPlan, needed_of, processes
+from recompose.monitor.work_plan import WorkPlan, planned_items, planned_processes
 from recompose.papers.declaration import CLAIMS, Paper, all_papers
 from recompose.plan import Plan, Recipe
 from recompose.report.kinds import kind_of
@@ -16,31 +19,31 @@ from recompose.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class ReachedArtifact:
-    """An artifact of which something would change."""
+class ChangedArtifact:
+    """An artifact that would change."""
 
     artifact: str  # <paper>/<name>
     kind: str  # table, figure or claims
-    cells: int | None  # that would; None: it is not made yet
+    cells: int | None  # that would change; None: the artifact is not made yet
     claims: int
 
 
 @dataclass(frozen=True)
 class EditImpact(WorkPlan):
-    """All that follows from edits, or from the parameters as they are."""
+    """The work and the changes that follow from edits, or from the parameters as they are."""
 
     edits: tuple[str, ...]
     notes: list[str]
-    dropped: int  # runs that are asked for no more
-    artifacts: list[ReachedArtifact]
+    dropped: int  # runs that the edited parameters no longer ask for
+    artifacts: list[ChangedArtifact]
 
     @property
     def changes_runs(self) -> bool:
-        """Whether the edits add or drop any run."""
+        """True where the edits add or drop a run."""
         return bool(self.dropped) or any(run.new for run in self.runs)
 
     def document(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the impact as plain values."""
         return super().document() | {
             "edits": list(self.edits),
             "notes": self.notes,
@@ -50,8 +53,8 @@ class EditImpact(WorkPlan):
         }
 
 
-def consequences(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
-    """What follows from edits of params.yaml, each written ``path=value``; without any, what is left to make.
+def estimate_impact(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
+    """Return the impact of edits of params.yaml, each written ``path=value``; without edits, the work that is left.
 
     Raises:
         ParamsError: an edit does not fit into params.yaml.
@@ -59,69 +62,79 @@ def consequences(root: Path, edits: tuple[str, ...] = ()) -> EditImpact:
     after = Workspace(root, edits)
     before = Workspace(root) if edits else after
     engine = Engine(after)
-    planned, asked = ({recipe.digest for recipe in of} for of in (before.plan.recipes, after.plan.of("runs")))
-    needed = needed_of(engine, planned)
+    items = planned_items(engine, {recipe.digest for recipe in before.plan.recipes})
+    runs = {run.digest for run in after.plan.of("runs")}
     return EditImpact(
         after.params.profile,
-        needed,
-        processes(engine, needed),
+        items,
+        planned_processes(engine, items),
         remaining_now(engine),
         edits,
-        list(_overridden(after)),
-        sum(run.digest not in asked for run in before.plan.of("runs")),
-        list(_reached(after, differing(before.plan, after.plan) if edits else _missing(after))),
+        list(_overridden_edits(after)),
+        sum(run.digest not in runs for run in before.plan.of("runs")),
+        list(_changed_artifacts(after, plan_difference(before.plan, after.plan) if edits else _missing_results(after))),
     )
 
 
-def _overridden(after: Workspace) -> Iterator[str]:
-    """Edits that the profile has another value for."""
+def _overridden_edits(after: Workspace) -> Iterator[str]:
+    """Yield a note for each edit of a value that the profile overrides."""
     for edit in after.edits:
         path = edit.partition("=")[0]
         for key in after.params.chosen.override:
             if path == key or path.startswith(f"{key}.") or key.startswith(f"{path}."):
-                yield f"profiles.{after.params.profile}.override sets {key} in place of what {path} says"
+                yield f"profiles.{after.params.profile}.override sets {key}, which hides {path}"
 
 
 @dataclass(frozen=True)
-class Differing:
-    """What artifacts would read anew."""
+class PlanDifference:
+    """The inputs of artifacts that differ between two plans."""
 
-    evaluations: set[tuple[str, str, str]]  # of a track's method or variant on a benchmark
-    data: set[tuple[str, str]]  # a track's benchmarks
+    evaluations: set[tuple[str, str, str]]  # track, method or variant, benchmark
+    data: set[tuple[str, str]]  # track, benchmark
 
 
-def differing(before: Plan, after: Plan) -> Differing:
-    """Of what two plans do not mean the same."""
-    keys, names = ({*of(before), *of(after)} for of in (_asked, _benchmarks))
-    return Differing(
+def plan_difference(before: Plan, after: Plan) -> PlanDifference:
+    """Return the evaluations and benchmarks that stand for other recipes in the second plan."""
+    keys = _evaluation_keys(before) | _evaluation_keys(after)
+    old, new = _benchmark_digests(before), _benchmark_digests(after)
+    return PlanDifference(
         {key for key in keys if _digests(before.evaluations(*key)) != _digests(after.evaluations(*key))},
-        {name for name in names if _benchmarks(before).get(name) != _benchmarks(after).get(name)},
+        {name for name in old | new if old.get(name) != new.get(name)},
     )
 
 
-def _asked(plan: Plan) -> set[tuple[str, str, str]]:
-    return {(track, *key) for track, of in plan.tracks.items() for key in of.evaluations}
+def _evaluation_keys(plan: Plan) -> set[tuple[str, str, str]]:
+    return {(track, *key) for track, section in plan.tracks.items() for key in section.evaluations}
 
 
-def _benchmarks(plan: Plan) -> dict[tuple[str, str], str]:
-    return {(track, name): data.digest for track, of in plan.tracks.items() for name, data in of.benchmarks.items()}
+def _benchmark_digests(plan: Plan) -> dict[tuple[str, str], str]:
+    return {
+        (track, name): data.digest
+        for track, section in plan.tracks.items()
+        for name, data in section.benchmarks.items()
+    }
 
 
 def _digests(recipes: list[Recipe]) -> list[str]:
     return [recipe.digest for recipe in recipes]
 
 
-def _missing(work: Workspace) -> Differing:
-    """What is not there."""
-    plan, there = work.plan, work.store.is_complete
-    return Differing(
-        {key for key in _asked(plan) if not all(map(there, plan.evaluations(*key)))},
-        {(track, name) for track, of in plan.tracks.items() for name, data in of.benchmarks.items() if not there(data)},
+def _missing_results(work: Workspace) -> PlanDifference:
+    """Return the planned evaluations and benchmarks that are not complete."""
+    plan, is_complete = work.plan, work.store.is_complete
+    return PlanDifference(
+        {key for key in _evaluation_keys(plan) if not all(map(is_complete, plan.evaluations(*key)))},
+        {
+            (track, name)
+            for track, section in plan.tracks.items()
+            for name, data in section.benchmarks.items()
+            if not is_complete(data)
+        },
     )
 
 
-def _reached(work: Workspace, differing: Differing) -> Iterator[ReachedArtifact]:
-    """The artifacts that read any of it, of those that were made with how many cells do."""
+def _changed_artifacts(work: Workspace, difference: PlanDifference) -> Iterator[ChangedArtifact]:
+    """Yield the artifacts that use any of it, with the number of their cells that do where they are made already."""
     papers = all_papers()
     published = PublishedLineage.read(work.reports, papers)
     for paper in papers:
@@ -129,27 +142,27 @@ def _reached(work: Workspace, differing: Differing) -> Iterator[ReachedArtifact]
             key = f"{paper.name}/{name}"
             kind = kind_of(paper, name)
             if key in published.lineages:
-                cells = changed_cells(paper.track, published.cells(key), differing)
+                cells = changed_cells(paper.track, published.cells(key), difference)
                 rows = {cell["row"] for cell in cells} if artifact.kind == CLAIMS else set()
-                if cells or _declared(paper, name, differing):
-                    yield ReachedArtifact(key, kind, len(cells), len(rows))
-            elif _declared(paper, name, differing):
-                yield ReachedArtifact(key, kind, None, 0)
+                if cells or _declares(paper, name, difference):
+                    yield ChangedArtifact(key, kind, len(cells), len(rows))
+            elif _declares(paper, name, difference):
+                yield ChangedArtifact(key, kind, None, 0)
 
 
-def _declared(paper: Paper, artifact: str, differing: Differing) -> bool:
-    """Whether an artifact is about any of it, as far as its declaration says."""
+def _declares(paper: Paper, artifact: str, difference: PlanDifference) -> bool:
+    """Return true where an artifact's declaration names anything that differs."""
     methods = paper.methods_of(artifact)
-    of_track = {name for track, name, _ in differing.evaluations if track == paper.track}
-    data = any(track == paper.track for track, _ in differing.data)
-    return bool(methods & of_track) or (not methods and data)
+    differing_methods = {name for track, name, _ in difference.evaluations if track == paper.track}
+    data = any(track == paper.track for track, _ in difference.data)
+    return bool(methods & differing_methods) or (not methods and data)
 
 
-def changed_cells(track: str, cells: Iterable[dict[str, Any]], differing: Differing) -> list[dict[str, Any]]:
-    """The cells of an artifact that read any of it."""
+def changed_cells(track: str, cells: Iterable[dict[str, Any]], difference: PlanDifference) -> list[dict[str, Any]]:
+    """Return the cells of an artifact that use anything that differs."""
     return [
         cell
         for cell in cells
-        if any((track, name, cell["benchmark"]) in differing.evaluations for name in cell["names"])
-        or (not cell["names"] and (track, cell["benchmark"]) in differing.data)
+        if any((track, name, cell["benchmark"]) in difference.evaluations for name in cell["names"])
+        or (not cell["names"] and (track, cell["benchmark"]) in difference.data)
     ]

@@ -1,7 +1,7 @@
-"""The time that is left: of each thing to make, and from now to the end of all of them.
+"""The remaining time of each item, and of all of them from now to the end.
 
-What is expected rests on what was known before this session of work began. How its finished jobs compare with that,
-once there is enough of them, corrects what is left: a busy neighbour slows everything alike.
+Estimates rest on what was known before this session of work began. Once enough jobs of the session are finished, the
+ratio of their times to their estimates corrects the estimates that remain: a busy neighbour slows everything alike.
 """
 
 import os
@@ -19,14 +19,14 @@ from recompose.plan import Recipe
 from recompose.store import ATTEMPTS, ERROR
 from recompose.workspace import Workspace
 
-PAUSE = timedelta(minutes=5)  # without work for longer: what comes after it is another session
-ENOUGH = 60.0  # seconds of finished work, from which it tells how a session goes
-MOMENT = timedelta(seconds=1)  # by which records may tell of a time too early
+PAUSE = timedelta(minutes=5)  # a longer pause ends a session of work
+ENOUGH = 60.0  # seconds of finished work that the correction needs
+MOMENT = timedelta(seconds=1)  # the tolerance of recorded start times
 
 
 @dataclass(frozen=True)
 class Span:
-    """The making of something complete."""
+    """The time in which a complete recipe was made."""
 
     recipe: Recipe
     started: datetime
@@ -35,38 +35,38 @@ class Span:
 
     @property
     def ended(self) -> datetime:
-        """Return when it was complete."""
+        """The time at which it was complete."""
         return self.started + timedelta(seconds=self.seconds)
 
     @classmethod
     def of(cls, recipe: Recipe, made: Mapping[str, object]) -> "Span":
-        """Return that of a recipe, from how its record says that it was made."""
+        """Return the span of a recipe, from its record's section about its making."""
         started, seconds, attempts = (made[name] for name in ("started", "seconds", "attempts"))
         return cls(recipe, datetime.fromisoformat(str(started)), float(str(seconds)), int(str(attempts)))
 
 
 @dataclass(frozen=True)
-class Unfinished:
-    """Something that is not complete."""
+class UnfinishedItem:
+    """A recipe that is not complete, and its state."""
 
     recipe: Recipe
     running: bool = False
     failed: bool = False
-    started: datetime | None = None  # the attempt that runs
-    progress: Progress | None = None  # of what runs, or was interrupted
+    started: datetime | None = None  # the running attempt
+    progress: Progress | None = None  # of a running or interrupted one
 
     @classmethod
-    def of(cls, work: Workspace, recipe: Recipe) -> "Unfinished":
-        """Return how a recipe of a workspace stands now."""
+    def of(cls, work: Workspace, recipe: Recipe) -> "UnfinishedItem":
+        """Return the current state of a recipe of a workspace."""
         folder, running = work.store.folder(recipe), work.store.is_being_made(recipe)
         failed = not running and (folder / ERROR).exists()
-        started = attempt_started(folder) if running else None
+        started = attempt_start(folder) if running else None
         return cls(recipe, running, failed, started, None if failed else read_progress(folder))
 
 
 @dataclass(frozen=True)
-class Left:
-    """Something left to make, in one process with others of its name."""
+class RemainingJob:
+    """A job that is left; jobs of one name run in one process."""
 
     phase: str
     name: str
@@ -77,144 +77,146 @@ class Left:
 
 @dataclass(frozen=True)
 class Remaining:
-    """All that is left."""
+    """All work that is left."""
 
-    left: tuple[Left, ...]  # for which a time is known
-    unknown: int  # for which none is
+    jobs: tuple[RemainingJob, ...]  # with an estimate
+    unknown: int  # jobs without one
     cores: int
     finished: int = 0  # runs in this session of work
     session_seconds: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """Return the time from now to the end."""
-        return wall(self.left, self.cores)
+        """The time from now to the end."""
+        return wall_seconds(self.jobs, self.cores)
 
 
-def wall(left: Iterable[Left], cores: int) -> float:
-    """Return the time from start to end: one phase after the other, each no shorter than its longest process takes,
-    or than cores and the one GPU have to do.
+def wall_seconds(jobs: Iterable[RemainingJob], cores: int) -> float:
+    """Return the time from start to end: one phase after the other, each no shorter than its longest process, than
+    the work of all cores, and than the work of the one GPU.
     """
-    phases: dict[str, list[Left]] = {}
-    for each in left:
-        phases.setdefault(each.phase, []).append(each)
-    return sum(_of_phase(members, cores) for members in phases.values())
+    phases: dict[str, list[RemainingJob]] = {}
+    for job in jobs:
+        phases.setdefault(job.phase, []).append(job)
+    return sum(_phase_seconds(members, cores) for members in phases.values())
 
 
-def _of_phase(left: Sequence[Left], cores: int) -> float:
-    named: dict[str, float] = {}
-    for each in left:
-        named[each.name] = named.get(each.name, 0.0) + each.seconds
-    of_cores = sum(each.seconds * min(each.threads, cores) for each in left) / cores
-    on_gpu = sum(each.seconds for each in left if each.gpus)
-    return max([of_cores, on_gpu, *named.values()], default=0.0)
+def _phase_seconds(jobs: Sequence[RemainingJob], cores: int) -> float:
+    by_name: dict[str, float] = {}
+    for job in jobs:
+        by_name[job.name] = by_name.get(job.name, 0.0) + job.seconds
+    on_cores = sum(job.seconds * min(job.threads, cores) for job in jobs) / cores
+    on_gpu = sum(job.seconds for job in jobs if job.gpus)
+    return max([on_cores, on_gpu, *by_name.values()], default=0.0)
 
 
-def attempt_started(folder: Path) -> datetime | None:
-    """Return when the last attempt at a folder began."""
+def attempt_start(folder: Path) -> datetime | None:
+    """Return the start of the last attempt at a folder."""
     try:
         return datetime.fromisoformat((folder / SCRATCH / ATTEMPTS).read_text(encoding="utf-8").splitlines()[-1])
     except (OSError, ValueError, IndexError):
         return None
 
 
-def session_began(spans: Iterable[Span], running: Iterable[datetime], now: datetime) -> datetime:
-    """Return when the work began that goes on now, or now where none does.
+def session_start(spans: Iterable[Span], running: Iterable[datetime], now: datetime) -> datetime:
+    """Return the start of the current session of work, or now where there is none.
 
     Args:
-        spans: what is complete.
-        running: when what is at work began.
+        spans: of the complete recipes.
+        running: the starts of running attempts.
         now: the time.
     """
     times = [(span.started, span.ended) for span in spans] + [(start, now) for start in running]
-    began = now
+    earliest = now
     for start, end in sorted(times, key=lambda time: time[1], reverse=True):
-        if began - end > PAUSE:
+        if earliest - end > PAUSE:
             break
-        began = min(began, start)
-    return began
+        earliest = min(earliest, start)
+    return earliest
 
 
 class Forecast:
-    """An expectation of what things take, by what was known when a session began."""
+    """Expected times, from what was known when a session began."""
 
-    def __init__(self, costs: Costs, began: datetime) -> None:
-        self.began, self._costs, self._before = began, costs, costs.until(began - MOMENT)
+    def __init__(self, costs: Costs, start: datetime) -> None:
+        self.start, self._costs, self._before = start, costs, costs.until(start - MOMENT)
         self._expected: dict[str, float | None] = {}
-        self._since: dict[str, float | None] = {}  # of what is like nothing that was known
+        self._since: dict[str, float | None] = {}  # of recipes unlike any that was known
 
     def expected(self, recipe: Recipe) -> float | None:
-        """Return what was expected of a recipe when the session began."""
-        return _kept(self._expected, self._before, recipe)
+        """Return the seconds that were expected of a recipe when the session began."""
+        return _cached_seconds(self._expected, self._before, recipe)
 
     def seconds(self, recipe: Recipe, ratio: float) -> float | None:
-        """Return what a recipe will take in a session that goes by a ratio; None where nothing like it is known."""
+        """Return the expected seconds, scaled by the session's ratio; None where no similar recipe was timed."""
         expected = self.expected(recipe)
-        return _kept(self._since, self._costs, recipe) if expected is None else ratio * expected
+        return _cached_seconds(self._since, self._costs, recipe) if expected is None else ratio * expected
 
     def ratio(self, spans: Iterable[Span]) -> float:
-        """Return how many times as long as expected the jobs of the session took, or 1 while too few are finished."""
+        """Return the ratio of actual to expected time of the session's jobs, or 1 while too few are finished."""
         times = [(span.seconds, self.expected(span.recipe)) for span in spans if span.attempts == 1]
-        known = [(seconds, expected) for seconds, expected in times if expected]
-        took = sum(seconds for seconds, _ in known)
-        return took / sum(expected for _, expected in known) if took >= ENOUGH else 1.0
+        pairs = [(seconds, expected) for seconds, expected in times if expected]
+        took = sum(seconds for seconds, _ in pairs)
+        return took / sum(expected for _, expected in pairs) if took >= ENOUGH else 1.0
 
 
-def _kept(kept: dict[str, float | None], costs: Costs, recipe: Recipe) -> float | None:
-    if recipe.digest not in kept:
+def _cached_seconds(cache: dict[str, float | None], costs: Costs, recipe: Recipe) -> float | None:
+    if recipe.digest not in cache:
         estimate = costs.estimate(recipe)
-        kept[recipe.digest] = estimate.seconds if estimate else None
-    return kept[recipe.digest]
+        cache[recipe.digest] = estimate.seconds if estimate else None
+    return cache[recipe.digest]
 
 
 def remaining(
-    engine: Engine, forecast: Forecast, spans: Sequence[Span], unfinished: Iterable[Unfinished], now: datetime
+    engine: Engine, forecast: Forecast, spans: Sequence[Span], unfinished: Iterable[UnfinishedItem], now: datetime
 ) -> Remaining:
-    """Return what is left, from what is complete and what is not.
+    """Return the work that is left.
 
-    While something is at work, what failed is not left: nobody makes it again before the next session.
+    While anything runs, failed items do not count: nothing makes them again before the next session.
     """
     unfinished = list(unfinished)
     at_work = any(item.running for item in unfinished)
     items = [item for item in unfinished if not (at_work and item.failed)]
-    session = [span for span in spans if span.ended > forecast.began]
+    session = [span for span in spans if span.ended > forecast.start]
     ratio = forecast.ratio(session)
     times = [_seconds(item, forecast, ratio, now) for item in items]
-    left = (_left(engine, item.recipe, time) for item, time in zip(items, times, strict=True) if time is not None)
+    jobs = (
+        _remaining_job(engine, item.recipe, time) for item, time in zip(items, times, strict=True) if time is not None
+    )
     runs = sum(span.recipe.kind == TRAINED[0] for span in session)
-    lasted = (now - forecast.began).total_seconds() if session or at_work else 0.0
-    return Remaining(tuple(left), times.count(None), os.cpu_count() or 1, runs, lasted)
+    lasted = (now - forecast.start).total_seconds() if session or at_work else 0.0
+    return Remaining(tuple(jobs), times.count(None), os.cpu_count() or 1, runs, lasted)
 
 
-def _seconds(unfinished: Unfinished, forecast: Forecast, ratio: float, now: datetime) -> float | None:
-    """Return the seconds that something has left: as it says itself, or as others like it took."""
-    progress = unfinished.progress
-    if unfinished.running and progress and progress.seconds_left is not None:
+def _seconds(item: UnfinishedItem, forecast: Forecast, ratio: float, now: datetime) -> float | None:
+    """Return the remaining seconds of an item: its own figure where it runs, else the forecast's."""
+    progress = item.progress
+    if item.running and progress and progress.seconds_left is not None:
         return progress.seconds_left
-    seconds = forecast.seconds(unfinished.recipe, ratio)
+    seconds = forecast.seconds(item.recipe, ratio)
     if seconds is None:
         return None
-    if unfinished.started:
-        return max(seconds - (now - unfinished.started).total_seconds(), 0.0)
+    if item.started:
+        return max(seconds - (now - item.started).total_seconds(), 0.0)
     return seconds * (1 - progress.done / progress.total) if progress and progress.total else seconds
 
 
-def _left(engine: Engine, recipe: Recipe, seconds: float) -> Left:
+def _remaining_job(engine: Engine, recipe: Recipe, seconds: float) -> RemainingJob:
     trained = recipe.kind in TRAINED
-    run = recipe.needs.get("run", recipe)  # what scores a run stands behind it
+    run = recipe.needs.get("run", recipe)  # an evaluation is scored in the process of its run
     name = run.digest if trained else recipe.name
     phase = TRAINED[0] if trained else recipe.kind
-    return Left(phase, name, seconds, engine.threads(recipe), gpus_of(engine.work, [recipe]))
+    return RemainingJob(phase, name, seconds, engine.threads(recipe), gpus_of(engine.work, [recipe]))
 
 
 def remaining_now(engine: Engine, now: datetime | None = None) -> Remaining:
-    """Return what is left of all that a workspace asks for."""
+    """Return the work that is left of everything that a workspace asks for."""
     now, store = now or datetime.now(UTC), engine.work.store
     recipes = [recipe for recipe in engine.work.plan.recipes if recipe.kind in PHASES]
     complete = {recipe.digest for recipe in recipes if store.is_complete(recipe)}
     records = (engine.costs.stored.get(recipe.key) for recipe in recipes if recipe.digest in complete)
     by_digest = {record["digest"]: record["made"] for record in records if record}
     spans = [Span.of(recipe, by_digest[recipe.digest]) for recipe in recipes if recipe.digest in by_digest]
-    unfinished = [Unfinished.of(engine.work, recipe) for recipe in recipes if recipe.digest not in complete]
-    running = [each.started for each in unfinished if each.started]
-    return remaining(engine, Forecast(engine.costs, session_began(spans, running, now)), spans, unfinished, now)
+    unfinished = [UnfinishedItem.of(engine.work, recipe) for recipe in recipes if recipe.digest not in complete]
+    running = [item.started for item in unfinished if item.started]
+    return remaining(engine, Forecast(engine.costs, session_start(spans, running, now)), spans, unfinished, now)

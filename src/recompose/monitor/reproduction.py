@@ -1,20 +1,20 @@
-"""The progress of a workflow with each paper, in seconds of work as they were expected before it began."""
+"""The progress of a workflow by paper, in seconds of work as expected before it began."""
 
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recompose.engine import Engine
-from recompose.monitor.status import Item, Observer
+from recompose.monitor.status import Observer, StoreItem
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.report.lineage import lineage_path
 from recompose.store import ERROR
 
-PRIOR = 0.1  # of the work: so much weighs what was expected against what this call takes in fact
+PRIOR = 0.1  # of the work: the weight of the expected time against the time that this call takes
 
-Artifacts = list[tuple[str, str]]  # each a paper and the artifact's name
+Artifacts = list[tuple[str, str]]  # pairs of a paper and the artifact's name
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Work:
 
     @property
     def share(self) -> float:
-        """Return the part that is done; all of nothing."""
+        """The done part, from 0 to 1; 1 where there is no work."""
         return self.done / self.total if self.total else 1.0
 
 
@@ -35,9 +35,9 @@ class PaperProgress:
     """The progress of a paper."""
 
     name: str
-    work: Work  # what papers share counts for each
+    work: Work  # shared work counts for each paper
     made: tuple[str, ...]  # artifacts
-    artifacts: int  # that there are to be
+    artifacts: int  # their number
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,25 @@ class Snapshot:
 
     profile: str
     papers: list[PaperProgress]
-    work: Work  # what papers share counts once
-    written: Artifacts  # since the look before
-    running: list[Item]
-    failed: list[Item]  # since it began
+    work: Work  # shared work counts once
+    written: Artifacts  # since the previous snapshot
+    running: list[StoreItem]
+    failed: list[StoreItem]  # since it began
     seconds: float  # since it began
-    seconds_left: float  # until everything is trained and scored
+    seconds_left: float  # until all runs and evaluations are complete
 
 
 class Reproduction:
-    """A workflow that makes some papers, or everything, from when it begins."""
+    """A workflow that makes some papers, or everything, observed from its start."""
 
     def __init__(self, engine: Engine, targets: Iterable[str] = (), wall_share: float | None = None) -> None:
-        """Look at everything once, before the workflow begins.
+        """Record the state before the workflow begins.
 
         Args:
             engine: of the workspace.
-            targets: what Snakemake is called with.
-            wall_share: the expected time from start to end for each second of work; as if all cores were always at
-                work, where that is not known.
+            targets: the targets of Snakemake's call.
+            wall_share: the expected time from start to end for each second of work; None assumes that all cores are
+                always busy.
         """
         work = self.work = engine.work
         self.papers = _chosen(work.papers, targets)
@@ -93,32 +93,32 @@ class Reproduction:
 
     @property
     def profile(self) -> str:
-        """Return the name of the chosen profile."""
+        """The name of the chosen profile."""
         return self.work.params.profile
 
     @property
     def missing(self) -> list[Recipe]:
-        """Return the recipes that are to be made."""
+        """The recipes to make."""
         return self.work.missing(self.recipes)
 
     @property
     def seconds_left(self) -> float:
-        """Return the expected time from start to end."""
+        """The expected time from start to end."""
         return (self._before.total - self._before.done) * self._wall_share
 
     @property
     def unknown(self) -> int:
-        """Return the number of missing recipes of which no time is known."""
+        """The number of missing recipes without an estimate."""
         return sum(self._engine.estimate(recipe) is None for recipe in self.missing)
 
     @property
     def unknown_seconds(self) -> float:
-        """Return the seconds that each of those counts for."""
+        """The seconds that each of those counts for."""
         return self._engine.machine.unknown
 
     @property
     def due(self) -> int:
-        """Return the number of artifacts that are to be made."""
+        """The number of artifacts to make."""
         return sum(not made for made in self._made.values())
 
     def look(self) -> Snapshot:
@@ -137,8 +137,8 @@ class Reproduction:
             self._seconds_left(work, seconds),
         )
 
-    def _done_parts(self, items: list[Item]) -> dict[str, float]:
-        """Return the part of each recipe that is done, by key."""
+    def _done_parts(self, items: list[StoreItem]) -> dict[str, float]:
+        """Return the done part of each recipe, by key."""
         return {item.key: _part(item) for item in items if item.key in self._expected}
 
     def _sum(self, done: dict[str, float], keys: Iterable[str]) -> Work:
@@ -152,14 +152,14 @@ class Reproduction:
         return PaperProgress(paper.name, work, made, len(paper.artifacts))
 
     def _seconds_left(self, work: Work, seconds: float) -> float:
-        """Return the expected time of what is left, corrected more and more by the time that this call took so far."""
+        """Return the expected time of the remaining work, corrected increasingly by the time of this call."""
         to_do = self._before.total - self._before.done
         done, remaining = max(work.done - self._before.done, 0.0), work.total - work.done
         weighed = PRIOR * to_do + done
         return remaining * (PRIOR * to_do * self._wall_share + seconds) / weighed if weighed else 0.0
 
     def _written(self) -> Artifacts:
-        """Return the artifacts whose lineage, the last file of each, was written since the look before."""
+        """Return the artifacts whose lineage, the last file of each, was written since the previous call."""
         stamps = {artifact: self._stamp(*artifact) for artifact in self._stamps}
         written = [artifact for artifact, stamp in stamps.items() if stamp and stamp != self._stamps[artifact]]
         self._stamps = stamps
@@ -167,14 +167,14 @@ class Reproduction:
         return written
 
     def _stamp(self, paper: str, name: str) -> int:
-        """Return the identity of the lineage file: each write replaces it, and Snakemake only touches it later."""
+        """Return the inode of the lineage file: each write replaces the file, while Snakemake only touches it later."""
         try:
             return lineage_path(self.work.reports / paper / name).stat().st_ino
         except OSError:
             return 0
 
-    def _is_new(self, item: Item) -> bool:
-        """Return true where it failed since this began; what an earlier call left is tried again."""
+    def _is_new(self, item: StoreItem) -> bool:
+        """Return true where it failed since this call began; earlier failures are tried again."""
         if item.state == "tampered":
             return True
         try:
@@ -184,12 +184,12 @@ class Reproduction:
 
 
 def _chosen(papers: list[Paper], targets: Iterable[str]) -> list[Paper]:
-    """The papers that targets name, by themselves or in a path; all where they name none."""
+    """Return the papers that targets name, alone or in a path; all where they name none."""
     parts = {part for target in targets for part in target.split("/")}
     return [paper for paper in papers if paper.name in parts] or papers
 
 
-def _part(item: Item) -> float:
+def _part(item: StoreItem) -> float:
     if item.state == "done":
         return 1.0
     return min(item.progress.done / item.progress.total, 1.0) if item.progress and item.progress.total else 0.0

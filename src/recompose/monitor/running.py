@@ -1,4 +1,4 @@
-"""How far a process is that makes something now, from the file that it keeps of it."""
+"""The progress of a running process, read from the file that it writes."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,8 +10,8 @@ from recompose.files import SCRATCH
 from recompose.progress import FILE
 
 
-class _Written(BaseModel):
-    """What ``recompose.progress.Pace`` writes."""
+class _ProgressFile(BaseModel):
+    """The document that ``recompose.progress.Pace`` writes."""
 
     unit: str
     done: int
@@ -24,26 +24,26 @@ class _Written(BaseModel):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far something is."""
+    """The progress of a job."""
 
-    unit: str  # of which so many are done, such as epoch
+    unit: str  # counted in done and total, such as epoch
     done: int
     total: int
-    rate: float | None  # in units a second; None where this attempt has finished none
+    rate: float | None  # units a second; None before the attempt's first unit
     seconds_left: float | None
     metrics: str
 
 
 def read_progress(folder: Path, now: datetime | None = None) -> Progress | None:
-    """How far the making of a folder is now: what is left is less by the time since that was written.
+    """Return the progress of a folder that is being made, or None where it wrote none.
 
-    None: it has not said.
+    The remaining time is reduced by the time since it was written.
     """
     try:
-        written = _Written.model_validate_json((folder / SCRATCH / FILE).read_text(encoding="utf-8"))
+        written = _ProgressFile.model_validate_json((folder / SCRATCH / FILE).read_text(encoding="utf-8"))
     except (OSError, ValidationError):
         return None
-    left = written.seconds_left
-    if left is not None:
-        left = max(left - ((now or datetime.now(UTC)) - written.at).total_seconds(), 0.0)
-    return Progress(written.unit, written.done, written.total, written.rate, left, written.metrics)
+    seconds = written.seconds_left
+    if seconds is not None:
+        seconds = max(seconds - ((now or datetime.now(UTC)) - written.at).total_seconds(), 0.0)
+    return Progress(written.unit, written.done, written.total, written.rate, seconds, written.metrics)

@@ -1,4 +1,4 @@
-"""A call of Snakemake as a child process, which says everything to a log."""
+"""A call of Snakemake as a child process that writes its output to a log."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-LOG = "logs/snakemake.log"  # of the results
+LOG = "logs/snakemake.log"  # below results/
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
 LAST_LINES = 5
 _FAILED = re.compile(r"^Error in rule (?P<rule>[^\s:]+):\n(?P<about>(?:^[ \t]+.*\n)*)", re.MULTILINE)
@@ -15,7 +15,10 @@ _ABOUT = re.compile(r"^\s+(?P<name>message|log): (?P<value>.*?)(?: \(check log f
 
 
 class SnakemakeCall:
-    """A call that makes targets, or everything; it stays in the process group, which a terminal interrupts as one."""
+    """A call that makes targets, or everything.
+
+    It stays in the process group, so an interrupt from the terminal ends both.
+    """
 
     def __init__(self, root: Path, results: Path, targets: Iterable[str], command: Sequence[str] = SNAKEMAKE) -> None:
         self.log = results / LOG
@@ -31,21 +34,21 @@ class SnakemakeCall:
             )
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Wait until it ends, or for so many seconds; return its exit code once it has one."""
+        """Wait until it ends, or for so many seconds; return its exit code, or None while it runs."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         return self._process.returncode
 
     def output(self) -> str:
-        """Return its messages, which the log has behind those of earlier calls."""
+        """Return the output of this call, which the log appends to that of earlier calls."""
         with self.log.open("rb") as log:
             log.seek(self._start)
             return log.read().decode("utf-8", errors="replace")
 
     def failures(self) -> list[str]:
-        """Return the jobs that failed, each with its log, or the last lines of the output where none is named."""
+        """Return the failed jobs, each with its log, or the last lines of the output where it names none."""
         output = self.output()
-        failures = list(dict.fromkeys(_failures(output)))  # one that is tried again fails again
+        failures = list(dict.fromkeys(_failures(output)))  # a job that is tried again may fail again
         return failures or [line.strip() for line in output.splitlines() if line.strip()][-LAST_LINES:]
 
 

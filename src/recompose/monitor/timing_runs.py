@@ -1,8 +1,8 @@
-"""A few steps of each method on each data set with each backbone, on the device at hand: what they take.
+"""Timing runs: a few training steps of each method on each data set with each backbone, on this machine's device.
 
-Each is trained for one epoch by the code that trains it, on an index of the data set's size but for its images, and on
-noise in place of images: no data has to be there, and no weights. Two lengths tell what an image takes from what a
-run takes in any case.
+Each run trains for one epoch with the code of real runs. Its index has the data set's size except for the number of
+images, and noise replaces the images, so neither data nor weights are needed. Two lengths separate the time per image
+from the constant time of a run.
 """
 
 import gc
@@ -28,13 +28,13 @@ from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
 SHORT, LONG = 2, 6  # steps of the two trainings
-BATCH = 64  # images, of a method that has no batches
+BATCH = 64  # images, of methods without a batch size
 WEIGHTS = "weights.safetensors"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of calibrating a run: what it takes, or why that cannot be told."""
+    """The result of timing a run: its cost, or the reason why it failed."""
 
     run: Recipe
     timing: Timing | None
@@ -42,13 +42,13 @@ class Outcome:
 
 
 def representatives(work: Workspace, methods: Iterable[str] = ()) -> list[Recipe]:
-    """A run of each method on each data set with each backbone, of those that are not calibrated here yet.
+    """Return one run of each method on each data set with each backbone that is not timed on this machine yet.
 
     Args:
         work: the workspace.
-        methods: which; none: all.
+        methods: the methods to time, again where they are timed already; all where empty.
     """
-    wanted, known = set(methods), Timings.read(work.results).runs
+    chosen, timings = set(methods), Timings.read(work.results).runs
     first: dict[Any, Recipe] = {}
     for run in sorted(work.plan.of("runs"), key=lambda run: run.labels["name"] != run.labels["method"]):
         first.setdefault(kind_of(run), run)
@@ -56,12 +56,12 @@ def representatives(work: Workspace, methods: Iterable[str] = ()) -> list[Recipe
     return [
         run
         for kind, run in first.items()
-        if (kind[0] in wanted if wanted else not (kind in known and known[kind].host == host))
+        if (kind[0] in chosen if chosen else not (kind in timings and timings[kind].host == host))
     ]
 
 
 def time_runs(work: Workspace, runs: Iterable[Recipe]) -> Iterator[Outcome]:
-    """Calibrate runs one after another, and write down what each takes as soon as it is known."""
+    """Time runs one after another, and write each result as soon as it is there."""
     work.results.mkdir(parents=True, exist_ok=True)
     choose_linear(onednn_from(work.params.chosen.trainer.linear))
     with TemporaryDirectory(dir=work.results, prefix=".timing-") as folder:
@@ -75,10 +75,10 @@ def time_runs(work: Workspace, runs: Iterable[Recipe]) -> Iterator[Outcome]:
 def _outcome(work: Workspace, run: Recipe, folder: Path, backbones: Path) -> Outcome:
     try:
         return Outcome(run, _timing(work, run, folder, backbones))
-    except Exception as error:  # whatever it is: the others may still be calibrated
+    except Exception as error:  # any method may fail; the others are still timed
         return Outcome(run, None, (str(error) or repr(error)).splitlines()[0])
     finally:
-        _forget()
+        _free_memory()
 
 
 def _timing(work: Workspace, run: Recipe, folder: Path, backbones: Path) -> Timing:
@@ -86,24 +86,24 @@ def _timing(work: Workspace, run: Recipe, folder: Path, backbones: Path) -> Timi
     short, long = (_needs(work, run, folder / f"{steps}-steps", backbones, steps * batch) for steps in (SHORT, LONG))
     _seconds(work, run, short, folder / "warm")
     seconds, longer = _seconds(work, run, short, folder / "short"), _seconds(work, run, long, folder / "long")
-    an_image = max(longer - seconds, 0.0) / ((LONG - SHORT) * batch)
+    image_seconds = max(longer - seconds, 0.0) / ((LONG - SHORT) * batch)
     method, dataset, backbone = kind_of(run)
-    made = environment()
+    host = environment()
     return Timing(
         method=method,
         dataset=dataset,
         backbone=backbone,
-        setup_seconds=round(max(seconds - SHORT * batch * an_image, 0.0), 3),
-        image_seconds=an_image,
+        setup_seconds=round(max(seconds - SHORT * batch * image_seconds, 0.0), 3),
+        image_seconds=image_seconds,
         memory_bytes=read_json(folder / "long" / COSTS)["peak_memory_bytes"],
         steps=LONG - SHORT,
-        host=made["host"],
-        device=made["device"],
+        host=host["host"],
+        device=host["device"],
     )
 
 
 def _seconds(work: Workspace, run: Recipe, needs: Mapping[str, Path], folder: Path) -> float:
-    """What a training of one epoch takes."""
+    """Return the seconds of a training of one epoch."""
     folder.mkdir(parents=True)
     trainer = work.params.chosen.trainer.model_dump(include={"precision", "accelerator"})
     began = time.perf_counter()
@@ -112,7 +112,7 @@ def _seconds(work: Workspace, run: Recipe, needs: Mapping[str, Path], folder: Pa
 
 
 def _one_epoch(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same run, cut short."""
+    """Return the document of a run with one epoch."""
     settings = dict(document["settings"])
     if "epochs" in settings.get("training", {}):
         settings["training"] = {**settings["training"], "epochs": 1}
@@ -120,7 +120,7 @@ def _one_epoch(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _needs(work: Workspace, run: Recipe, folder: Path, backbones: Path, images: int) -> dict[str, Path]:
-    """What stands for all that a run needs, with so many images to train on."""
+    """Write replacements for everything that a run needs, with so many training images; return their folders."""
     index = folder / "data"
     index.mkdir(parents=True)
     track_of(run).synthetic_index(run.needs["data"], index, images)
@@ -130,31 +130,32 @@ def _needs(work: Workspace, run: Recipe, folder: Path, backbones: Path, images: 
             needs[role] = _backbone(work, need, backbones / need.folder)
         elif role not in needs:
             needs[role] = folder / role
-            _write_noise(need, needs[role], _images(run, need, index))
+            _write_noise(need, needs[role], _image_count(run, need, index))
     return needs
 
 
-def _images(run: Recipe, cached: Recipe, index: Path) -> int:
+def _image_count(run: Recipe, cached: Recipe, index: Path) -> int:
     track = track_of(run)
     return len(track.images(index) if cached.kind == "grids" else track.pictures(index))
 
 
 def _write_noise(cached: Recipe, folder: Path, images: int) -> None:
-    """Write the array of a cache, of noise."""
-    known, rng = layout(cached), np.random.default_rng(0)
-    if known is None:
-        raise ValueError(f"{cached.name}: what it holds is not known before it is there")
+    """Write the array of a cache, filled with noise."""
+    array_layout, rng = layout(cached), np.random.default_rng(0)
+    if array_layout is None:
+        raise ValueError(f"{cached.name}: the shape of its array is unknown before it exists")
     folder.mkdir(parents=True)
-    shape = (images, *known.shape)
-    array = np.lib.format.open_memmap(folder / known.file, mode="w+", dtype=known.dtype, shape=shape)
+    shape = (images, *array_layout.shape)
+    array = np.lib.format.open_memmap(folder / array_layout.file, mode="w+", dtype=array_layout.dtype, shape=shape)
     for place in range(images):
-        noise = rng.integers(0, 256, known.shape) if known.dtype == "uint8" else rng.normal(size=known.shape)
-        array[place] = noise.astype(known.dtype)
+        is_uint8 = array_layout.dtype == "uint8"
+        noise = rng.integers(0, 256, array_layout.shape) if is_uint8 else rng.normal(size=array_layout.shape)
+        array[place] = noise.astype(array_layout.dtype)
     array.flush()
 
 
 def _backbone(work: Workspace, recipe: Recipe, folder: Path) -> Path:
-    """The folder of a backbone, or of one of random weights, which take as long."""
+    """Return the folder of a backbone, or of one with random weights, which takes the same time."""
     if work.store.is_complete(recipe):
         work.store.verify(recipe)
         return work.store.folder(recipe)
@@ -171,8 +172,8 @@ def _backbone(work: Workspace, recipe: Recipe, folder: Path) -> Path:
     return folder
 
 
-def _forget() -> None:
-    """Give back what a training held on a GPU."""
+def _free_memory() -> None:
+    """Free the GPU memory of a training."""
     import torch
 
     gc.collect()

@@ -1,4 +1,4 @@
-"""What is needed, what of it is left to make, who needs it, and what it takes."""
+"""Everything that a profile needs: which part is missing, for which papers, and its expected time and memory."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
@@ -13,18 +13,18 @@ from recompose.plan import Recipe
 
 
 @dataclass(frozen=True)
-class Needed:
-    """Something that parameters ask for, or what is left of it to make."""
+class PlannedItem:
+    """A recipe that the parameters ask for, with its state and estimate."""
 
     kind: str
     folder: str
     digest: str
     title: str
-    method: str  # of what is no run, its name
+    method: str  # the recipe's name where it is no run
     dataset: str
-    name: str  # of the method or the variant; of what is neither, as the method
+    name: str  # of the method or the variant; the method where it is no run
     papers: tuple[str, ...]  # that need a run or an evaluation
-    new: bool  # an edit asks for it, and the parameters as they are do not
+    new: bool  # true where only the edited parameters ask for it
     there: bool  # complete in its store
     estimate: Estimate | None
 
@@ -36,122 +36,122 @@ class Needed:
 
 @dataclass(frozen=True)
 class Process:
-    """A process that would start."""
+    """A process that a workflow would start."""
 
     phase: str
     name: str
-    jobs: int  # that it has to do
+    jobs: int  # that it carries out
     threads: int
     gpus: int
-    seconds: float  # of those jobs for which it is known
-    unmeasured: int  # jobs
+    seconds: float  # of the jobs with an estimate
+    unmeasured: int  # jobs without an estimate
 
 
 @dataclass(frozen=True)
-class Takes:
-    """What it takes to make several things, as far as that is known."""
+class Workload:
+    """The expected time and memory of several items."""
 
     seconds: float
-    memory: int | None  # bytes, of what takes most
-    bases: dict[str, int]  # how many of them are measured, calibrated, unknown
+    memory: int | None  # bytes, the largest of all
+    bases: dict[str, int]  # the number of estimates by basis: measured, calibrated, unknown
 
     @classmethod
-    def of(cls, missing: Iterable[Needed]) -> "Takes":
-        """What these take, one after another."""
-        missing = list(missing)
-        known = [each.estimate for each in missing if each.estimate]
-        counts = Counter(each.estimate.basis if each.estimate else UNKNOWN for each in missing)
+    def of(cls, items: Iterable[PlannedItem]) -> "Workload":
+        """Return the sum over items, as if they ran one after another."""
+        items = list(items)
+        estimates = [item.estimate for item in items if item.estimate]
+        counts = Counter(item.estimate.basis if item.estimate else UNKNOWN for item in items)
         return cls(
-            sum(estimate.seconds for estimate in known),
-            max((estimate.memory for estimate in known if estimate.memory is not None), default=None),
+            sum(estimate.seconds for estimate in estimates),
+            max((estimate.memory for estimate in estimates if estimate.memory is not None), default=None),
             {basis: counts[basis] for basis in BASES if counts[basis]},
         )
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs and evaluations that belong together."""
+    """Runs and evaluations that one row of a table sums up."""
 
-    papers: tuple[str, ...]  # none: the profile asks for them, and no paper does
-    members: tuple[Needed, ...]
+    papers: tuple[str, ...]  # none: only the profile asks for them
+    members: tuple[PlannedItem, ...]
 
     @property
     def methods(self) -> list[str]:
         """Their methods."""
-        return list(dict.fromkeys(each.method for each in self.members))
+        return list(dict.fromkeys(member.method for member in self.members))
 
     @property
     def variants(self) -> list[str]:
-        """The names among them that are no method's."""
-        return list(dict.fromkeys(each.name for each in self.members if each.name != each.method))
+        """The variants among them."""
+        return list(dict.fromkeys(member.name for member in self.members if member.name != member.method))
 
     @property
     def datasets(self) -> list[str]:
-        """The data sets that they are on."""
-        return list(dict.fromkeys(each.dataset for each in self.members))
+        """Their data sets."""
+        return list(dict.fromkeys(member.dataset for member in self.members))
 
-    def of(self, kind: str) -> list[Needed]:
-        """Those of a kind."""
-        return [each for each in self.members if each.kind == kind]
+    def members_of(self, kind: str) -> list[PlannedItem]:
+        """Return the members of a kind."""
+        return [member for member in self.members if member.kind == kind]
 
     @property
-    def takes(self) -> Takes:
-        """What is left of them takes."""
-        return Takes.of(each for each in self.members if not each.there)
+    def workload(self) -> Workload:
+        """The expected time and memory of the missing members."""
+        return Workload.of(member for member in self.members if not member.there)
 
     def document(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the group as plain values."""
         return {
             "papers": list(self.papers),
             "methods": self.methods,
             "variants": self.variants,
             "datasets": self.datasets,
-            **{kind: _tally(self.of(kind)) for kind in TRAINED},
-            **asdict(self.takes),
+            **{kind: _tally(self.members_of(kind)) for kind in TRAINED},
+            **asdict(self.workload),
         }
 
 
-def _tally(needed: list[Needed]) -> dict[str, int]:
+def _tally(items: list[PlannedItem]) -> dict[str, int]:
     return {
-        "asked": len(needed),
-        "there": sum(each.there for each in needed),
-        "new": sum(each.new for each in needed),
+        "asked": len(items),
+        "there": sum(item.there for item in items),
+        "new": sum(item.new for item in items),
     }
 
 
 @dataclass(frozen=True)
 class WorkPlan:
-    """All that a profile asks for, and what is left to make of it."""
+    """Everything that a profile asks for, and the work that is left."""
 
     profile: str
-    needed: list[Needed]
+    items: list[PlannedItem]
     processes: list[Process]
     remaining: Remaining
 
     @property
-    def runs(self) -> list[Needed]:
+    def runs(self) -> list[PlannedItem]:
         """The runs."""
-        return [each for each in self.needed if each.kind == "runs"]
+        return [item for item in self.items if item.kind == "runs"]
 
     @property
-    def steps(self) -> list[Needed]:
-        """What has to be there before runs."""
-        return [each for each in self.needed if each.kind not in TRAINED]
+    def steps(self) -> list[PlannedItem]:
+        """The items that have to be complete before runs."""
+        return [item for item in self.items if item.kind not in TRAINED]
 
     @property
-    def to_make(self) -> list[Needed]:
-        """What a workflow would make."""
-        return [each for each in self.needed if not each.there]
+    def to_make(self) -> list[PlannedItem]:
+        """The items that a workflow would make."""
+        return [item for item in self.items if not item.there]
 
     @property
-    def takes(self) -> Takes:
-        """What is left to make takes."""
-        return Takes.of(self.to_make)
+    def workload(self) -> Workload:
+        """The expected time and memory of the missing items."""
+        return Workload.of(self.to_make)
 
     @property
     def unmeasured(self) -> int:
-        """How many jobs are in no time, because it is unknown what they take."""
-        return self.takes.bases.get(UNKNOWN, 0)
+        """The number of jobs without an estimate."""
+        return self.workload.bases.get(UNKNOWN, 0)
 
     @property
     def core_seconds(self) -> float:
@@ -165,81 +165,81 @@ class WorkPlan:
 
     @property
     def cores(self) -> int:
-        """Those of this machine."""
+        """The cores of this machine."""
         return self.remaining.cores
 
     @property
     def wall_seconds(self) -> float:
-        """From now to the end."""
+        """The time from now to the end."""
         return self.remaining.seconds
 
     @property
     def wall_share(self) -> float | None:
-        """The time from start to end for each second of work that is left; None where no time is known."""
+        """The time from start to end for each second of remaining work; None without estimates."""
         seconds = sum(process.seconds for process in self.processes)
         return self.wall_seconds / seconds if seconds else None
 
     @property
     def by_papers(self) -> list[Group]:
-        """Runs and evaluations by the papers that need them; what several share stands once."""
-        return self._grouped(lambda each: each.papers)
+        """Runs and evaluations by the set of papers that need them; shared ones are counted once."""
+        return self._grouped(lambda item: item.papers)
 
     @property
     def by_method(self) -> list[Group]:
-        """The same, divided by method and data set."""
-        return self._grouped(lambda each: (each.papers, each.method, each.dataset))
+        """Runs and evaluations by papers, method and data set."""
+        return self._grouped(lambda item: (item.papers, item.method, item.dataset))
 
-    def _grouped(self, key: Callable[[Needed], Hashable]) -> list[Group]:
-        groups: dict[Hashable, list[Needed]] = {}
-        for each in self.needed:
-            if each.kind in TRAINED:
-                groups.setdefault(key(each), []).append(each)
+    def _grouped(self, key: Callable[[PlannedItem], Hashable]) -> list[Group]:
+        groups: dict[Hashable, list[PlannedItem]] = {}
+        for item in self.items:
+            if item.kind in TRAINED:
+                groups.setdefault(key(item), []).append(item)
         return [Group(members[0].papers, tuple(members)) for members in groups.values()]
 
     def document(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the plan as plain values."""
         return {
             "profile": self.profile,
             "groups": [group.document() for group in self.by_method],
-            "runs": [asdict(each) for each in self.runs if each.new or not each.there],
-            "steps": [asdict(each) for each in self.to_make if each.kind != "runs"],
+            "runs": [asdict(run) for run in self.runs if run.new or not run.there],
+            "steps": [asdict(item) for item in self.to_make if item.kind != "runs"],
             "processes": [asdict(process) for process in self.processes],
             "core_seconds": self.core_seconds,
             "gpu_seconds": self.gpu_seconds,
             "wall_seconds": self.wall_seconds,
-            "memory": self.takes.memory,
+            "memory": self.workload.memory,
             "unmeasured": self.unmeasured,
         }
 
 
-def outlook(engine: Engine) -> WorkPlan:
-    """What a workspace asks for, and what is left to make."""
+def plan_work(engine: Engine) -> WorkPlan:
+    """Return everything that a workspace asks for, and the work that is left."""
     planned = {recipe.digest for recipe in engine.work.plan.recipes}
-    needed = needed_of(engine, planned)
-    return WorkPlan(engine.work.params.profile, needed, processes(engine, needed), remaining_now(engine))
+    items = planned_items(engine, planned)
+    return WorkPlan(engine.work.params.profile, items, planned_processes(engine, items), remaining_now(engine))
 
 
-def needed_of(engine: Engine, planned: set[str]) -> list[Needed]:
-    """Everything that a workspace asks for.
+def planned_items(engine: Engine, planned: set[str]) -> list[PlannedItem]:
+    """Return everything that a workspace asks for.
 
     Args:
         engine: of the workspace.
-        planned: the digests of what was asked for before; all else is new.
+        planned: the digests of the recipes before an edit; all others are new.
     """
     work = engine.work
-    of_papers = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
+    by_paper = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
 
-    def needed(recipe: Recipe) -> Needed:
-        papers = tuple(name for name, digests in of_papers.items() if recipe.digest in digests)
-        return _needed(engine, recipe, papers, new=recipe.digest not in planned)
+    def item(recipe: Recipe) -> PlannedItem:
+        papers = tuple(name for name, digests in by_paper.items() if recipe.digest in digests)
+        return _planned_item(engine, recipe, papers, new=recipe.digest not in planned)
 
-    return [needed(recipe) for recipe in work.plan.recipes]
+    return [item(recipe) for recipe in work.plan.recipes]
 
 
-def _needed(engine: Engine, recipe: Recipe, papers: tuple[str, ...], *, new: bool) -> Needed:
+def _planned_item(engine: Engine, recipe: Recipe, papers: tuple[str, ...], *, new: bool) -> PlannedItem:
     there = engine.work.store.is_complete(recipe)
     method = str(recipe.labels.get("method", recipe.name))
-    return Needed(
+    return PlannedItem(
         recipe.kind,
         recipe.folder,
         recipe.digest,
@@ -254,14 +254,14 @@ def _needed(engine: Engine, recipe: Recipe, papers: tuple[str, ...], *, new: boo
     )
 
 
-def processes(engine: Engine, needed: Iterable[Needed]) -> list[Process]:
-    """The processes that would make what is left."""
-    by_key = {each.key: each for each in needed}
+def planned_processes(engine: Engine, items: Iterable[PlannedItem]) -> list[Process]:
+    """Return the processes that would make the missing items."""
+    by_key = {item.key: item for item in items}
     return [_process(job, by_key) for job in engine.jobs(ALL)]
 
 
-def _process(job: Job, needed: dict[str, Needed]) -> Process:
-    seconds = [each.estimate.seconds for each in (needed[key] for key in job.keys) if each.estimate]
+def _process(job: Job, items: dict[str, PlannedItem]) -> Process:
+    seconds = [item.estimate.seconds for item in (items[key] for key in job.keys) if item.estimate]
     return Process(
         job.phase, job.name, len(job.keys), job.threads, job.gpus, sum(seconds), len(job.keys) - len(seconds)
     )

@@ -1,8 +1,7 @@
-"""The audit: does everything that the reports show follow from evaluations, and from those that are asked for now?"""
+"""The audit: a check that the reports follow from their evaluations, and that these are the ones asked for now."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any
 
 from recompose.papers.declaration import Paper
 from recompose.progress import say
@@ -10,6 +9,7 @@ from recompose.provenance.checks.artifacts import ArtifactCheck
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
+from recompose.provenance.documents import Document
 from recompose.provenance.remote import remedy
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.published import PublishedLineage
@@ -26,13 +26,13 @@ class _Checks:
 
     @classmethod
     def of(cls, work: Workspace, papers: list[Paper], published: PublishedLineage, *, reading: bool) -> "_Checks":
-        judge = TrustEvaluator(work, published, reading=reading)
-        stored = StoredCheck(judge)
-        say(f"audit: {len(judge.published.records)} stored things, and what they were made from", detail=True)
+        evaluator = TrustEvaluator(work, published, reading=reading)
+        stored = StoredCheck(evaluator)
+        say(f"audit: {len(evaluator.published.records)} stored results", detail=True)
         stored.check()
-        say("audit: tables, claims and the files of figures", detail=True)
+        say("audit: tables, claims and files of figures", detail=True)
         names = [(paper, name) for paper in papers for name in paper.artifacts]
-        checks = {f"{paper.name}/{name}": ArtifactCheck(judge, paper, name, stored) for paper, name in names}
+        checks = {f"{paper.name}/{name}": ArtifactCheck(evaluator, paper, name, stored) for paper, name in names}
         for check in checks.values():
             check.check()
         return cls(stored, checks)
@@ -42,8 +42,8 @@ class _Checks:
         for part in (self.stored.report, *(check.report for check in self.artifacts.values())):
             report.add(part)
         states = {name: dict(check.states) for name, check in self.artifacts.items()}
-        report.cells.update(state for of_cells in states.values() for state in of_cells.values())
-        records = self.stored.judge.published.records.values()
+        report.cells.update(state for states_by_cell in states.values() for state in states_by_cell.values())
+        records = self.stored.evaluator.published.records.values()
         return Audit(
             report,
             states=states,
@@ -56,13 +56,12 @@ class _Checks:
 
 
 def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLineage) -> Audit:
-    """Check every artifact and everything it was made from; figures by their digests, and what nobody touched since
-    it was read by its times.
-
+    """Check every artifact and everything that it was made from, quickly: figures only by their digests, and files
+    untouched since they were last read only by their times.
     Args:
-        work: whose reports these are.
-        papers: that are checked.
-        published: what of the reports can be relied on.
+        work: the workspace of the reports.
+        papers: the papers to check.
+        published: the valid lineage of the reports.
     """
     return _Checks.of(work, papers, published, reading=False).audit()
 
@@ -70,20 +69,20 @@ def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLi
 def audit(
     work: Workspace, papers: list[Paper], published: PublishedLineage | None = None, *, drawing: bool = True
 ) -> Audit:
-    """Check every artifact, every byte that it was made from, and the index of the reports; where nothing is stored,
-    dvc.lock is asked.
+    """Check every artifact, every byte that it was made from, and the index of the reports; compare the reports with
+    dvc.lock where no results are stored.
 
     Args:
-        work: whose reports these are.
-        papers: that are checked.
+        work: the workspace of the reports.
+        papers: the papers to check.
         published: what of the reports can be relied on, where that was read already.
-        drawing: whether figures are drawn again; without it they are checked by their digests alone.
+        drawing: true to draw figures again; otherwise only their digests are checked.
     """
     published = published or PublishedLineage.read_valid(work.reports, papers)
     checks = _Checks.of(work, papers, published, reading=True)
-    index = check_index(work, papers, published, checks.audit())  # the page tells of an audit without drawings
+    index = check_index(work, papers, published, checks.audit())  # the page shows an audit without drawings
     if drawing:
-        say("audit: the numbers of figures, drawn again", detail=True)
+        say("audit: drawing figures again", detail=True)
         for check in checks.artifacts.values():
             check.draw_again()
     whole = checks.audit()
@@ -95,9 +94,9 @@ def audit(
     return whole
 
 
-def audit_document(audited: Audit, published: PublishedLineage) -> dict[str, Any]:
-    """An audit as plain values."""
-    findings = [vars(each) | {"keys": list(each.keys), "reaches": reach(published, each)} for each in audited.findings]
+def audit_document(audited: Audit, published: PublishedLineage) -> Document:
+    """Return an audit as plain values."""
+    findings = [vars(f) | {"keys": list(f.keys), "reaches": reach(published, f)} for f in audited.findings]
     return {
         "clean": audited.report.clean,
         "evaluations": audited.evaluations,
@@ -112,7 +111,7 @@ def audit_document(audited: Audit, published: PublishedLineage) -> dict[str, Any
 
 
 def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
-    """How many cells of each artifact rest on what a finding concerns."""
+    """Return the number of each artifact's cells that rest on what a finding concerns."""
     cells: Counter[str] = Counter()
     for key in finding.keys:
         cells.update({name: len(reached) for name, reached in published.reach(key).items()})

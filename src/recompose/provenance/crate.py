@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import yaml
@@ -26,26 +25,25 @@ FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock", LOCK)
 
 
 def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> None:
-    """Write the crate of a project whose reports are made; only these, the workflow and the parameters have to be
-    there.
+    """Write the crate of a project with reports. Results are not needed, only reports, workflow and parameters.
 
-    It is written beside its place and put there when it is complete: an older crate is there until then.
+    The crate is written beside its target and moved there when it is complete, so an older crate stays until then.
 
     Args:
         root: the project's folder.
-        target: the crate's.
-        papers: whose reports these are.
+        target: the folder of the crate.
+        papers: the papers with reports.
         reports: the folder of reports, below the project's.
 
     Raises:
-        CrateError: there are no reports, or the target is no crate of this kind, or holds what its crate does not list.
+        CrateError: there are no reports, or the target is no crate of this kind, or holds files that it does not list.
     """
     published = PublishedLineage.read(root / reports, papers)
     folders = ("workflow", reports)
     files = _files(root, folders)
     _check_needed(root, files)
     if not published.records:
-        raise CrateError(f"there is no lineage in {root / reports}: make the reports with `snakemake --cores all`")
+        raise CrateError(f"{root / reports} has no lineage: make the reports with `snakemake --cores all`")
     _check_target(root, target, folders)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -60,7 +58,7 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
 
 
 def _files(root: Path, folders: Iterable[str]) -> list[str]:
-    """What of a project goes into its crate: paths below the project's folder, without hidden files and links."""
+    """Return the files of a project's crate as paths below the project's folder, without hidden files and links."""
     paths = [root / name for name in FILES]
     paths += [path for folder in folders for path in (root / folder).rglob("*")]
     names = [path.relative_to(root) for path in paths if path.is_file() and not path.is_symlink()]
@@ -70,36 +68,36 @@ def _files(root: Path, folders: Iterable[str]) -> list[str]:
 def _check_needed(root: Path, files: list[str]) -> None:
     for name in NEEDED:
         if name not in files:
-            raise CrateError(f"{root / name} is missing: a crate is made in the project's folder")
+            raise CrateError(f"{root / name} is missing: run this in the project's folder")
 
 
 def _check_target(root: Path, target: Path, folders: Iterable[str]) -> None:
     if any(target.resolve().is_relative_to((root / folder).resolve()) for folder in folders):
-        raise CrateError(f"{target} is inside of what the crate is made from: give another folder")
+        raise CrateError(f"{target} is inside a folder that the crate copies: choose another folder")
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise CrateError(f"{target} is no folder: give another one")
+        raise CrateError(f"{target} is no folder: choose another one")
     if target.is_dir() and any(target.iterdir()):
         _check_ours(target)
 
 
 def _check_ours(target: Path) -> None:
-    """Make sure that nothing but a crate that was written here is replaced.
+    """Check that the target is a crate that this program wrote.
 
     Raises:
-        CrateError: the folder is another's, or something was put into it.
+        CrateError: it is another kind of folder, or something was added to it.
     """
     listed = _listed(target / METADATA)
     if RUN_OF_ALL not in listed:
-        raise CrateError(f"{target} is no crate that was written here, and is not replaced: give another folder")
+        raise CrateError(f"{target} is not a crate of this program and is not replaced: choose another folder")
     inside = {path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir()}
-    if others := sorted(inside - listed):
-        raise CrateError(f"{target} holds what its crate does not list, and is not replaced: {', '.join(others[:5])}")
+    if unlisted := sorted(inside - listed):
+        raise CrateError(f"{target} holds files that it does not list and is not replaced: {', '.join(unlisted[:5])}")
 
 
 def _listed(metadata: Path) -> set[str]:
-    """The identifiers of a crate's entities; none where it is no crate."""
+    """Return the identifiers of a crate's entities; none where it is no crate."""
     try:
-        graph: list[dict[str, Any]] = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
+        graph: list[dict[str, str]] = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
         return {unquote(entity["@id"]) for entity in graph}
     except (OSError, ValueError, KeyError, TypeError):
         return set()

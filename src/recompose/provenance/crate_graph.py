@@ -1,9 +1,9 @@
-"""The graph of an RO-Crate: what the reports show, as actions on entities, in the terms of the profile Provenance Run
-Crate.
+"""The graph of an RO-Crate: the contents of the reports as actions on entities, in the terms of the profile Provenance
+Run Crate.
 
-What is in the crate's folder is a ``File``. What stays in ``results/`` is described by its digest and size: it is no
-part of the crate, so it must be no ``File`` (RO-Crate 1.1 wants every one of these to be there), but a contextual
-entity, a ``CreativeWork`` or a ``Collection`` of them, with an identifier below ``#results/``.
+Files in the crate's folder are ``File`` entities. Files that stay in ``results/`` are not part of the crate, and
+RO-Crate 1.1 requires every ``File`` to exist in it; so they are contextual entities with digest and size, a
+``CreativeWork`` or a ``Collection`` of these, with an identifier below ``#results/``.
 """
 
 import json
@@ -20,6 +20,7 @@ from rocrate.rocrate import ROCrate
 from recompose.digest import digest, sha256_file, short
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
+from recompose.provenance.documents import Document, Record
 from recompose.report.kinds import artifact_files
 from recompose.report.published import PublishedLineage
 
@@ -38,7 +39,7 @@ STEPS = {
     **{kind: phase.about for kind, phase in PHASES.items()},
     "artifacts": "Tables and figures of each paper, with their lineage",
     "report": "The index of the reports, and the numbers to compare",
-}  # step -> what it does, in the order of the workflow
+}  # step -> its description, in the order of the workflow
 FORMATS = {
     "": "text/plain",
     ".cff": "application/yaml",
@@ -54,7 +55,7 @@ FORMATS = {
     ".tex": "application/x-tex",
     ".yaml": "application/yaml",
 }
-TYPES = {bool: "Boolean", int: "Integer", float: "Float"}  # of values; any other is said in text
+TYPES = {bool: "Boolean", int: "Integer", float: "Float"}  # of values; all others are text
 ROLES = {
     "data": "dataset",
     "backbones": "backbone",
@@ -64,34 +65,33 @@ ROLES = {
     "runs": "run",
     "evaluations": "evaluation",
 }
-Record = dict[str, Any]
 
 
-def ended(made: Record) -> str:
-    """When what is told of was complete."""
+def end_time(made: Record) -> str:
+    """Return the time at which something was complete, from the record of its making."""
     return (datetime.fromisoformat(made["started"]) + timedelta(seconds=made["seconds"])).isoformat(timespec="seconds")
 
 
 def build(
     root: Path,
     files: Iterable[str],
-    citation: dict[str, Any],
+    citation: Document,
     published: PublishedLineage,
     papers: list[Paper],
     reports: str,
 ) -> ROCrate:
-    """The crate of some files of a project, with all that its reports show.
+    """Return the crate of a project's files, with everything that its reports show.
 
     Args:
         root: the project's folder.
-        files: what the crate is to hold, as paths below it; the workflow is among them.
-        citation: the content of its CITATION.cff.
-        published: what the reports hold: at least one record.
-        papers: whose reports they are.
+        files: the files of the crate, as paths below the root; the workflow is among them.
+        citation: the content of CITATION.cff.
+        published: the lineage of the reports, with at least one record.
+        papers: the papers with reports.
         reports: the folder of reports, below the project's.
     """
     graph = _Graph(root, files, citation, published, reports)
-    for key, record in published.records.items():  # what is needed stands before what needs it
+    for key, record in published.records.items():  # dependencies come first
         graph.add_stored(key, record)
     for paper in papers:
         graph.add_artifacts(paper)
@@ -101,24 +101,24 @@ def build(
     return graph.crate
 
 
-def _id(*parts: str) -> str:
-    """An identifier within the crate."""
+def _identifier(*parts: str) -> str:
+    """Return an identifier within the crate."""
     return "#" + quote("/".join(parts), safe="/@")
 
 
 class _Graph:
-    """An RO-Crate in the making."""
+    """A builder of an RO-Crate."""
 
     def __init__(
-        self, root: Path, files: Iterable[str], citation: dict[str, Any], published: PublishedLineage, reports: str
+        self, root: Path, files: Iterable[str], citation: Document, published: PublishedLineage, reports: str
     ) -> None:
         self.reports = reports
         self.crate = ROCrate(version="1.1")
         self.crate.metadata.extra_contexts.append(CONTEXT)
         self.published = published
         self.tools: dict[str, dict[str, Entity]] = {}  # step -> its tools
-        self.actions: dict[str, list[Entity]] = {}  # step -> what was done in it
-        made = sorted(published.made.values(), key=ended)
+        self.actions: dict[str, list[Entity]] = {}  # step -> its actions
+        made = sorted(published.made.values(), key=end_time)
         self.first: Record | None = made[0] if made else None
         self.last: Record | None = made[-1] if made else None
         self.version = (self.last or {}).get("commit") or str(citation["version"])
@@ -127,23 +127,23 @@ class _Graph:
 
     def _add_files(self, root: Path, files: Iterable[str]) -> None:
         self.crate.add_workflow(
-            root / WORKFLOW, WORKFLOW, main=True, lang="snakemake", properties=_about(root, WORKFLOW)
+            root / WORKFLOW, WORKFLOW, main=True, lang="snakemake", properties=_file_properties(root, WORKFLOW)
         )
         self.workflow = self.crate.mainEntity
         self.files = {
-            name: self.crate.add_file(root / name, name, properties=_about(root, name))
+            name: self.crate.add_file(root / name, name, properties=_file_properties(root, name))
             for name in files
             if name != WORKFLOW
         }
 
-    def _describe(self, citation: dict[str, Any]) -> None:
-        """What the crate is, by whom, under which license, and which profiles it keeps to."""
+    def _describe(self, citation: Document) -> None:
+        """Set title, description, authors, license and profiles of the crate."""
         dataset, license_ = self.crate.root_dataset, citation["license"]
         dataset["name"] = citation["title"]
         dataset["description"] = (
-            "Tables, figures and claims, with all runs behind them: from what, by what and when they were made."
+            "Tables, figures and claims, with all runs behind them: their inputs, code, environment and time."
         )
-        dataset["datePublished"] = ended(self.last) if self.last else str(citation["date-released"])
+        dataset["datePublished"] = end_time(self.last) if self.last else str(citation["date-released"])
         spdx = f"https://spdx.org/licenses/{quote(license_)}"
         dataset["license"] = self.entity(spdx, "CreativeWork", name=license_, description=f"The license {license_}")
         dataset["author"] = [self._author(author) for author in citation["authors"]]
@@ -155,18 +155,18 @@ class _Graph:
     def _author(self, author: dict[str, str]) -> Entity:
         names = [author[part] for part in ("name", "given-names", "family-names") if part in author]
         kind = "Organization" if "name" in author else "Person"
-        return self.entity(author.get("orcid") or _id("author", *names), kind, name=" ".join(names))
+        return self.entity(author.get("orcid") or _identifier("author", *names), kind, name=" ".join(names))
 
     def entity(self, identifier: str, kind: str, /, **properties: Any) -> Entity:
-        """The entity of this identifier; made where there is none yet."""
+        """Return the entity of this identifier; it is created where there is none yet."""
         existing = self.crate.get(identifier)
         return existing or self.crate.add(ContextEntity(self.crate, identifier, {"@type": kind, **properties}))
 
     def stored(self, key: str, name: str, sha256: str, size: int | None = None) -> Entity:
-        """A file that is kept in results/, with its digest; where other bytes were found there too, these are
+        """Return the entity of a file in results/, with its digest; a file of the same name with another digest becomes
         another entity.
         """
-        identifier = _id("results", key, name)
+        identifier = _identifier("results", key, name)
         existing = self.crate.get(identifier)
         if existing and existing["sha256"] != sha256:
             identifier = f"{identifier}@{short(sha256)}"
@@ -174,57 +174,61 @@ class _Graph:
         return self.entity(identifier, "CreativeWork", name=f"results/{key}/{name}", sha256=sha256, **more)
 
     def collection(self, key: str) -> Entity:
-        """A folder that is kept in results/; it takes the place of a parameter."""
+        """Return the entity of a folder in results/, which is the value of a parameter."""
         record = self.published.records[key]
         formal = self.formal(ROLES[record["kind"]], "Collection")
         return self.entity(
-            _id("results", key), "Collection", name=f"results/{key}", identifier=record["digest"], exampleOfWork=formal
+            _identifier("results", key),
+            "Collection",
+            name=f"results/{key}",
+            identifier=record["digest"],
+            exampleOfWork=formal,
         )
 
     def results(self, key: str) -> list[Entity]:
-        """The files of a stored thing."""
+        """Return the files of a stored result."""
         files = self.published.records[key]["files"].items()
         return [self.stored(key, name, entry["sha256"], entry["bytes"]) for name, entry in sorted(files)]
 
     def formal(self, name: str, kind: str) -> Entity:
-        """The parameter of this name; it may take values of several kinds."""
-        formal = self.entity(_id("parameter", name), "FormalParameter", name=name, additionalType=kind)
-        kinds = {*_listed(formal["additionalType"]), kind}
+        """Return the parameter of this name; it may take values of several kinds."""
+        formal = self.entity(_identifier("parameter", name), "FormalParameter", name=name, additionalType=kind)
+        kinds = {*_as_list(formal["additionalType"]), kind}
         formal["additionalType"] = kind if len(kinds) == 1 else sorted(kinds)
         return formal
 
     def value(self, name: str, value: Any) -> Entity:
-        """A parameter's value."""
-        plain = isinstance(value, str | bool | int | float)
+        """Return the entity of a parameter's value."""
+        is_scalar = isinstance(value, str | bool | int | float)
         formal = self.formal(name, TYPES.get(type(value), "Text"))
-        text = value if plain else json.dumps(value, sort_keys=True)
-        identifier = _id("value", name, short(digest(value)))
+        text = value if is_scalar else json.dumps(value, sort_keys=True)
+        identifier = _identifier("value", name, short(digest(value)))
         return self.entity(identifier, "PropertyValue", name=name, value=text, exampleOfWork=formal)
 
     def tool(self, step: str, identifier: str, name: str, version: str, **properties: Any) -> Entity:
-        """A program that a step carries out."""
+        """Return a program that a step runs."""
         made = self.entity(identifier, "SoftwareApplication", name=name, softwareVersion=version, **properties)
         return self.tools.setdefault(step, {}).setdefault(identifier, made)
 
     def subcommand(self, step: str) -> Entity:
-        """The subcommand that a step carries out."""
+        """Return the subcommand that a step runs."""
         return self.tool(
             step,
-            _id("recompose", step),
+            _identifier("recompose", step),
             f"recompose make, {step}" if step in PHASES else f"recompose {step}",
             self.version,
         )
 
-    def act(
+    def add_action(
         self, step: str, called: str, tool: Entity, used: list[Entity], made: list[Entity], **properties: Any
     ) -> None:
-        """Something that was done in a step."""
+        """Add an action of a step."""
         inputs = [entity["exampleOfWork"] for entity in used if "exampleOfWork" in entity]
-        taken = {entity.id for entity in tool.get("input", [])}
-        for formal in {formal.id: formal for formal in inputs if formal.id not in taken}.values():
+        present = {entity.id for entity in tool.get("input", [])}
+        for formal in {formal.id: formal for formal in inputs if formal.id not in present}.values():
             tool.append_to("input", formal)
         action = self.entity(
-            _id("action", step, called),
+            _identifier("action", step, called),
             "CreateAction",
             instrument=tool,
             result=made,
@@ -236,14 +240,12 @@ class _Graph:
         self.actions.setdefault(step, []).append(action)
 
     def add_stored(self, key: str, record: Record) -> None:
-        """Something stored: what it was made from, what it was told, by what and where it was made, and what came
-        out.
-        """
+        """Add a stored result with its inputs, parameters, tool, environment and files."""
         folder = self.collection(key)
         folder["hasPart"] = self.results(key)
         made = self.published.made.get(key)
         trained = "method" in record["labels"]
-        self.act(
+        self.add_action(
             record["kind"],
             key.partition("/")[2],
             self._method(record, made) if trained else self.subcommand(record["kind"]),
@@ -251,7 +253,7 @@ class _Graph:
             [folder],
             name=self._name(key, record),
             identifier=record["digest"],
-            **(self._circumstances(made) if made else {}),
+            **(self._environment(made) if made else {}),
         )
 
     def _name(self, key: str, record: Record) -> str:
@@ -259,18 +261,18 @@ class _Graph:
         return f"{' = '.join(names)}: {record['name']}" if names else str(record["name"])
 
     def _needs(self, record: Record) -> list[Entity]:
-        """What something was made from."""
+        """Return the folders that a result was made from."""
         keys = (f"{need['kind']}/{short(need['digest'])}" for need in record["needs"].values())
         return [self.collection(key) for key in keys]
 
     def _method(self, record: Record, made: Record | None) -> Entity:
-        """A method's code with the packages that it ran with."""
+        """Return the tool of a method: its code with the packages that it ran with."""
         packages = {"python": made["python"], **made["packages"]} if made else {}
         method, code = record["labels"]["method"], record["code"]
         name = f"{record['kind']}-{method}-{short(digest({'code': code, 'packages': packages}))}"
         needed = [self._package(*package) for package in sorted(packages.items())]
         more = {"softwareRequirements": needed} if needed else {}
-        return self.tool(record["kind"], _id("method", name), method, short(digest(code)), **more)
+        return self.tool(record["kind"], _identifier("method", name), method, short(digest(code)), **more)
 
     def _package(self, name: str, version: str) -> Entity:
         kind = "generic" if name == "python" else "pypi"
@@ -278,27 +280,27 @@ class _Graph:
         return self.entity(purl, "SoftwareApplication", name=name, softwareVersion=version, identifier=purl)
 
     def _values(self, record: Record) -> list[Entity]:
-        """What something was told: its document, each part under its dotted name."""
+        """Return the parameters of a result: each part of its document under its dotted name."""
         name = str(record["labels"].get("method", record["name"]))
         return [self.value(f"{name}/{part}", value) for part, value in _flat(record["document"])]
 
-    def _circumstances(self, made: Record) -> dict[str, Any]:
-        """When and where something was made, from which commit."""
+    def _environment(self, made: Record) -> Document:
+        """Return time, machine and commit of a result as properties of its action."""
         tree = {True: "a changed tree of", False: "", None: "an unknown tree of"}[made["dirty"]]
         facts = {"host": made["host"], "device": made["device"], "system": made["system"]}
         facts["commit"] = f"{tree} {made['commit'] or 'no commit'}".strip()
         return {
             "startTime": made["started"],
-            "endTime": ended(made),
+            "endTime": end_time(made),
             "description": f"{made['seconds']} s on {made['device']}, from {facts['commit']}",
             "additionalProperty": [
-                self.entity(_id("circumstance", name, fact), "PropertyValue", name=name, value=fact)
+                self.entity(_identifier("circumstance", name, fact), "PropertyValue", name=name, value=fact)
                 for name, fact in facts.items()
             ],
         }
 
     def add_artifacts(self, paper: Paper) -> None:
-        """The artifacts of a paper that have a lineage, made from what is behind their cells."""
+        """Add the artifacts of a paper that have a lineage, with the results behind their cells."""
         for name, artifact in paper.artifacts.items():
             title = f"{paper.name}/{name}"
             paths = [f"{self.reports}/{paper.name}/{file}" for file in artifact_files(paper, name)]
@@ -308,10 +310,10 @@ class _Graph:
                 used = [self.collection(key) for key in keys]
                 tool = self.subcommand("artifacts")
                 about = {"name": f"{title}: {artifact.caption}", "description": f"recompose artifacts {paper.name}"}
-                self.act("artifacts", title, tool, used, made, **about)
+                self.add_action("artifacts", title, tool, used, made, **about)
 
     def add_report(self, papers: set[str]) -> None:
-        """What is made of all reports together: every file of theirs that is not in a paper's folder."""
+        """Add the files that all reports share: those outside of the papers' folders."""
         made = [
             self.files[name]
             for name in self._reports()
@@ -322,13 +324,13 @@ class _Graph:
         ]
         if made:
             about = {"name": "Index of the reports", "description": "recompose report"}
-            self.act("report", "all", self.subcommand("report"), used, made, **about)
+            self.add_action("report", "all", self.subcommand("report"), used, made, **about)
 
     def _reports(self) -> list[str]:
         return [name for name in self.files if name.startswith(f"{self.reports}/")]
 
     def finish(self) -> None:
-        """The workflow with its steps, and its run with the actions that it controlled."""
+        """Add the workflow with its steps, and its run with the actions that it controlled."""
         done = {step: self.actions[step] for step in STEPS if step in self.actions}
         steps = {step: self._step(step, position) for position, step in enumerate(done, start=1)}
         whole = self._run_of_all()
@@ -342,17 +344,17 @@ class _Graph:
         organized = self.entity(
             "#action/snakemake",
             "OrganizeAction",
-            name="Snakemake carries the workflow out",
+            name="Snakemake runs the workflow",
             instrument=engine,
             object=controls,
             result=whole,
         )
-        taken = self.crate.get_by_type("Collection")
-        actions = [each for actions in done.values() for each in actions]
-        self.crate.root_dataset["mentions"] = [organized, whole, *actions, *taken]
+        collections = self.crate.get_by_type("Collection")
+        actions = [action for actions in done.values() for action in actions]
+        self.crate.root_dataset["mentions"] = [organized, whole, *actions, *collections]
 
     def simplify(self) -> None:
-        """Say a list of one as that one, as RO-Crate wants it."""
+        """Replace lists of one element by the element, as RO-Crate requires."""
         for entity in self.crate.get_entities():
             for name, value in list(entity.items()):
                 if isinstance(value, list) and len(value) == 1 and not name.startswith("@"):
@@ -370,7 +372,7 @@ class _Graph:
         )
 
     def _run_of_all(self) -> Entity:
-        """From the parameters to the reports; from the first thing that was made to the last."""
+        """Return the action of the whole workflow, from the first start to the last end."""
         parameters, reports = self.files[PARAMETERS], [self.files[name] for name in self._reports()]
         self.workflow["input"] = [self.formal(PARAMETERS, "File")]
         self.workflow["output"] = [self.formal(self.reports, "File")]
@@ -382,7 +384,9 @@ class _Graph:
             "CreateAction",
             name="From raw data to reports",
             description="snakemake --cores all",
-            **({"startTime": self.first["started"], "endTime": ended(self.last)} if self.first and self.last else {}),
+            **(
+                {"startTime": self.first["started"], "endTime": end_time(self.last)} if self.first and self.last else {}
+            ),
             actionStatus=COMPLETED,
             instrument=self.workflow,
             object=[parameters],
@@ -404,8 +408,8 @@ def _flat(document: Record, path: str = "") -> Iterable[tuple[str, Any]]:
             yield f"{path}{name}", value
 
 
-def _about(root: Path, name: str) -> dict[str, Any]:
-    """What is said of a file in the crate."""
+def _file_properties(root: Path, name: str) -> Document:
+    """Return the properties of a file in the crate."""
     path = root / name
     types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"] if name == WORKFLOW else "File"
     format_ = {"encodingFormat": FORMATS[path.suffix]} if path.suffix in FORMATS else {}
@@ -413,5 +417,5 @@ def _about(root: Path, name: str) -> dict[str, Any]:
     return {"@type": types, "name": name, "sha256": sha256_file(path), "contentSize": size, **format_}
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]

@@ -1,4 +1,4 @@
-"""Diff: what changed between a cell as a git revision has it and the same cell now, and in what it was made from."""
+"""Diff: the changes of a cell since a git revision, and of everything that it was made from."""
 
 import json
 import subprocess
@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from recompose.errors import DiffError
+from recompose.provenance.documents import Cell, Lineage, Record
 from recompose.provenance.trace import cell_of, find_cell
 from recompose.report.differences import chain, changes
 from recompose.report.lineage import expand_codes, lineage_path
 
-Record = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Pair:
-    """Of what made the cell then and what made it now, two that stand for each other, and what differs."""
+    """A result behind the old cell, its counterpart behind the new cell, and their differences."""
 
     before: str
     after: str
@@ -27,24 +26,24 @@ class Pair:
 
 @dataclass(frozen=True)
 class Diff:
-    """A cell then and now, with what made it, paired."""
+    """An old and a new cell, with the results behind them, paired."""
 
     revision: str
     commit: str
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: Cell
+    after: Cell
     pairs: list[Pair]
-    removed: dict[str, str]  # key -> title, of what made it only then
-    added: dict[str, str]  # and only now
+    removed: dict[str, str]  # key -> title, of results behind the old cell only
+    added: dict[str, str]  # key -> title, of results behind the new cell only
 
     @property
     def same_runs(self) -> bool:
-        """Whether the same evaluations made it."""
+        """True where the same evaluations made both."""
         return not self.removed and not self.added and all(pair.before == pair.after for pair in self.pairs)
 
     @property
     def changed(self) -> dict[str, list[str]]:
-        """What differs: line -> the titles of the pairs that it holds for."""
+        """The differences: line -> the titles of the pairs that have it."""
         lines: dict[str, list[str]] = {}
         for pair in self.pairs:
             for line in pair.changed:
@@ -53,9 +52,9 @@ class Diff:
 
 
 def diff(path: Path, revision: str, row: str, column: str, view: str | None = None) -> Diff:
-    """Compare a measured cell of an artifact, given by any of its files, with itself at a revision.
+    """Compare a measured cell of an artifact, given by any of its files, with its state at a revision.
 
-    Of a table that measures in several views the first one of today is meant where none is given.
+    Without a view, the first one of the current table is used.
 
     Raises:
         TraceError: there is no such cell, now or then.
@@ -81,8 +80,8 @@ def diff(path: Path, revision: str, row: str, column: str, view: str | None = No
     )
 
 
-def lineage_at(path: Path, revision: str) -> tuple[str, dict[str, Any]]:
-    """The commit that a revision means, and the lineage of an artifact in it. The working tree stays as it is.
+def lineage_at(path: Path, revision: str) -> tuple[str, Lineage]:
+    """Return the commit of a revision, and an artifact's lineage in it. The working tree is not touched.
 
     Raises:
         DiffError: no git repository, no such revision, or no such artifact in it.
@@ -92,12 +91,12 @@ def lineage_at(path: Path, revision: str) -> tuple[str, dict[str, Any]]:
         return commit, expand_codes(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DiffError(
-            f"{lineage_path(path)} in revision '{revision}' is no lineage as this code writes it: {error}"
+            f"{lineage_path(path)} in revision '{revision}' is no lineage of this version: {error}"
         ) from None
 
 
 def file_at(path: Path, revision: str) -> tuple[str, str]:
-    """The commit that a revision means, and the text of a file in it.
+    """Return the commit of a revision, and the text of a file in it.
 
     Raises:
         DiffError: no git repository, no such revision, or no such file in it.
@@ -106,18 +105,18 @@ def file_at(path: Path, revision: str) -> tuple[str, str]:
     commit = commit_of(folder, revision)
     text = _git(folder, "show", "--no-textconv", f"{commit}:./{name}")
     if text is None:
-        raise DiffError(f"{path} is not in revision '{revision}': it was not made by then")
+        raise DiffError(f"{path} does not exist in revision '{revision}'")
     return commit, text
 
 
 def commit_of(folder: Path, revision: str) -> str:
-    """The commit that a revision means.
+    """Return the commit of a revision.
 
     Raises:
         DiffError: no git repository, or no such revision.
     """
     if _git(folder, "rev-parse", "--git-dir") is None:
-        raise DiffError(f"{folder} is in no git repository, or there is no git: there is no revision to compare with")
+        raise DiffError(f"{folder} is in no git repository, or git is not installed: no revision to compare with")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
         raise DiffError(f"git knows no revision '{revision}'")
@@ -125,18 +124,18 @@ def commit_of(folder: Path, revision: str) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git says; None where it fails or there is none."""
+    """Return the output of git, or None where it fails or is not installed."""
     try:
         command = ["git", "-C", str(folder), *arguments]
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
+        process = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout
+    return process.stdout
 
 
 def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple[str, str]]:
-    """Who stands for whom: itself, else, of the same data set and seed, the one with the fewest differences, its own
-    method first.
+    """Yield pairs of counterparts: a result and itself, else two of the same data set and seed with the fewest
+    differences, of the same method first.
     """
     couples = sorted(
         (old != new, *_distance(then[old], now[new]), old, new)
@@ -144,10 +143,10 @@ def _partners(then: dict[str, Record], now: dict[str, Record]) -> Iterator[tuple
         for new in now
         if old == new or _place(then[old]) == _place(now[new])
     )
-    taken: set[tuple[str, str]] = set()
+    paired: set[tuple[str, str]] = set()
     for *_, old, new in couples:
-        if not {("then", old), ("now", new)} & taken:
-            taken |= {("then", old), ("now", new)}
+        if not {("then", old), ("now", new)} & paired:
+            paired |= {("then", old), ("now", new)}
             yield old, new
 
 
@@ -163,9 +162,9 @@ def _pair(old: str, then: dict[str, Record], new: str, now: dict[str, Record]) -
     before, after = then[old], now[new]
     lines = [*changes(chain(before, then), chain(after, now))]
     roles = sorted(before["inputs"].keys() & after["inputs"].keys())
-    otherwise = [role for role in roles if before["inputs"][role] != after["inputs"][role]]
+    changed_inputs = [role for role in roles if before["inputs"][role] != after["inputs"][role]]
     lines += [
-        f"the same {role} came out otherwise" for role in otherwise if before["needs"][role] == after["needs"][role]
+        f"the same {role} has other content" for role in changed_inputs if before["needs"][role] == after["needs"][role]
     ]
     if before["digest"] == after["digest"]:
         files = {
@@ -173,5 +172,5 @@ def _pair(old: str, then: dict[str, Record], new: str, now: dict[str, Record]) -
             for name in before["files"].keys() | after["files"].keys()
             if before["files"].get(name) != after["files"].get(name)
         }
-        lines += [f"{name} came out otherwise" for name in sorted(files)]
+        lines += [f"{name} has other content" for name in sorted(files)]
     return Pair(old, new, after["name"], lines)

@@ -1,12 +1,12 @@
-"""Where: from anything that is stored to every cell, figure and claim of the reports that it reaches."""
+"""Everything downstream of a stored result: the cells, figures and claims of the reports that depend on it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
-from recompose.errors import WhereError
+from recompose.errors import DownstreamError
 from recompose.papers.declaration import Paper
+from recompose.provenance.documents import Cell
 from recompose.report.kinds import kind_of
 from recompose.report.published import PublishedLineage
 
@@ -15,7 +15,7 @@ NAMED = 8  # candidates that an error names
 
 @dataclass(frozen=True)
 class ReachedArtifact:
-    """An artifact, and those of its cells that were reached, as they are written."""
+    """An artifact, with those of its cells that depend on a result."""
 
     paper: str
     artifact: str
@@ -25,85 +25,89 @@ class ReachedArtifact:
 
 @dataclass(frozen=True)
 class Origin:
-    """Something stored: what it is, and what was made from it."""
+    """A stored result, and the artifacts that depend on it."""
 
     key: str
     digest: str
     kind: str
     name: str
-    names: list[str]  # the methods or variants that it stands for
+    names: list[str]  # the methods or variants of an evaluation
     reaches: list[ReachedArtifact]
 
     @property
     def title(self) -> str:
-        """What it is, as people say it."""
+        """Its name, with all other methods or variants that it stands for."""
         also = [name for name in self.names if not self.name.startswith(f"{name} ")]
         return self.name + (f" (also {', '.join(also)})" if also else "")
 
 
 @dataclass(frozen=True)
-class Where(Origin):
-    """The same of what was asked for, with what was made from it directly."""
+class Downstream(Origin):
+    """A stored result, with the results that were made directly from it."""
 
     dependents: list[Origin]
 
 
-def downstream(published: PublishedLineage, papers: list[Paper], start: str) -> Where:
-    """What a stored thing reaches, given by the first characters of its digest or of its key, such as ``runs/0123``.
+def downstream(published: PublishedLineage, papers: list[Paper], start: str) -> Downstream:
+    """Return everything downstream of a result.
+
+    Args:
+        published: the lineage of the reports.
+        papers: the papers whose artifacts are searched.
+        start: the first characters of a digest, or of a key such as ``runs/0123``.
 
     Raises:
-        WhereError: no record of the reports starts like this, or several do.
+        DownstreamError: no record of the reports starts like this, or several do.
     """
     key = _key(published, start)
-    dependents = [Origin(**_origin(published, papers, other)) for other in sorted(published.dependents(key))]
-    return Where(**_origin(published, papers, key), dependents=dependents)
+    dependents = [_origin(published, papers, dependent) for dependent in sorted(published.dependents(key))]
+    return Downstream(**vars(_origin(published, papers, key)), dependents=dependents)
 
 
 def _key(published: PublishedLineage, start: str) -> str:
-    wanted = start.removeprefix("results/").rstrip("/")
-    keys = sorted(key for key, record in published.records.items() if _starts(key, record["digest"], wanted))
-    if wanted in keys:
-        return wanted
+    prefix = start.removeprefix("results/").rstrip("/")
+    keys = sorted(key for key, record in published.records.items() if _starts(key, record["digest"], prefix))
+    if prefix in keys:
+        return prefix
     if not keys:
-        raise WhereError(f"the reports were made from nothing that starts with '{start}'{_nearest(wanted, published)}")
+        raise DownstreamError(f"the reports use nothing that starts with '{start}'{_nearest(prefix, published)}")
     if len(keys) > 1:
-        raise WhereError(f"{len(keys)} start with '{start}': {_listed(keys)}; give more of the one that is meant")
+        raise DownstreamError(f"{len(keys)} start with '{start}': {_join_first(keys)}; add characters")
     return keys[0]
 
 
-def _starts(key: str, digest: str, wanted: str) -> bool:
+def _starts(key: str, digest: str, prefix: str) -> bool:
     kind, _, folder = key.partition("/")
-    return any(name.startswith(wanted) for name in (key, folder, digest, f"{kind}/{digest}"))
+    return any(name.startswith(prefix) for name in (key, folder, digest, f"{kind}/{digest}"))
 
 
-def _nearest(wanted: str, published: PublishedLineage) -> str:
-    names = {key if "/" in wanted else key.partition("/")[2]: key for key in sorted(published.records)}
-    nearest = get_close_matches(wanted, names, n=3, cutoff=0.3)
-    return f"; the nearest: {_listed([names[name] for name in nearest])}" if nearest else ""
+def _nearest(prefix: str, published: PublishedLineage) -> str:
+    names = {key if "/" in prefix else key.partition("/")[2]: key for key in sorted(published.records)}
+    nearest = get_close_matches(prefix, names, n=3, cutoff=0.3)
+    return f"; the nearest: {_join_first([names[name] for name in nearest])}" if nearest else ""
 
 
-def _listed(names: list[str]) -> str:
+def _join_first(names: list[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
 
-def _origin(published: PublishedLineage, papers: Iterable[Paper], key: str) -> dict[str, Any]:
-    """The fields of an ``Origin``."""
+def _origin(published: PublishedLineage, papers: Iterable[Paper], key: str) -> Origin:
     record, reach = published.records[key], published.reach(key)
-    return {
-        "key": key,
-        "digest": record["digest"],
-        "kind": record["kind"],
-        "name": record["name"],
-        "names": published.names(key),
-        "reaches": [
+    return Origin(
+        key,
+        record["digest"],
+        record["kind"],
+        record["name"],
+        published.names(key),
+        [
             ReachedArtifact(paper.name, name, kind_of(paper, name), _cells(reach[f"{paper.name}/{name}"]))
             for paper in papers
             for name in paper.artifacts
             if f"{paper.name}/{name}" in reach
         ],
-    }
+    )
 
 
-def _cells(cells: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _cells(cells: list[Cell]) -> list[dict[str, str]]:
     return [{name: cell[name] for name in ("view", "row", "column", "text")} for cell in cells]

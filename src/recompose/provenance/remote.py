@@ -1,22 +1,22 @@
-"""DVC's remote: where what is not on this disk may be had."""
+"""DVC's remote, from which missing results may be pulled."""
 
 import subprocess
 from pathlib import Path
 
-PATIENCE = 3600  # seconds after which it hangs
+PATIENCE = 3600  # seconds after which dvc counts as hanging
 
 
 def has_remote(root: Path) -> bool:
-    """Whether the project has a remote that `dvc pull` pulls from."""
+    """Return true where the project has a remote that `dvc pull` pulls from."""
     try:
-        done = subprocess.run(["dvc", "remote", "default"], cwd=root, capture_output=True, timeout=PATIENCE)
+        process = subprocess.run(["dvc", "remote", "default"], cwd=root, capture_output=True, timeout=PATIENCE)
     except (OSError, subprocess.SubprocessError):
         return False
-    return done.returncode == 0
+    return process.returncode == 0
 
 
 def remedy(root: Path) -> str:
-    """What to do about what is not on this disk."""
+    """Return the command that restores missing results."""
     if has_remote(root):
-        return "`dvc pull` brings what is not on this disk; numbers follow from results/data and results/evaluations"
-    return "`snakemake --cores all` makes what is not on this disk; DVC has no remote here to pull it from"
+        return "`dvc pull` restores missing results; numbers follow from results/data and results/evaluations"
+    return "`snakemake --cores all` makes missing results; the project has no DVC remote to pull them from"

@@ -1,51 +1,52 @@
-"""Trace: from one cell of an artifact to everything that made it, and whether it still holds."""
+"""Trace: everything that one cell of an artifact was made from, and whether the cell still holds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from recompose.errors import LineageError, TraceError
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
-from recompose.report.lineage import lineage_path, read_lineage, record_closure
+from recompose.provenance.documents import Cell, Lineage, Record
+from recompose.report.lineage import behind, lineage_path, read_lineage
 from recompose.report.published import PublishedLineage, read_made
 from recompose.report.schema import read_checked
 from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict
 from recompose.workspace import Workspace
 
-Record = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class TraceResult:
-    """A cell, the records of everything behind it, and what is to be thought of it."""
+    """A cell, the records of everything behind it, and the verdict on it."""
 
-    cell: dict[str, Any]
-    records: dict[str, Record]  # what is needed first
-    made: dict[str, Record]  # of those for which it is known, by what, where and when
+    cell: Cell
+    records: dict[str, Record]  # by key, dependencies first
+    made: dict[str, Record]  # by key: host, time and commit, where they are known
     state: str
     why: list[str]
     note: str
 
     @property
     def word(self) -> str:
-        """The state as people read it: what is not on this disk is not verified here."""
+        """The state in words: what is not on this disk is not verified here."""
         return "not verified here" if self.state == UNCHECKED else self.state
 
     @property
-    def holds(self) -> bool:
-        """Whether nothing speaks against it."""
+    def is_current(self) -> bool:
+        """True where nothing speaks against it."""
         return self.state == CURRENT
 
 
 def trace(work: Workspace, path: Path, row: str, column: str, view: str | None = None) -> TraceResult:
-    """Trace the measured cell of this row and column of an artifact, given by any of its files; every file behind it is
-    verified.
+    """Trace a measured cell, and verify every file behind it.
 
-    Of a table that measures in several views the first one is meant where none is given.
-
+    Args:
+        work: the workspace.
+        path: any file of the artifact.
+        row: the cell's row.
+        column: the cell's column.
+        view: the cell's view; None: the first one that fits.
     Raises:
         TraceError: the artifact has no lineage, or no such measured cell.
     """
@@ -66,34 +67,34 @@ def trace(work: Workspace, path: Path, row: str, column: str, view: str | None =
     )
 
 
-def _verdict(judge: TrustEvaluator, paper: str, name: str, cell: dict[str, Any]) -> Verdict:
-    """What is to be thought of a cell: as the audit has it, from the part of the audit that concerns it."""
-    verdict = judge.verdict(f"{paper}/{name}", cell)
+def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: Cell) -> Verdict:
+    """Return the audit's verdict on a cell, from the checks that concern it."""
+    verdict = evaluator.verdict(f"{paper}/{name}", cell)
     if paper not in PAPERS or name not in load_paper(paper).artifacts:
         return verdict
     from recompose.provenance.checks.artifacts import ArtifactCheck
     from recompose.provenance.checks.stored import StoredCheck
 
-    stored = StoredCheck(judge)
+    stored = StoredCheck(evaluator)
     stored.metric(cell["made_from"], MetricCache.of)
-    check = ArtifactCheck(judge, load_paper(paper), name, stored)
+    check = ArtifactCheck(evaluator, load_paper(paper), name, stored)
     check.check()
     key = ("measured", cell["view"], cell["row"], cell["column"])
     return Verdict(check.states[key], tuple(check.why.get(key, ())), verdict.note)
 
 
-def _read_checked(path: Path) -> dict[str, Any]:
-    """The lineage beside a file of an artifact.
+def _read_checked(path: Path) -> Lineage:
+    """Return the lineage beside a file of an artifact.
 
     Raises:
-        FileNotFoundError: there is none.
-        LineageError: what is there cannot be relied on.
+        FileNotFoundError: there is no lineage.
+        LineageError: the lineage is invalid.
     """
     lineage = lineage_path(path)
     return read_checked(lineage) if lineage.exists() else read_lineage(path)
 
 
-def _lineage(path: Path, read: Callable[[Path], dict[str, Any]] = read_lineage) -> dict[str, Any]:
+def _lineage(path: Path, read: Callable[[Path], Lineage] = read_lineage) -> Lineage:
     try:
         return read(path)
     except FileNotFoundError as error:
@@ -104,12 +105,12 @@ def _lineage(path: Path, read: Callable[[Path], dict[str, Any]] = read_lineage) 
         ) from None
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise TraceError(
-            f"{lineage_path(path)} is no lineage that this code wrote: {error}. Make it again: `snakemake --cores all`"
+            f"{lineage_path(path)} is no lineage of this version: {error}. Make it again: `snakemake --cores all`"
         ) from None
 
 
-def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[dict[str, Any], dict[str, Record]]:
-    """A measured cell of an artifact, and the records of everything behind it.
+def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[Cell, dict[str, Record]]:
+    """Return a measured cell of an artifact, and the records of everything behind it.
 
     Raises:
         TraceError: the artifact has no lineage, or no such measured cell.
@@ -119,25 +120,25 @@ def find_cell(path: Path, row: str, column: str, view: str | None) -> tuple[dict
     return cell, {key: lineage["records"][key] for key in record_closure(lineage["records"], cell["made_from"])}
 
 
-def cell_of(lineage: Mapping[str, Any], artifact: str, wanted: dict[str, str]) -> dict[str, Any]:
-    """The first cell of a lineage that has all that is wanted.
+def cell_of(lineage: Lineage, artifact: str, query: dict[str, str]) -> Cell:
+    """Return the first cell of a lineage that matches a query by row, column and view.
 
     Raises:
-        TraceError: there is none; it says where, in the words of ``artifact``, and which there are.
+        TraceError: there is none; the message names the artifact, and the rows and columns that exist.
     """
     for cell in lineage["cells"]:
-        if wanted.items() <= cell.items():
+        if query.items() <= cell.items():
             return dict(cell)
-    raise TraceError(_no_such_cell(artifact, lineage["cells"], wanted))
+    raise TraceError(_missing_cell_message(artifact, lineage["cells"], query))
 
 
-def _no_such_cell(artifact: str, cells: list[dict[str, Any]], wanted: dict[str, str]) -> str:
-    asked = " and ".join(f"{name} {given!r}" for name, given in wanted.items())
-    lines = [f"{artifact} has no measured cell in {asked}."]
-    for name, given in wanted.items():
+def _missing_cell_message(artifact: str, cells: list[Cell], query: dict[str, str]) -> str:
+    place = " and ".join(f"{name} {value!r}" for name, value in query.items())
+    lines = [f"{artifact} has no measured cell in {place}."]
+    for name, value in query.items():
         names = list(dict.fromkeys(cell.get(name, "") for cell in cells))
         spelled = {text.lower(): text for text in reversed(names)}
-        nearest = get_close_matches(given.lower(), spelled, n=1, cutoff=0.3)
-        hint = f" (nearest: '{spelled[nearest[0]]}')" if nearest and given not in names else ""
+        nearest = get_close_matches(value.lower(), spelled, n=1, cutoff=0.3)
+        hint = f" (nearest: '{spelled[nearest[0]]}')" if nearest and value not in names else ""
         lines.append(f"  {name}s{hint}: {', '.join(names)}")
     return "\n".join(lines)

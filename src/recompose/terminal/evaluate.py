@@ -1,4 +1,4 @@
-"""How an evaluation of a model outside of papers looks in a terminal."""
+"""The output of `recompose evaluate`."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.terminal.text import plain
+from recompose.terminal.text import printable
 
-DEEPEST = 2  # parts of a name, such as suite/set: what is further inside stands in the file
+DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files
 
 
-class Row(Protocol):
-    """A number, and of how many items it is; of a mean the latter is not told."""
+class ResultRow(Protocol):
+    """A number and its item count; a mean has none."""
 
     @property
     def name(self) -> str: ...
@@ -27,33 +27,33 @@ class Row(Protocol):
     def left_out(self) -> int | None: ...
 
 
-class Evaluation(Protocol):
-    """What came of an evaluation."""
+class EvaluationSummary(Protocol):
+    """The result of an evaluation."""
 
     @property
     def title(self) -> str: ...
     @property
-    def rows(self) -> Sequence[Row]: ...
+    def rows(self) -> Sequence[ResultRow]: ...
     @property
     def notes(self) -> Sequence[str]: ...
     @property
     def files(self) -> Sequence[Path]: ...
 
 
-def show_evaluation(console: Console, evaluation: Evaluation) -> None:
-    """A table of numbers in per cent, what one has to know of them, and the files that hold all of them."""
-    console.print(Text(plain(evaluation.title), style="bold"), soft_wrap=True)
+def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:
+    """Print a table of numbers in per cent, notes, and the files that hold everything."""
+    console.print(Text(printable(evaluation.title), style="bold"), soft_wrap=True)
     console.print(_table(evaluation.rows))
     inside = sum(_depth(row) > DEEPEST for row in evaluation.rows)
     if inside:
         console.print(Text(f"{inside} more numbers, of parts of these, are in the files"), soft_wrap=True)
     for note in evaluation.notes:
-        console.print(Text.assemble(("note", "bold yellow"), f": {plain(note)}"), soft_wrap=True)
-    console.print(Text(f"written: {', '.join(plain(str(path)) for path in evaluation.files)}"), soft_wrap=True)
+        console.print(Text.assemble(("note", "bold yellow"), f": {printable(note)}"), soft_wrap=True)
+    console.print(Text(f"written: {', '.join(printable(str(path)) for path in evaluation.files)}"), soft_wrap=True)
 
 
-def _table(rows: Sequence[Row]) -> Table:
-    """A line for each number that is not too far inside, the suites' own ones in bold."""
+def _table(rows: Sequence[ResultRow]) -> Table:
+    """Return a row for each number that is not nested too deeply, those of whole suites in bold."""
     left_out = any(row.left_out for row in rows)
     table = Table("", box=None)
     for name in ("%", "items", *(["left out"] * left_out)):
@@ -61,19 +61,19 @@ def _table(rows: Sequence[Row]) -> Table:
     for name, suite in groupby(rows, key=lambda row: row.name.split("/")[0]):
         for place, row in enumerate(suite):
             if place == 0 and row.name != name:
-                table.add_row(Text(plain(name)), "none", style="bold")
+                table.add_row(Text(printable(name)), "none", style="bold")
             if _depth(row) <= DEEPEST:
                 cells = [_percent(row.value), _number(row.items), *([_number(row.left_out)] * left_out)]
                 table.add_row(Text(_indented(row)), *cells, style="bold" if _depth(row) == 1 else None)
     return table
 
 
-def _depth(row: Row) -> int:
+def _depth(row: ResultRow) -> int:
     return row.name.count("/") + 1
 
 
-def _indented(row: Row) -> str:
-    return "  " * (_depth(row) - 1) + plain(row.name.split("/")[-1])
+def _indented(row: ResultRow) -> str:
+    return "  " * (_depth(row) - 1) + printable(row.name.split("/")[-1])
 
 
 def _percent(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""How runs and evaluations, and what they take, look in a terminal: by papers, or by method and data set."""
+"""Tables and sentences about runs and evaluations, by papers, or by method and data set."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -8,131 +8,130 @@ from rich.text import Text
 
 from recompose.costs import UNKNOWN, Estimate
 from recompose.engine import TRAINED
-from recompose.monitor.work_plan import Group, Needed, Takes, WorkPlan
+from recompose.monitor.work_plan import Group, PlannedItem, Workload, WorkPlan
 from recompose.phases import PHASES
-from recompose.terminal.text import clock, counted, gibibytes, plain, rough
+from recompose.terminal.text import clock_duration, gibibytes, pluralize, printable, rough_duration
 
-MOST = 6  # machines and proportions that are named
-AT_LEAST = ">"  # before a time that is not known of all that it is of
+MOST = 6  # names that a sentence lists
+AT_LEAST = ">"  # before a time that lacks some estimates
 
 
-def groups_table(outlook: WorkPlan, *, every: bool) -> Table:
-    """What is there of what is asked for, and what the rest takes.
+def groups_table(plan: WorkPlan, *, every: bool) -> Table:
+    """Return a table of the runs and evaluations, the complete ones among them, and the time that is left.
 
     Args:
-        outlook: what it is about.
-        every: a line for each method and data set, in place of one for all that the same papers need.
+        plan: the work.
+        every: a row for each method and data set, instead of one for all that the same papers need.
     """
-    groups = outlook.by_method if every else outlook.by_papers
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))  # narrow enough for 80 columns
+    groups = plan.by_method if every else plan.by_papers
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))  # fits 80 columns
     for name in ("papers", "methods", "data sets"):
         table.add_column(name)
     for name in (*TRAINED, "time left"):
         table.add_column(name, justify="right", no_wrap=True)
-    has_memory = outlook.gpu_seconds > 0 and any(group.takes.memory is not None for group in groups)
+    has_memory = plan.gpu_seconds > 0 and any(group.workload.memory is not None for group in groups)
     if has_memory:
         table.add_column("memory", justify="right", no_wrap=True)
     for group in groups:
-        takes = group.takes
-        cells = [papers_of(group), _methods(group), _some(group.datasets)]
-        cells += [there_of(group.of(kind)) for kind in TRAINED]
-        cells += [time_left(takes), *([gibibytes(takes.memory)] * has_memory)]
-        table.add_row(*(Text(plain(cell)) for cell in cells))
+        workload = group.workload
+        cells = [paper_names(group), _methods(group), _name_or_count(group.datasets)]
+        cells += [completeness(group.members_of(kind)) for kind in TRAINED]
+        cells += [time_left(workload), *([gibibytes(workload.memory)] * has_memory)]
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     return table
 
 
-def papers_of(group: Group) -> str:
-    """The papers that need them."""
+def paper_names(group: Group) -> str:
+    """Return the names of the papers that need a group."""
     return ", ".join(group.papers) or "no paper"
 
 
 def _methods(group: Group) -> str:
-    variants = len(group.variants)
-    return f"{_some(group.methods)} + {counted(variants, 'variant')}" if variants else _some(group.methods)
+    variants, methods = len(group.variants), _name_or_count(group.methods)
+    return f"{methods} + {pluralize(variants, 'variant')}" if variants else methods
 
 
-def _some(names: list[str]) -> str:
-    """The name, or how many there are."""
+def _name_or_count(names: list[str]) -> str:
     return names[0] if len(names) == 1 else str(len(names))
 
 
-def there_of(needed: list[Needed]) -> str:
-    """How many of these are there; empty where there are none to be."""
-    return f"{sum(each.there for each in needed)} of {len(needed)}" if needed else ""
+def completeness(items: list[PlannedItem]) -> str:
+    """Return the number of complete items, as in "3 of 5"; empty without items."""
+    return f"{sum(item.there for item in items)} of {len(items)}" if items else ""
 
 
-def time_left(takes: Takes) -> str:
-    """How long it takes, as far as that is known.
+def time_left(workload: Workload) -> str:
+    """Return the time that a workload takes, marked where estimates are missing.
 
-    >>> time_left(Takes(100, None, {"measured": 3})), time_left(Takes(100, None, {"measured": 3, "unknown": 2}))
+    >>> time_left(Workload(100, None, {"measured": 3})), time_left(Workload(100, None, {"measured": 3, "unknown": 2}))
     ('2 min', '> 2 min')
-    >>> time_left(Takes(0, None, {"unknown": 2})), time_left(Takes(0, None, {}))
+    >>> time_left(Workload(0, None, {"unknown": 2})), time_left(Workload(0, None, {}))
     ('unknown', '')
     """
-    if not takes.bases or [*takes.bases] == [UNKNOWN]:
-        return UNKNOWN if takes.bases else ""
-    return f"{AT_LEAST} {rough(takes.seconds)}" if UNKNOWN in takes.bases else rough(takes.seconds)
+    if not workload.bases or [*workload.bases] == [UNKNOWN]:
+        return UNKNOWN if workload.bases else ""
+    duration = rough_duration(workload.seconds)
+    return f"{AT_LEAST} {duration}" if UNKNOWN in workload.bases else duration
 
 
-def steps(outlook: WorkPlan) -> str:
-    """How many of the steps before runs are there, by phase."""
-    by_phase = {kind: [each for each in outlook.steps if each.kind == kind] for kind in PHASES}
-    return ", ".join(f"{kind} {there_of(needed)}" for kind, needed in by_phase.items() if needed)
+def steps(plan: WorkPlan) -> str:
+    """Return the number of complete steps before runs, by phase."""
+    by_phase = {kind: [step for step in plan.steps if step.kind == kind] for kind in PHASES}
+    return ", ".join(f"{kind} {completeness(items)}" for kind, items in by_phase.items() if items)
 
 
-def steps_table(outlook: WorkPlan) -> Table:
-    """The steps before runs, those of one name in one line."""
-    named: dict[tuple[str, str], list[Needed]] = {}
-    for each in outlook.steps:
-        named.setdefault((each.kind, each.title), []).append(each)
-    table = Table("phase", "what", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("there", "time left"):
+def steps_table(plan: WorkPlan) -> Table:
+    """Return a table of the steps before runs, with one row for all of a name."""
+    by_name: dict[tuple[str, str], list[PlannedItem]] = {}
+    for step in plan.steps:
+        by_name.setdefault((step.kind, step.title), []).append(step)
+    table = Table("phase", "step", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("complete", "time left"):
         table.add_column(name, justify="right", no_wrap=True)
-    for (kind, title), needed in named.items():
-        left = time_left(Takes.of(each for each in needed if not each.there))
-        table.add_row(kind, Text(plain(title)), there_of(needed), left)
+    for (kind, title), items in by_name.items():
+        duration = time_left(Workload.of(item for item in items if not item.there))
+        table.add_row(kind, Text(printable(title)), completeness(items), duration)
     return table
 
 
-def total(outlook: WorkPlan) -> Iterator[str]:
-    """What is left takes in all, as far as that is known, where that is known from, and what makes more of it known."""
-    takes, unknown = outlook.takes, outlook.unmeasured
-    if unknown < len(outlook.to_make):
-        on = counted(outlook.cores, "core")
-        text = f"{'At least' if unknown else 'About'} {clock(outlook.wall_seconds)} (h:mm) left on {on}"
-        if outlook.gpu_seconds:
-            hours = outlook.gpu_seconds / 3600
+def total(plan: WorkPlan) -> Iterator[str]:
+    """Yield sentences about the total time that is left, the sources of the estimates, and how to get missing ones."""
+    workload, unknown = plan.workload, plan.unmeasured
+    if unknown < len(plan.to_make):
+        cores = pluralize(plan.cores, "core")
+        text = f"{'At least' if unknown else 'About'} {clock_duration(plan.wall_seconds)} (h:mm) left on {cores}"
+        if plan.gpu_seconds:
+            hours = plan.gpu_seconds / 3600
             text += f" and one GPU ({hours:,.{0 if hours >= 100 else 1}f} GPU-hours)"
-        if takes.memory is not None and outlook.gpu_seconds:
-            text += f", {gibibytes(takes.memory)} of its memory at most"
-        yield f"{text}. Artifacts come on top."
-    yield from bases(each.estimate for each in outlook.to_make if each.estimate)
+        if workload.memory is not None and plan.gpu_seconds:
+            text += f", at most {gibibytes(workload.memory)} of GPU memory"
+        yield f"{text}, plus artifacts."
+    yield from estimate_sources(item.estimate for item in plan.to_make if item.estimate)
     if unknown:
-        yield _unknown(outlook, unknown)
+        yield _missing_estimates(plan, unknown)
 
 
-def bases(estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Where times come from."""
+def estimate_sources(estimates: Iterable[Estimate]) -> Iterator[str]:
+    """Yield sentences that name the machines and the scaling behind estimates."""
     estimates = list(estimates)
-    places: dict[str, dict[str, None]] = {}
+    machines: dict[str, dict[str, None]] = {}
     for estimate in estimates:
-        places.setdefault(estimate.basis, {}).update(dict.fromkeys(estimate.where))
-    for basis, where in places.items():
-        yield f"As {basis} on {first(where, '; ')}."
+        machines.setdefault(estimate.basis, {}).update(dict.fromkeys(estimate.where))
+    for basis, names in machines.items():
+        yield f"As {basis} on {join_first(names, '; ')}."
     if scaled := dict.fromkeys(line for estimate in estimates for line in estimate.scaled):
-        yield f"Scaled in proportion: {first(scaled, '; ')}."
+        yield f"Scaled in proportion: {join_first(scaled, '; ')}."
 
 
-def first(names: Iterable[str], separator: str) -> str:
-    """The first of some names, and how many more there are."""
+def join_first(names: Iterable[str], separator: str) -> str:
+    """Join the first of some names, and count the others."""
     names = list(names)
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
     return separator.join(names[:MOST]) + more
 
 
-def _unknown(outlook: WorkPlan, unknown: int) -> str:
-    """How much has no time, and what to do about it."""
-    kinds = Counter(each.kind for each in outlook.to_make if each.estimate is None)
-    some = ", ".join(counted(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
-    text = f"Of {unknown} of {len(outlook.to_make)} jobs no time is known ({some}): nothing like them was measured."
-    return f"{text} `recompose timing` finds out what runs take." if kinds["runs"] else text
+def _missing_estimates(plan: WorkPlan, unknown: int) -> str:
+    kinds = Counter(item.kind for item in plan.to_make if item.estimate is None)
+    counts = ", ".join(pluralize(kinds[kind], kind.removesuffix("s"), kind) for kind in PHASES if kinds[kind])
+    text = f"No estimate for {unknown} of {len(plan.to_make)} jobs ({counts}): no similar job was measured."
+    return f"{text} `recompose timing` times runs." if kinds["runs"] else text

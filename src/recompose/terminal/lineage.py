@@ -1,4 +1,4 @@
-"""How lineage looks in a terminal: of a cell, of what is stored, and between two revisions."""
+"""The outputs of `recompose trace`, `downstream` and `diff`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,46 +9,47 @@ from rich.tree import Tree
 
 from recompose.digest import digest, short
 from recompose.provenance.diff import Diff
-from recompose.provenance.downstream import Origin, ReachedArtifact, Where
+from recompose.provenance.documents import Document, Record
+from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
 from recompose.report.trust import UNCHECKED
-from recompose.terminal.text import colour_of, unmarked
+from recompose.terminal.text import escape_markup, state_colour
 from recompose.workspace import Workspace
 
-Facts = dict[str, Any]  # name -> what is said under it
+Facts = Document  # by title
 
 
 def show_trace(console: Console, work: Workspace, path: Path, traced: TraceResult) -> None:
-    """A cell as a tree: value, aggregate, state, then what made it; what all of a kind have in common is said once."""
+    """Print a cell as a tree: value, state, and everything that it was made from; common facts appear once."""
     cell = traced.cell
-    place = " · ".join(unmarked(text) for text in (str(path), cell["row"], cell["column"], cell["view"]) if text)
-    colour = colour_of(traced.state)
-    tree = Tree(f"[bold]{unmarked(cell['text'])}[/bold]  {place} · [{colour}]{traced.word}[/{colour}]")
+    place = " · ".join(escape_markup(text) for text in (str(path), cell["row"], cell["column"], cell["view"]) if text)
+    colour = state_colour(traced.state)
+    tree = Tree(f"[bold]{escape_markup(cell['text'])}[/bold]  {place} · [{colour}]{traced.word}[/{colour}]")
     for reason in traced.why:
-        tree.add(f"[{colour}]{unmarked(reason)}[/{colour}]")
+        tree.add(f"[{colour}]{escape_markup(reason)}[/{colour}]")
     if traced.note:
-        tree.add(unmarked(traced.note))
+        tree.add(escape_markup(traced.note))
     if cell["value"] is not None:
         spread = f" ± {cell['spread']:.4f}" if cell["spread"] is not None else ""
         tree.add(f"{cell['aggregate']}: {cell['value']:.4f}{spread}, n = {cell['n']}")
-    is_of_each = len(cell["made_from"]) == len(cell["values"])
-    values = dict(zip(cell["made_from"], cell["values"], strict=True)) if is_of_each else {}
-    if cell["values"] and not is_of_each:
+    has_one_each = len(cell["made_from"]) == len(cell["values"])
+    values = dict(zip(cell["made_from"], cell["values"], strict=True)) if has_one_each else {}
+    if cell["values"] and not has_one_each:
         tree.add(f"by seed: {', '.join(f'{value:.4f}' for value in cell['values'])}")
     for kind in dict.fromkeys(record["kind"] for record in reversed(traced.records.values())):
         _add_kind(tree, work, traced, kind, values)
     if cell["made_from"]:
-        tree.add("[dim]all of this lies below results/; to make what is missing:[/dim]")
-        tree.add(f"recompose make {unmarked(' '.join(cell['made_from']))}")
+        tree.add("[dim]all of this is below results/; to make what is missing:[/dim]")
+        tree.add(f"recompose make {escape_markup(' '.join(cell['made_from']))}")
         if traced.state == UNCHECKED and has_remote(work.root):
-            tree.add("[dim]or, from DVC's remote, all of it:[/dim]")
+            tree.add("[dim]or, to pull it from DVC's remote:[/dim]")
             tree.add("dvc pull")
     console.print(tree)
 
 
 def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, values: dict[str, float]) -> None:
-    """Everything of one kind that is behind a cell."""
+    """Add everything of one kind that is behind a cell."""
     records = {key: record for key, record in traced.records.items() if record["kind"] == kind}
     facts = {key: _facts(work, key, record, traced.made.get(key)) for key, record in records.items()}
     common = [_common(list(part)) for part in zip(*facts.values(), strict=True)]
@@ -56,46 +57,44 @@ def _add_kind(tree: Tree, work: Workspace, traced: TraceResult, kind: str, value
         _add_facts(tree.add(f"[bold]all {len(records)} {kind}[/bold]"), *common)
     for key, record in records.items():
         value = "" if values.get(key) is None else f": {values[key]:.4f}"
-        branch = tree.add(f"[bold]{unmarked(key)}[/bold] {unmarked(record['name'])}{value}")
-        _add_facts(branch, *(_without(part, alike) for part, alike in zip(facts[key], common, strict=True)))
+        branch = tree.add(f"[bold]{escape_markup(key)}[/bold] {escape_markup(record['name'])}{value}")
+        _add_facts(branch, *(_without(part, shared) for part, shared in zip(facts[key], common, strict=True)))
 
 
-def _add_facts(tree: Tree, parameters: Facts, needs: Facts, others: Facts) -> None:
+def _add_facts(tree: Tree, parameters: Facts, needs: Facts, details: Facts) -> None:
     lines = {
         "parameters": ", ".join(f"{name}={value}" for name, value in parameters.items()),
         "made from": ", ".join(needs.values()),
-        **others,
+        **details,
     }
     for name, text in lines.items():
         if text:
-            tree.add(f"[dim]{name}[/dim] {unmarked(text)}")
+            tree.add(f"[dim]{name}[/dim] {escape_markup(text)}")
 
 
-def _common(of_each: list[Facts]) -> Facts:
-    """What is alike in all of several."""
-    if len(of_each) < 2:
+def _common(facts: list[Facts]) -> Facts:
+    """Return the facts that all have in common, none of fewer than two."""
+    if len(facts) < 2:
         return {}
-    first, *others = of_each
-    return {name: value for name, value in first.items() if all(name in of and of[name] == value for of in others)}
+    first, *following = facts
+    return {name: value for name, value in first.items() if all(name in f and f[name] == value for f in following)}
 
 
 def _without(values: Facts, common: Facts) -> Facts:
     return {name: value for name, value in values.items() if name not in common}
 
 
-def _facts(
-    work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None
-) -> tuple[Facts, Facts, Facts]:
-    """What is to be told of something stored: its parameters, what it was made from, and the rest."""
+def _facts(work: Workspace, key: str, record: Record, made: Record | None) -> tuple[Facts, Facts, Facts]:
+    """Return the parameters, the needs and the other facts of something stored."""
     needs = {role: f"{need['kind']}/{short(need['digest'])}" for role, need in record["needs"].items()}
     return dict(_flat(record["document"])), needs, _other_facts(work, key, record, made)
 
 
-def _other_facts(work: Workspace, key: str, record: dict[str, Any], made: dict[str, Any] | None) -> Facts:
+def _other_facts(work: Workspace, key: str, record: Record, made: Record | None) -> Facts:
     lines = {
         "files": ", ".join(f"{name} {short(entry['sha256'])}" for name, entry in record["files"].items()),
         "code": f"{short(digest(record['code']))} ({len(record['code'])} modules)" if record["code"] else "",
-        "its files": "" if (work.results / key).exists() else "are not on this disk",
+        "its files": "" if (work.results / key).exists() else "not on this disk",
     }
     if made:
         attempts = f", the last of {made['attempts']} attempts" if made["attempts"] > 1 else ""
@@ -107,7 +106,7 @@ def _other_facts(work: Workspace, key: str, record: dict[str, Any], made: dict[s
     return lines
 
 
-def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{path}{name}.")
@@ -115,60 +114,64 @@ def _flat(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
             yield f"{path}{name}", value
 
 
-def show_downstream(console: Console, origin: Where) -> None:
-    """What a run or a data set reaches, as a tree: papers, artifacts, rows."""
-    tree = Tree(f"[bold]{unmarked(origin.key)}[/bold]  {unmarked(origin.title)} · {_counted(origin)}")
-    tree.add(f"[dim]digest[/dim] {unmarked(origin.digest)}")
+def show_downstream(console: Console, origin: Downstream) -> None:
+    """Print the cells that a stored result reaches, as a tree of papers, artifacts and rows."""
+    tree = Tree(f"[bold]{escape_markup(origin.key)}[/bold]  {escape_markup(origin.title)} · {_reach_count(origin)}")
+    tree.add(f"[dim]digest[/dim] {escape_markup(origin.digest)}")
     for paper in dict.fromkeys(reached.paper for reached in origin.reaches):
-        branch = tree.add(f"[bold]{unmarked(paper)}[/bold]")
+        branch = tree.add(f"[bold]{escape_markup(paper)}[/bold]")
         for reached in origin.reaches:
             if reached.paper == paper:
                 _add_reached(branch, reached)
     if origin.dependents:
-        branch = tree.add("these were made from it, so what they reach depends on it, too")
-        for other in origin.dependents:
-            branch.add(f"{unmarked(other.key)}  {unmarked(other.title)} · {_counted(other)}")
+        branch = tree.add("these were made from it, so what they reach depends on it as well")
+        for dependent in origin.dependents:
+            branch.add(f"{escape_markup(dependent.key)}  {escape_markup(dependent.title)} · {_reach_count(dependent)}")
     console.print(tree)
 
 
 def _add_reached(tree: Tree, reached: ReachedArtifact) -> None:
-    """An artifact with a line for each of its rows, in each view."""
+    """Add an artifact with a line for each of its rows, in each view."""
     rows: dict[tuple[str, str], list[str]] = {}
     for cell in reached.cells:
-        text = f"{unmarked(cell['column'])} [bold]{unmarked(cell['text'])}[/bold]"
+        text = f"{escape_markup(cell['column'])} [bold]{escape_markup(cell['text'])}[/bold]"
         rows.setdefault((cell["row"], cell["view"]), []).append(text)
-    branch = tree.add(f"{unmarked(reached.artifact)} [dim]{reached.kind}[/dim]")
+    branch = tree.add(f"{escape_markup(reached.artifact)} [dim]{reached.kind}[/dim]")
     for (row, view), cells in rows.items():
-        branch.add(f"{unmarked(row)}{f' ({unmarked(view)})' if view else ''}: {', '.join(cells)}")
+        branch.add(f"{escape_markup(row)}{f' ({escape_markup(view)})' if view else ''}: {', '.join(cells)}")
 
 
 def show_diff(console: Console, path: Path, diff: Diff) -> None:
-    """What changed in a cell and in what it was made from, as a tree: value, kinds of changes, seeds, runs."""
+    """Print the changes of a cell and of its sources, as a tree: value, kinds of changes, seeds, runs."""
     before, after = diff.before, diff.after
-    place = " · ".join(unmarked(part) for part in (str(path), after["row"], after["column"], after["view"]) if part)
+    place = " · ".join(
+        escape_markup(part) for part in (str(path), after["row"], after["column"], after["view"]) if part
+    )
     tree = Tree(
-        f"[bold]{unmarked(before['text'])} → {unmarked(after['text'])}[/bold]  {place} · since "
-        f"{unmarked(diff.revision)} "
+        f"[bold]{escape_markup(before['text'])} → {escape_markup(after['text'])}[/bold]  {place} · since "
+        f"{escape_markup(diff.revision)} "
         f"({short(diff.commit)})"
     )
     if before["value"] is not None and after["value"] is not None:
-        more = after["value"] - before["value"]
-        tree.add(f"value {before['value']:.4f} → {after['value']:.4f}, {more:+.4f}")
+        change = after["value"] - before["value"]
+        tree.add(f"value {before['value']:.4f} → {after['value']:.4f}, {change:+.4f}")
     if diff.same_runs:
         tree.add("made by the same runs")
     for line, titles in diff.changed.items():
-        whose = "" if len(titles) == len(diff.pairs) else f" ({'; '.join(titles)})"
-        tree.add(unmarked(line + whose))
+        scope = "" if len(titles) == len(diff.pairs) else f" ({'; '.join(titles)})"
+        tree.add(escape_markup(line + scope))
     for sign, runs in (("removed", diff.removed), ("added", diff.added)):
         for key, title in runs.items():
-            tree.add(f"[bold]{sign}[/bold] {unmarked(title)}, {unmarked(key)}")
+            tree.add(f"[bold]{sign}[/bold] {escape_markup(title)}, {escape_markup(key)}")
     if not diff.same_runs:
         for pair in diff.pairs:
-            tree.add(f"[dim]{unmarked(pair.title)}: {unmarked(pair.before)} → {unmarked(pair.after)}[/dim]")
+            tree.add(
+                f"[dim]{escape_markup(pair.title)}: {escape_markup(pair.before)} → {escape_markup(pair.after)}[/dim]"
+            )
     console.print(tree)
 
 
-def _counted(origin: Origin) -> str:
-    """How much it reaches."""
+def _reach_count(origin: Origin) -> str:
+    """Return the number of cells and artifacts that a result reaches."""
     cells = sum(len(reached.cells) for reached in origin.reaches)
     return f"{cells} cells of {len(origin.reaches)} artifacts" if cells else "no cell"

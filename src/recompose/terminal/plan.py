@@ -1,4 +1,4 @@
-"""How a plan looks in a terminal."""
+"""The output of `recompose plan`."""
 
 from collections.abc import Iterator
 
@@ -8,38 +8,38 @@ from rich.text import Text
 from recompose.engine import Engine
 from recompose.monitor.work_plan import WorkPlan
 from recompose.terminal.groups import groups_table, steps, steps_table, total
-from recompose.terminal.text import counted, plain
+from recompose.terminal.text import pluralize, printable
 
 
-def show_plan(console: Console, engine: Engine, outlook: WorkPlan, *, every: bool) -> None:
-    """What the parameters ask for, what of it is there, and what the rest takes.
+def show_plan(console: Console, engine: Engine, plan: WorkPlan, *, every: bool) -> None:
+    """Print what the parameters ask for, which part of it is complete, and the time that is left.
 
     Args:
-        console: where to.
+        console: the terminal.
         engine: of the workspace.
-        outlook: what there is and what is left.
-        every: a line for each method and data set, and for each step before them.
+        plan: the work.
+        every: a row for each method and data set, and for each step before runs.
     """
-    console.print(Text(plain(f"profile {outlook.profile}"), "bold"))
+    console.print(Text(printable(f"profile {plan.profile}"), "bold"))
     if every:
-        console.print(steps_table(outlook))
-    console.print(groups_table(outlook, every=every))
-    for line in sentences(engine, outlook, every=every):
-        console.print(Text(plain(line)))
+        console.print(steps_table(plan))
+    console.print(groups_table(plan, every=every))
+    for line in sentences(engine, plan, every=every):
+        console.print(Text(printable(line)))
 
 
-def sentences(engine: Engine, outlook: WorkPlan, *, every: bool) -> Iterator[str]:
-    """What the table does not say."""
+def sentences(engine: Engine, plan: WorkPlan, *, every: bool) -> Iterator[str]:
+    """Yield the sentences below the table."""
     if not every:
-        yield f"before them: {steps(outlook)}"
-    if outlook.to_make:
-        yield from total(outlook)
+        yield f"Steps before runs: {steps(plan)}."
+    if plan.to_make:
+        yield from total(plan)
     else:
         yield f"Nothing to train or score. {_artifacts(engine)}"
     if not every:
-        yield "`recompose plan --all` says it of each method, data set and step."
+        yield "`recompose plan --all` shows each method, data set and step."
 
 
 def _artifacts(engine: Engine) -> str:
     due = sum(engine.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
-    return f"{counted(due, 'artifact')} to make." if due else "Every artifact is made."
+    return f"{pluralize(due, 'artifact')} to make." if due else "All artifacts are up to date."

@@ -1,4 +1,4 @@
-"""How the status looks in a terminal, once or as it changes."""
+"""The output of `recompose status`, once or as it changes."""
 
 import time
 from collections import Counter
@@ -8,26 +8,26 @@ from contextlib import contextmanager
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recompose.monitor.status import STATES, Item, Observer, Pace, Status
+from recompose.monitor.status import STATES, Observer, SessionPace, Status, StoreItem
 from recompose.store import ERROR, LOG
-from recompose.terminal.text import clock, counted, plain, spoken
+from recompose.terminal.progress import progress_table
+from recompose.terminal.text import clock_duration, pluralize, printable
 
 EVERY = 2.0  # seconds
-MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # lines, or blocks, of each; how many more is said
+MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # items that are shown of each state
 STYLES = {"running": "cyan", "failed": "red", "tampered": "red", "interrupted": "yellow", "done": "green"}
 
 
 def watch(console: Console, observer: Observer) -> Status:
-    """Show how things stand until nothing runs or waits, or somebody interrupts; gives how they stood last."""
+    """Show the status until nothing runs or waits, or until an interrupt; return the last one."""
     status = observer.look()
     show = _refreshing if console.is_terminal else _printing
     try:
         with show(console, status) as update:
-            while not status.over:
+            while not status.is_over:
                 time.sleep(EVERY)
                 status = observer.look()
                 update(status)
@@ -38,71 +38,71 @@ def watch(console: Console, observer: Observer) -> Status:
 
 @contextmanager
 def _refreshing(console: Console, status: Status) -> Iterator[Callable[[Status], None]]:
-    """On a terminal: in place."""
+    """Show statuses in place, on a terminal."""
     with Live(rendered(status), console=console, auto_refresh=False) as live:
         yield lambda later: live.update(rendered(later), refresh=True)
 
 
 @contextmanager
 def _printing(console: Console, status: Status) -> Iterator[Callable[[Status], None]]:
-    """Elsewhere: the whole of it each time that something has happened."""
+    """Print each status that differs from the one before, where there is no terminal."""
     console.print(rendered(status))
-    shown = [status.news]
+    last_key = status.change_key
 
     def update(later: Status) -> None:
-        if later.news != shown[-1]:
-            shown[-1] = later.news
+        nonlocal last_key
+        if later.change_key != last_key:
+            last_key = later.change_key
             console.print(rendered(later))
 
     yield update
 
 
 def rendered(status: Status) -> RenderableType:
-    """The whole of it, narrow enough for 80 columns."""
+    """Return the whole status, at most 80 columns wide."""
     blocks: list[RenderableType] = [_headline(status), _papers(status), _steps(status)]
     for state, block in BLOCKS.items():
-        if items := status.of(state):
+        if items := status.items_in(state):
             blocks += [
                 Text(f"{state}: {len(items)}", STYLES[state]),
                 Padding(block(items[: MOST[state]]), (0, 0, 0, 2), expand=False),
             ]
             if len(items) > MOST[state]:
                 blocks.append(Text(f"  and {len(items) - MOST[state]} more"))
-    if status.of("interrupted", "waiting") and not status.of("running"):
-        blocks.append(Text("nothing is at work: `snakemake --cores all` makes what is missing"))
+    if status.items_in("interrupted", "waiting") and not status.items_in("running"):
+        blocks.append(Text("nothing runs: `snakemake --cores all` makes what is missing"))
     return Group(*blocks)
 
 
 def _headline(status: Status) -> Text:
     pace, done = status.pace, sum(item.state == "done" for item in status.runs)
-    parts = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_paces(pace)]
+    parts = [f"profile {status.profile}: {done} of {len(status.runs)} runs and evaluations done", *_pace_parts(pace)]
     return Text(" · ".join(parts))
 
 
-def _paces(pace: Pace) -> Iterator[str]:
+def _pace_parts(pace: SessionPace) -> Iterator[str]:
     if pace.processes:
-        yield f"{counted(pace.processes, 'process', 'processes')} at work"
+        yield f"{pluralize(pace.processes, 'process', 'processes')} running"
     if pace.finished and pace.seconds:
-        yield f"{counted(pace.finished, 'run')} in {clock(pace.seconds)}"
+        yield f"{pluralize(pace.finished, 'run')} in {clock_duration(pace.seconds)}"
     if pace.seconds_left is not None:
-        yield f"about {clock(pace.seconds_left)} left"
+        yield f"about {clock_duration(pace.seconds_left)} left"
     if pace.unmeasured:
-        yield f"what {counted(pace.unmeasured, 'job')} will take is unknown" + (
-            ", and not in it" if pace.seconds_left else ""
-        )
+        without = "; the time excludes them" if pace.seconds_left else ""
+        yield f"no estimate for {pluralize(pace.unmeasured, 'job')}{without}"
 
 
 def _papers(status: Status) -> Table:
     table = Table("runs of", *STATES, "artifacts", box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name, counts in status.papers.items():
         state, count = status.artifacts[name]
-        numbers = [Text(str(counts[each] or "·"), STYLES.get(each, "") if counts[each] else "dim") for each in STATES]
+        numbers = [Text(str(counts[s] or "·"), STYLES.get(s, "") if counts[s] else "dim") for s in STATES]
         table.add_row(Text(name), *numbers, Text(f"{count} {state}", STYLES.get(state, "")))
     return table
 
 
 def _steps(status: Status) -> Text:
-    """The steps before runs, by kind."""
+    """Return the number of steps before runs by kind and state."""
     kinds: dict[str, Counter[str]] = {}
     for item in status.steps:
         kinds.setdefault(item.kind, Counter())[item.state] += 1
@@ -110,62 +110,44 @@ def _steps(status: Status) -> Text:
     return Text(" · ".join(texts))
 
 
-def _running(items: list[Item]) -> Table:
-    """A line for each, with how far it is."""
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column()  # the one that gives way
-    for _ in range(5):
-        table.add_column(no_wrap=True)
-    for item in items:
-        table.add_row(Text(plain(item.title), no_wrap=True, overflow="ellipsis"), *_progress(item))
-    return table
+def _running_jobs(items: list[StoreItem]) -> Table:
+    return progress_table(items, details=True)
 
 
-def _progress(item: Item) -> Iterator[RenderableType]:
-    progress = item.progress
-    yield Text(item.folder[-12:])
-    if progress is None:
-        return
-    yield ProgressBar(total=progress.total, completed=progress.done, width=10)
-    yield Text(plain(f"{progress.unit} {progress.done}/{progress.total}".lstrip()))
-    yield Text(f"{progress.rate:.3g}/s" if progress.rate else "")
-    yield Text(f"{spoken(progress.seconds_left)} left" if progress.seconds_left is not None else "")
-
-
-def _failed(items: list[Item]) -> Group:
-    """The end of each one's trace, where all of it is, and how to do it again alone."""
+def _failed(items: list[StoreItem]) -> Group:
+    """Return the last lines of each error, its file, and the command that repeats the job alone."""
     return Group(*(line for item in items for line in _failure(item)))
 
 
-def _failure(item: Item) -> Iterator[Text]:
-    yield Text(f"{item.folder} {plain(item.title)}", "bold")
+def _failure(item: StoreItem) -> Iterator[Text]:
+    yield Text(f"{item.folder} {printable(item.title)}", "bold")
     for line in item.error:
-        yield Text(f"  {plain(line)}", no_wrap=True, overflow="ellipsis")
+        yield Text(f"  {printable(line)}", no_wrap=True, overflow="ellipsis")
     yield Text(f"  see results/{item.kind}/{item.folder}/{ERROR} and {LOG}")
-    yield Text(f"  again: {again(item)}")
+    yield Text(f"  again: {make_command(item)}")
 
 
-def _tampered(items: list[Item]) -> Group:
-    return Group(*(Text(plain(f"{item.folder} {item.title}: {item.damage}")) for item in items))
+def _tampered(items: list[StoreItem]) -> Group:
+    return Group(*(Text(printable(f"{item.folder} {item.title}: {item.damage}")) for item in items))
 
 
-def _interrupted(items: list[Item]) -> Group:
-    """The command that goes on with each one, and what it is."""
-    return Group(*(Text(plain(f"{again(item)}  {item.title}{_reached(item)}")) for item in items))
+def _interrupted(items: list[StoreItem]) -> Group:
+    """Return the command that continues each job, and its position."""
+    return Group(*(Text(printable(f"{make_command(item)}  {item.title}{_position(item)}")) for item in items))
 
 
-def _reached(item: Item) -> str:
+def _position(item: StoreItem) -> str:
     progress = item.progress
     return f", {progress.unit} {progress.done}/{progress.total}" if progress else ""
 
 
-def again(item: Item) -> str:
-    """The command that makes it alone, from where it stopped."""
+def make_command(item: StoreItem) -> str:
+    """Return the command that makes an item alone, from where it stopped."""
     return f"recompose make {item.kind}/{item.folder}"
 
 
-BLOCKS: dict[str, Callable[[list[Item]], RenderableType]] = {
-    "running": _running,
+BLOCKS: dict[str, Callable[[list[StoreItem]], RenderableType]] = {
+    "running": _running_jobs,
     "failed": _failed,
     "tampered": _tampered,
     "interrupted": _interrupted,

@@ -1,4 +1,4 @@
-"""What a workflow came to, in six lines."""
+"""A summary of a finished workflow in six lines."""
 
 import time
 
@@ -10,41 +10,41 @@ from recompose.provenance.audit import audit_artifacts
 from recompose.report.expectations import expectations
 from recompose.report.published import PublishedLineage, read_made
 from recompose.report.results import Results
-from recompose.terminal.text import counted, plain, spoken
+from recompose.terminal.text import exact_duration, pluralize, printable
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 
 def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
-    """What was made, how long it took, headline numbers, whether the audit is clean, and which page to open."""
-    published = PublishedLineage.read_valid(work.reports, papers)
+    """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
+    published = PublishedLineage.checked(work.reports, papers)
     audited = audit_artifacts(work, papers, published)
     lines = [
-        f"made: {_made(published)}",
+        f"made: {_contents(published)}",
         f"took: {_took(work, began)}",
         f"numbers: {_numbers(work, papers)}",
         f"instrument: {_instrument(work)}",
-        f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` says what"),
+        f"audit: {audited.verdict}" + ("" if audited.report.clean else "; `recompose audit` shows it"),
         f"open: {work.reports / 'index.html'}",
     ]
     for line in lines:
-        console.print(Text(plain(line)), soft_wrap=True)
+        console.print(Text(printable(line)), soft_wrap=True)
 
 
-def _made(published: PublishedLineage) -> str:
+def _contents(published: PublishedLineage) -> str:
     kinds = [record["kind"] for record in published.records.values()]
     cells = sum(len(published.cells(name)) for name in published.lineages)
     runs, evaluations = kinds.count("runs"), kinds.count("evaluations")
-    artifacts = counted(len(published.lineages), "table or figure", "tables and figures")
+    artifacts = pluralize(len(published.lineages), "table or figure", "tables and figures")
     return (
-        f"{artifacts} with {cells} measured numbers, from {counted(runs, 'run')} and "
-        f"{counted(evaluations, 'evaluation')}"
+        f"{artifacts} with {cells} measured numbers, from {pluralize(runs, 'run')} and "
+        f"{pluralize(evaluations, 'evaluation')}"
     )
 
 
 def _took(work: Workspace, began: float | None) -> str:
-    together = spoken(sum(made["seconds"] for made in read_made(work.reports).values()))
-    return f"{spoken(time.time() - began)} now; {together} of work behind it" if began else f"{together} of work"
+    total = exact_duration(sum(made["seconds"] for made in read_made(work.reports).values()))
+    return f"{exact_duration(time.time() - began)} now; {total} of work in all" if began else f"{total} of work"
 
 
 def _numbers(work: Workspace, papers: list[Paper]) -> str:
@@ -54,12 +54,12 @@ def _numbers(work: Workspace, papers: list[Paper]) -> str:
 
 
 def _instrument(work: Workspace) -> str:
-    """Return whether the numbers are such that methods can be told apart."""
-    found = expectations(Results(work))
-    wrong = [each.sentence for each in found if not each.holds]
-    if not found:
+    """Return the expectations under which methods can be compared, or those that fail."""
+    checks = expectations(Results(work))
+    failures = [check.sentence for check in checks if not check.holds]
+    if not checks:
         return "nothing is measured yet"
-    return f"DOES NOT HOLD: {'; '.join(wrong)}" if wrong else "; ".join(each.sentence for each in found)
+    return f"DOES NOT HOLD: {'; '.join(failures)}" if failures else "; ".join(check.sentence for check in checks)
 
 
 def headline_number(results: Results, paper: Paper) -> str:
@@ -69,10 +69,10 @@ def headline_number(results: Results, paper: Paper) -> str:
     if paper.headline is None:
         return ""
     method, track = paper.headline.method, TRACKS[paper.track]
-    about = track.metric(track.headline)
+    metric = track.metric(track.headline)
     for benchmark in results.benchmarks(paper.track)[:1]:
-        measured = (results.metrics(each) for each in results.complete(paper.track, method, benchmark))
+        measured = (results.metrics(run) for run in results.complete(paper.track, method, benchmark))
         if values := [metrics[track.headline] for metrics in measured if track.headline in metrics]:
-            mean = f"{about.factor * sum(values) / len(values):.{about.digits}f} {about.unit}".rstrip()
+            mean = f"{metric.factor * sum(values) / len(values):.{metric.digits}f} {metric.unit}".rstrip()
             return f"{method} {mean} ({track.headline} on {benchmark}, n = {len(values)})"
     return ""

@@ -1,4 +1,7 @@
-"""Words and numbers for a terminal. What stands in files and names is no markup, and commands nothing to a terminal."""
+"""Words and numbers for a terminal.
+
+Text from files and names is printed as it is: it is no markup, and sends no commands to the terminal.
+"""
 
 from datetime import timedelta
 
@@ -7,35 +10,39 @@ from rich.markup import escape
 from recompose.palette import STATES
 
 
-def plain(text: str) -> str:
-    """Text from a file on one line, with a sign in place of everything that cannot be printed."""
+def printable(text: str) -> str:
+    """Return text on one line, with a replacement sign for every character that cannot be printed."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def unmarked(text: str) -> str:
-    """The same, for where rich would take brackets for markup."""
-    return escape(plain(text))
+def escape_markup(text: str) -> str:
+    """Return printable text in which rich sees no markup."""
+    return escape(printable(text))
 
 
-def spoken(seconds: float) -> str:
-    """A span of time as hours, minutes and seconds."""
+def exact_duration(seconds: float) -> str:
+    """Return a duration in hours, minutes and seconds.
+
+    >>> exact_duration(751)
+    '0:12:31'
+    """
     return str(timedelta(seconds=round(seconds)))
 
 
-def clock(seconds: float) -> str:
-    """A span of time as hours and minutes.
+def clock_duration(seconds: float) -> str:
+    """Return a duration in hours and minutes.
 
-    >>> clock(40), clock(3 * 3600 + 100)
+    >>> clock_duration(40), clock_duration(3 * 3600 + 100)
     ('0:01', '3:02')
     """
     minutes = round(seconds / 60) or int(seconds > 0)
     return f"{minutes // 60}:{minutes % 60:02}"
 
 
-def rough(seconds: float) -> str:
-    """A span of time that is only about known, in the one unit that suits it.
+def rough_duration(seconds: float) -> str:
+    """Return an approximate duration in the one unit that suits it.
 
-    >>> rough(45), rough(700), rough(20_000), rough(1_000_000)
+    >>> rough_duration(45), rough_duration(700), rough_duration(20_000), rough_duration(1_000_000)
     ('45 s', '12 min', '5.6 h', '278 h')
     """
     if seconds < 90:
@@ -44,18 +51,22 @@ def rough(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{hours:.{0 if hours >= 100 else 1}f} h"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
-    """A number of things."""
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> pluralize(1, "run"), pluralize(2, "run"), pluralize(2, "process", "processes")
+    ('1 run', '2 runs', '2 processes')
+    """
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def colour_of(state: str) -> str:
-    """The colour of a state of trust."""
+def state_colour(state: str) -> str:
+    """Return the colour of a state of trust."""
     return STATES.get(state, "red")
 
 
 def gibibytes(count: int | None) -> str:
-    """An amount of memory, empty where it is not known.
+    """Return an amount of memory, empty where it is unknown.
 
     >>> gibibytes(3 * 2**29), gibibytes(2**25), gibibytes(None)
     ('1.5 GiB', '32 MiB', '')

@@ -9,16 +9,16 @@ from typer.testing import CliRunner
 
 from recompose.cli import app
 from recompose.monitor import doctor
-from recompose.monitor.doctor import STOPS, Machine
+from recompose.monitor.doctor import STOPS, SystemInfo
 from tests.conftest import ROOT
 
-HERE = Machine((3, 12, 1), {"torch": "2.13.0"}, None, (), slurm=None, plugin=False)
+HERE = SystemInfo((3, 12, 1), {"torch": "2.13.0"}, None, (), slurm=None, plugin=False)
 
 
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without a GPU, whatever this one has, and no network."""
-    monkeypatch.setattr(doctor.Machine, "here", classmethod(lambda cls: HERE))
+    monkeypatch.setattr(doctor.SystemInfo, "here", classmethod(lambda cls: HERE))
     monkeypatch.setattr("recompose.monitor.doctor.inputs.mirrors", lambda place, urls: [])
 
 
@@ -53,7 +53,7 @@ def test_weights_that_are_released_with_the_project_are_there_and_the_right_ones
     stopping = {what: check["found"] for what, check in checks.items() if check["state"] == STOPS}
     assert stopping.keys() == {"shapes-clip", "shapes-resnet"}
     assert stopping["shapes-clip"].endswith("shapes-clip.safetensors is missing")
-    assert stopping["shapes-resnet"].endswith("is not the file that params.yaml names by its sha256")
+    assert stopping["shapes-resnet"].endswith("does not match its sha256 in params.yaml")
     assert {checks[name]["remedy"] for name in stopping} == {"`git checkout -- assets` restores it"}
     assert checks["shapes-clip-fine"]["found"].startswith("released with the project, ")
 
@@ -75,5 +75,5 @@ def test_what_stops_the_papers_is_said_with_remedies(tmp_path: Path, monkeypatch
     assert text.exit_code == 1
     assert "would stop the workflow" in text.output
     folded = "".join(text.output.split())
-    assert "data/archives/compositional_split_natural.tar.gzand1moretherebyhand" in folded  # whole, however narrow
+    assert "data/archives/compositional_split_natural.tar.gzand1moremanually" in folded  # whole, however narrow
     assert "…" not in text.output

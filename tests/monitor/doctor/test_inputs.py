@@ -15,12 +15,12 @@ from recompose.monitor.doctor.inputs import (
     OFFERED,
     THERE,
     WRONG,
-    File,
-    Source,
-    checks,
-    offer,
-    sources,
-    unlocked,
+    InputSource,
+    UpstreamFile,
+    check_checksums,
+    check_sources,
+    input_sources,
+    query_mirrors,
 )
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -38,16 +38,16 @@ def mirror() -> Iterator[Mirror]:
 
 
 def test_a_mirror_is_asked_and_nothing_is_fetched(mirror: Mirror) -> None:
-    assert offer("archives/x.zip", [NOWHERE, mirror.url], None).state == OFFERED
-    assert offer("archives/x.zip", [mirror.url], None).bytes == 10
-    assert offer("archives/x.zip", [NOWHERE], None).state == ABSENT
-    assert offer("archives/x.zip", [], None).why == "no address is known"
-    other = offer("archives/x.zip", [mirror.url], Expected("0" * 64, 7, "archives.lock"))
+    assert query_mirrors("archives/x.zip", [NOWHERE, mirror.url], None).state == OFFERED
+    assert query_mirrors("archives/x.zip", [mirror.url], None).bytes == 10
+    assert query_mirrors("archives/x.zip", [NOWHERE], None).state == ABSENT
+    assert query_mirrors("archives/x.zip", [], None).why == "params.yaml has no address for it"
+    other = query_mirrors("archives/x.zip", [mirror.url], Expected("0" * 64, 7, "archives.lock"))
     assert (other.state, other.why) == (ABSENT, "the server offers 10 bytes, where archives.lock expects 7")
     mirror.statuses = [404]
-    assert offer("archives/x.zip", [mirror.url], None).why == "the server answers 404"
+    assert query_mirrors("archives/x.zip", [mirror.url], None).why == "the server answers 404"
     mirror.headers = {"Content-Type": "text/html; charset=utf-8"}
-    assert offer("archives/x.zip", [mirror.url], None).why == "the server answers with a web page"
+    assert query_mirrors("archives/x.zip", [mirror.url], None).why == "the server answers with a web page"
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def states(work: Workspace) -> dict[str, list[str]]:
-    return {source.name: [source.state, *(file.state for file in source.files)] for source in sources(work)}
+    return {source.name: [source.state, *(file.state for file in source.files)] for source in input_sources(work)}
 
 
 def test_data_sets_and_weights_of_a_profile_are_found_where_they_lie(work: Workspace) -> None:
@@ -84,7 +84,7 @@ def test_data_sets_and_weights_of_a_profile_are_found_where_they_lie(work: Works
     assert after["crepe"] == [NO_FOLDER]
 
 
-def file_of(found: list[Source], place: str) -> File:
+def file_of(found: list[InputSource], place: str) -> UpstreamFile:
     return next(file for source in found for file in source.files if file.place == place)
 
 
@@ -94,34 +94,34 @@ def test_another_file_than_was_recorded_stops_and_is_named(work: Workspace) -> N
     path.write_bytes(b"an archive")
     place = "archives/ut-zap50k-images.zip"
     record(work.data, place, Content(bytes=10, sha256=sha256(b"an archive").hexdigest()))
-    file = file_of(sources(work), place)
+    file = file_of(input_sources(work), place)
     assert (file.state, file.bytes) == (THERE, 10)
-    assert unlocked(sources(work), work) is not None
+    assert check_checksums(input_sources(work), work) is not None
     path.write_bytes(b"another")
-    found = sources(work)
+    found = input_sources(work)
     file = file_of(found, place)
     assert (file.state, file.why) == (WRONG, "7 bytes, where archives.lock expects 10")
-    zappos = next(check for check in checks(found, work) if check.what == "ut-zappos")
+    zappos = next(check for check in check_sources(found, work) if check.subject == "ut-zappos")
     assert zappos.state == STOPS
     assert f"data/{place} has 7 bytes" in zappos.remedy
 
 
 def test_what_is_put_there_by_hand_is_one_line(work: Workspace) -> None:
-    lines = list(checks(sources(work), work))
-    (by_hand,) = [check for check in lines if check.what.endswith("data sets")]
+    lines = list(check_sources(input_sources(work), work))
+    (by_hand,) = [check for check in lines if check.subject.endswith("data sets")]
     assert by_hand.state == STOPS
-    assert "aro, crepe" in by_hand.found
+    assert "aro, crepe" in by_hand.finding
     assert "data/vlc/aro" in by_hand.remedy
-    assert next(check for check in lines if check.what == "mit-states").state == STOPS
-    assert unlocked(sources(work), work) is None
+    assert next(check for check in lines if check.subject == "mit-states").state == STOPS
+    assert check_checksums(input_sources(work), work) is None
 
 
 def test_what_is_not_recorded_yet_is_said(work: Workspace) -> None:
     (work.data / "archives").mkdir(parents=True)
     (work.data / "archives" / "cgqa.zip").write_bytes(b"an archive")
-    check = unlocked(sources(work), work)
+    check = check_checksums(input_sources(work), work)
     assert check is not None
-    assert (check.state, check.found) == (WARNING, "1 of 1 are not in archives.lock yet")
+    assert (check.state, check.finding) == (WARNING, "1 of 1 are not in archives.lock yet")
     content = Content(bytes=10, sha256=sha256(b"an archive").hexdigest())
     record(work.data, "archives/cgqa.zip", content)
-    assert unlocked(sources(work), work) == type(check)("checksums", FINE, "all 1 are as archives.lock says")
+    assert check_checksums(input_sources(work), work) == type(check)("checksums", FINE, "all 1 match archives.lock")

@@ -10,22 +10,22 @@ from recompose.costs import Estimate
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
 from recompose.monitor.doctor.machine import (
     Gpu,
-    Machine,
-    gpu_memory,
-    gpus,
-    locked,
-    packages,
-    python,
-    scheduler,
-    slurm,
-    with_gpus,
+    SystemInfo,
+    check_gpu_memory,
+    check_gpus,
+    check_packages,
+    check_python,
+    check_scheduler,
+    gpu_partitions,
+    locked_versions,
+    slurm_gpus,
 )
-from recompose.monitor.work_plan import Needed
+from recompose.monitor.work_plan import PlannedItem
 from recompose.params import Trainer
 from recompose.plan import Recipe
 
 SMALL = Gpu("small", 24 * 10**9, bf16=True)
-HERE = Machine((3, 12, 1), {"torch": "2.13.0+cu130"}, "13.0", (SMALL,), slurm=None, plugin=False)
+HERE = SystemInfo((3, 12, 1), {"torch": "2.13.0+cu130"}, "13.0", (SMALL,), slurm=None, plugin=False)
 TRAINER = Trainer(precision="32-true", threads=1, accelerator="auto", devices=1)
 
 
@@ -33,28 +33,28 @@ def run(precision: str = "32-true") -> Recipe:
     return Recipe("runs", "a run", {"trainer": {"precision": precision}})
 
 
-def needed(memory: int | None, method: str = "csp", there: bool = False) -> Needed:
+def needed(memory: int | None, method: str = "csp", there: bool = False) -> PlannedItem:
     estimate = Estimate(1, ("h",), (), memory) if memory is not None else None
-    return Needed("runs", "f", "f" * 64, f"{method} on d", method, "d", method, (), False, there, estimate)
+    return PlannedItem("runs", "f", "f" * 64, f"{method} on d", method, "d", method, (), False, there, estimate)
 
 
 def test_an_old_python_stops() -> None:
-    assert python(HERE).state == FINE
-    assert python(replace(HERE, python=(3, 10, 9))).state == STOPS
+    assert check_python(HERE).state == FINE
+    assert check_python(replace(HERE, python=(3, 10, 9))).state == STOPS
 
 
 def test_packages_are_compared_with_those_that_are_locked(tmp_path: Path) -> None:
     lines = ["torch==2.13.0 \\", "    --hash=sha256:00", "    # via x", "numpy==2.1 ; python_version < '3.12' \\"]
     lines += ["numpy==2.2 ; python_version >= '3.12' \\"]
     (tmp_path / "requirements.lock").write_text("\n".join(lines))
-    pins = locked(tmp_path)
+    pins = locked_versions(tmp_path)
     assert pins == {"torch": ["2.13.0"], "numpy": ["2.1", "2.2"]}
-    assert packages(HERE, pins).state == FINE
-    assert packages(replace(HERE, packages={"numpy": "2.1"}), pins).state == FINE
-    differing = packages(HERE, {"torch": ["2.12.0"]})
+    assert check_packages(HERE, pins).state == FINE
+    assert check_packages(replace(HERE, packages={"numpy": "2.1"}), pins).state == FINE
+    differing = check_packages(HERE, {"torch": ["2.12.0"]})
     assert (differing.state, "torch 2.12.0" in differing.remedy) == (WARNING, True)
-    assert packages(replace(HERE, packages={"torch": None}), pins).state == STOPS
-    assert locked(tmp_path / "elsewhere") == {}
+    assert check_packages(replace(HERE, packages={"torch": None}), pins).state == STOPS
+    assert locked_versions(tmp_path / "elsewhere") == {}
 
 
 @pytest.mark.parametrize(
@@ -76,52 +76,52 @@ def test_gpus_are_those_that_training_asks_for(
     here: dict[str, object], trainer: dict[str, object], precision: str, state: str
 ) -> None:
     machine, asked = replace(HERE, **here), TRAINER.model_copy(update=trainer)  # type: ignore[arg-type]
-    check = gpus(machine, asked, [run(precision)])
+    check = check_gpus(machine, asked, [run(precision)])
     assert check.state == state
     assert bool(check.remedy) == (state != FINE)
 
 
 def test_the_largest_run_has_to_fit() -> None:
-    fits = gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(90 * 10**9, there=True)])
-    assert fits and (fits.state, fits.found) == (FINE, "24.0 GB; csp on d needs 20.0 GB")
-    large = gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(25 * 10**9, "troika"), needed(None)])
+    fits = check_gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(90 * 10**9, there=True)])
+    assert fits and (fits.state, fits.finding) == (FINE, "24.0 GB; csp on d needs 20.0 GB")
+    large = check_gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(25 * 10**9, "troika"), needed(None)])
     assert large and (large.state, "of troika," in large.remedy) == (STOPS, True)
-    partly = gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(None)])
-    assert partly and (partly.state, "1 of 2 runs are unknown" in partly.found) == (WARNING, True)
-    unknown = gpu_memory(HERE, TRAINER, [needed(None)])
+    partly = check_gpu_memory(HERE, TRAINER, [needed(20 * 10**9), needed(None)])
+    assert partly and (partly.state, "unknown for 1 of 2 runs" in partly.finding) == (WARNING, True)
+    unknown = check_gpu_memory(HERE, TRAINER, [needed(None)])
     assert unknown and (unknown.state, "recompose timing" in unknown.remedy) == (WARNING, True)
-    assert gpu_memory(HERE, TRAINER.model_copy(update={"accelerator": "cpu"}), [needed(1)]) is None
-    assert gpu_memory(replace(HERE, gpus=()), TRAINER, [needed(1)]) is None
-    assert gpu_memory(HERE, TRAINER, []) is None
+    assert check_gpu_memory(HERE, TRAINER.model_copy(update={"accelerator": "cpu"}), [needed(1)]) is None
+    assert check_gpu_memory(replace(HERE, gpus=()), TRAINER, [needed(1)]) is None
+    assert check_gpu_memory(HERE, TRAINER, []) is None
 
 
 def test_where_slurm_has_gpus_is_said_and_what_it_lacks() -> None:
-    assert scheduler(HERE).found == "none: jobs run on this machine"
+    assert check_scheduler(HERE).finding == "none: jobs run on this machine"
     there = replace(HERE, slurm="GPUs in main (1 x gpu:2)")
-    assert (scheduler(there).state, "[slurm]" in scheduler(there).remedy) == (WARNING, True)
-    fine = scheduler(replace(there, plugin=True))
-    assert (fine.state, "main (1 x gpu:2)" in fine.found) == (FINE, True)
-    assert scheduler(replace(HERE, slurm="", plugin=True)).state == WARNING
+    assert (check_scheduler(there).state, "[slurm]" in check_scheduler(there).remedy) == (WARNING, True)
+    fine = check_scheduler(replace(there, plugin=True))
+    assert (fine.state, "main (1 x gpu:2)" in fine.finding) == (FINE, True)
+    assert check_scheduler(replace(HERE, slurm="", plugin=True)).state == WARNING
 
 
 def test_partitions_with_gpus_are_named_and_of_many_the_first() -> None:
-    assert with_gpus("cpu|40|(null)\nrest|2|lustre:1\n") == with_gpus("") == "no GPUs"
+    assert gpu_partitions("cpu|40|(null)\nrest|2|lustre:1\n") == gpu_partitions("") == "no GPUs"
     many = "".join(f"p{number}|2|gpu:h100:8(S:0-1)\n" for number in range(5))
-    assert with_gpus(many) == "GPUs in p0 (2 x gpu:h100:8), p1 (2 x gpu:h100:8), p2 (2 x gpu:h100:8) and 2 more"
+    assert gpu_partitions(many) == "GPUs in p0 (2 x gpu:h100:8), p1 (2 x gpu:h100:8), p2 (2 x gpu:h100:8) and 2 more"
 
 
 def test_a_slurm_that_does_not_answer_is_none_to_count_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert slurm() is None
+    assert slurm_gpus() is None
     for name, does in (("sbatch", "exit 0"), ("sinfo", "echo unable to contact >&2; exit 1")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)
-    assert slurm() == ""
+    assert slurm_gpus() == ""
 
 
 def test_torch_that_cannot_be_imported_stops_the_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    machine = Machine.here()
-    check = packages(machine, {})
+    machine = SystemInfo.here()
+    check = check_packages(machine, {})
     assert (check.state, machine.gpus) == (STOPS, ())
-    assert "torch absent" in check.found
+    assert "torch absent" in check.finding

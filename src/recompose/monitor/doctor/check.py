@@ -1,4 +1,4 @@
-"""What a look at the machine, or at what is to be read, came to."""
+"""The result of one check, as the doctor's table and its JSON show it."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,20 @@ FINE, WARNING, STOPS = STATES = ("fine", "warning", "stops")
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table."""
+    """One line of the doctor's table."""
 
-    what: str
-    state: str  # stops: the workflow would fail for it
-    found: str
-    remedy: str = ""  # of what is not fine
+    subject: str
+    state: str  # stops: the workflow would fail because of it
+    finding: str
+    remedy: str = ""  # empty where the state is fine
+
+    def document(self) -> dict[str, str]:
+        """Return the check as plain values, for JSON."""
+        return {"what": self.subject, "state": self.state, "found": self.finding, "remedy": self.remedy}
 
 
 def size(count: float) -> str:
-    """An amount of bytes on disk or in memory.
+    """Return an amount of bytes on disk or in memory, with its unit.
 
     >>> size(3.5e9), size(2e6)
     ('3.5 GB', '2 MB')

@@ -1,8 +1,9 @@
-"""Whether the index of the reports and the numbers beside it are what the artifacts' evaluations give."""
+"""A check of the index of the reports, and of the numbers beside it, against the artifacts' evaluations."""
 
 from recompose.digest import sha256_file
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
+from recompose.provenance.checks import REMAKE
 from recompose.provenance.checks.recorded import Audited
 from recompose.report.findings import Audit, AuditReport, Finding
 from recompose.report.index import INDEX, PAGE, index_texts
@@ -11,24 +12,20 @@ from recompose.site.build import page
 from recompose.site.document import Site
 from recompose.workspace import Workspace
 
-AGAIN = "`snakemake --cores all`"
 
-
-def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> AuditReport:
-    """Check the page, the index and the numbers beside it against what they were written as, and what they would be
-    now.
-    """
-    report = AuditReport()
+def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> Report:
+    """Check the page, the index and the numbers beside it against what was written, and what would be written now."""
+    report = Report()
     try:
         written: dict[str, str] = dict(read_json(work.reports / INDEX)["files"])
     except FileNotFoundError:
-        report.findings.append(Finding("incomplete", f"{work.reports_place}/{INDEX}", "is missing", AGAIN))
+        report.findings.append(Finding("incomplete", f"{work.reports_place}/{INDEX}", "is missing", REMAKE))
         return report
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", f"cannot be read: {error}", AGAIN))
+        report.findings.append(Finding("tampered", f"{work.reports_place}/{INDEX}", f"cannot be read: {error}", REMAKE))
         return report
     if not (work.reports / MADE).is_file():
-        report.findings.append(Finding("incomplete", f"{work.reports_place}/{MADE}", "is missing", AGAIN))
+        report.findings.append(Finding("incomplete", f"{work.reports_place}/{MADE}", "is missing", REMAKE))
     due = _due(work, papers, published, audited, report)
     for name in dict.fromkeys([*written, *due]):
         report.findings += _check(work, name, written.get(name), due.get(name))
@@ -38,27 +35,27 @@ def check_index(work: Workspace, papers: list[Paper], published: PublishedLineag
 def _due(
     work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, report: AuditReport
 ) -> dict[str, str]:
-    """What the files would be now; nothing where that cannot be told."""
+    """Return the files as they would be written now; none where results for them are missing."""
     planned = {recipe.key for recipe in work.plan.of("evaluations")}
     if not planned <= audited.numbers.keys():
-        report.unchecked.append("the index rests on evaluations that cannot be relied on, or are not here")
+        report.unchecked.append("the index needs evaluations that are missing or not valid")
         return {}
-    runs = (each.needs["run"] for each in work.plan.of("evaluations") if "run" in each.needs)
+    runs = (recipe.needs["run"] for recipe in work.plan.of("evaluations") if "run" in recipe.needs)
     if not all(work.store.is_complete(run) for run in runs):
-        report.unchecked.append("the index tells what runs cost that are not here")
+        report.unchecked.append("the index shows costs of runs that are missing")
         return {}
     texts = index_texts(Audited(work, published, audited.numbers), papers)
     if audited.findings or audited.report.unchecked:
-        return texts  # the page tells of the audit before it was written, which had others
+        return texts  # the page shows the audit before it was written, which may differ from this one
     return texts | {PAGE: page(Site(papers, published, audited, work.params), work.reports)}
 
 
 def _check(work: Workspace, name: str, written: str | None, due: str | None) -> list[Finding]:
     path, place = work.reports / name, f"{work.reports_place}/{name}"
     if not path.is_file():
-        return [Finding("incomplete", place, "is missing", AGAIN)]
+        return [Finding("incomplete", place, "is missing", REMAKE)]
     if sha256_file(path) != written:
-        return [Finding("tampered", place, "was changed since it was written", AGAIN)]
+        return [Finding("tampered", place, "was changed since it was written", REMAKE)]
     if due is not None and path.read_text(encoding="utf-8") != due:
-        return [Finding("stale", place, "artifacts, parameters, or the code that writes it, changed since", AGAIN)]
+        return [Finding("stale", place, "artifacts, parameters, or the code that writes it, changed since", REMAKE)]
     return []

@@ -1,4 +1,4 @@
-"""What DVC's lock says of the reports, where there are no runs to make them from again."""
+"""A check of the reports against dvc.lock, for clones without runs to recompute them from."""
 
 import json
 import subprocess
@@ -11,39 +11,39 @@ from recompose.report.findings import AuditReport, Finding
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
-PATIENCE = 3600  # seconds after which it hangs
-REMEDY = "`git checkout -- reports`, or, where you made them, `dvc commit`"
+PATIENCE = 3600  # seconds after which dvc counts as hanging
+REMEDY = "`git checkout -- reports`, or `dvc commit` where you made them"
 
 
 def check_lock(root: Path) -> AuditReport:
     """Compare the reports with dvc.lock."""
-    done = _dvc(root)
-    if done is None:
-        return AuditReport(unchecked=["reports against dvc.lock: there is no dvc, no .dvc or no dvc.lock to ask"])
+    status = _dvc_status(root)
+    if status is None:
+        return Report(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing"])
     files = _files(root)
-    gone = {(path, "deleted") for path, count in files.items() if count == 0}
+    absent = {(path, "deleted") for path, count in files.items() if count == 0}
     changed = [
-        (path, how)
-        for parts in done.values()
+        (path, change)
+        for parts in status.values()
         for part in parts
         if isinstance(part, dict)
-        for path, how in part.get("changed outs", {}).items()
-        if (path, how) not in gone
+        for path, change in part.get("changed outs", {}).items()
+        if (path, change) not in absent
     ]
-    told = [(path, how) for path, how in changed if path in files or not files]
-    others = [path for path, _ in changed if path not in files] if files else []
-    return AuditReport(
-        findings=[Finding("tampered", path, f"is not what dvc.lock says ({how})", REMEDY) for path, how in told],
-        unchecked=[f"{path} against dvc.lock, which tells nothing of it" for path in others],
+    listed = [(path, change) for path, change in changed if path in files or not files]
+    unlisted = [path for path, _ in changed if path not in files] if files else []
+    return Report(
+        findings=[Finding("tampered", path, f"does not match dvc.lock ({change})", REMEDY) for path, change in listed],
+        unchecked=[f"{path} against dvc.lock, which has no entry for it" for path in unlisted],
     )
 
 
 def _files(root: Path) -> dict[str, int | None]:
-    """Return how many files were in each folder of reports when the lock was written; None for a file, and nothing
+    """Return the number of files in each folder of reports when the lock was written; None for a file, and nothing
     where the lock cannot be read.
 
-    The lock tells of one profile's reports. Git keeps no folder without files, as those of papers whose track the
-    profile leaves out, and no clone has it.
+    The lock covers one profile's reports. Git keeps no empty folders, such as those of papers whose track the profile
+    leaves out, so clones lack them.
     """
     try:
         stages = read((root / LOCK).read_text(encoding="utf-8"))["stages"]
@@ -52,15 +52,15 @@ def _files(root: Path) -> dict[str, int | None]:
         return {}
 
 
-def _dvc(root: Path) -> dict[str, list[object]] | None:
-    """What ``dvc status`` says of the stages that write reports; None where it cannot."""
+def _dvc_status(root: Path) -> dict[str, list[object]] | None:
+    """Return the output of ``dvc status`` for the stages that write reports, or None where it fails."""
     if not (root / LOCK).is_file():
         return None
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["dvc", "status", "--json", *STAGES], cwd=root, capture_output=True, text=True, check=True, timeout=PATIENCE
         )
-        status: dict[str, list[object]] = json.loads(done.stdout)
+        status: dict[str, list[object]] = json.loads(process.stdout)
     except (OSError, subprocess.SubprocessError, json.JSONDecodeError):
         return None
     return status

@@ -1,47 +1,43 @@
-"""Results as an audit has them: as a lineage recorded what was asked for, and with numbers that were taken anew from
-scores.
-"""
+"""Results for an audit: with the plan that a lineage recorded, and with numbers recomputed from scores."""
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 from recompose.plan import Recipe, recipe_of
+from recompose.provenance.documents import Lineage, Record
 from recompose.report.published import PublishedLineage
 from recompose.report.results import Results
 from recompose.workspace import Workspace
 
-Numbers = Mapping[str, Mapping[str, float]]  # of each evaluation that can be relied on; others count as missing
+Numbers = Mapping[str, Mapping[str, float]]  # of each valid evaluation; all others count as missing
 
 
 class Audited(Results):
-    """What the current plan asks for, with numbers of an audit."""
+    """The results of the current plan, with the numbers of an audit."""
 
     def __init__(self, work: Workspace, published: PublishedLineage, numbers: Numbers) -> None:
         super().__init__(work)
         self._published, self._numbers = published, numbers
 
     def is_complete(self, recipe: Recipe) -> bool:
-        """Whether something is there; an evaluation, whether it can be relied on."""
+        """Return true where a recipe is complete; of an evaluation, where its scores are valid."""
         return recipe.key in self._numbers if recipe.kind == "evaluations" else super().is_complete(recipe)
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        """The metrics of an evaluation as they follow from its scores."""
+        """Return the metrics of an evaluation, recomputed from its scores."""
         return self._numbers[evaluation.key]
 
-    def build_info(self, recipe: Recipe) -> Mapping[str, Any] | None:
-        """By what, where and when something was made, also where it is not on this disk."""
+    def made(self, recipe: Recipe) -> Record | None:
+        """Return the record of a recipe's making, even where the result is not on this disk."""
         return (
             self.record(recipe)["made"] if self.work.store.is_complete(recipe) else self._published.made.get(recipe.key)
         )
 
 
 class Recorded(Audited):
-    """What was asked for when a lineage was written."""
+    """The results that were asked for when a lineage was written."""
 
-    def __init__(
-        self, work: Workspace, published: PublishedLineage, numbers: Numbers, lineage: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, work: Workspace, published: PublishedLineage, numbers: Numbers, lineage: Lineage) -> None:
         super().__init__(work, published, numbers)
         self._lineage = lineage
 
@@ -53,23 +49,23 @@ class Recorded(Audited):
         return recipes
 
     def recipe(self, key: str) -> Recipe:
-        """What was asked for under a key."""
+        """Return the recipe of a key."""
         return self._recipes[key]
 
     def benchmarks(self, track: str) -> list[str]:
-        """The benchmarks that there were."""
+        """Return the recorded benchmarks."""
         return list(self._lineage["benchmarks"])
 
     def data(self, track: str, benchmark: str) -> Recipe:
-        """The data of a benchmark; where no number was made from it, that of the current plan."""
+        """Return the data of a benchmark, from the current plan where the lineage has no record of it."""
         key = self._lineage["benchmarks"][benchmark]
         return self._recipes.get(key) or self.plan.by_key[key]
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        """The evaluations that were asked for."""
+        """Return the recorded evaluations of a method or variant on a benchmark."""
         return [
             self._recipes[key]
-            for each in self._lineage["asked"]
-            if (each["name"], each["benchmark"]) == (name, benchmark)
-            for key in each["evaluations"]
+            for entry in self._lineage["asked"]
+            if (entry["name"], entry["benchmark"]) == (name, benchmark)
+            for key in entry["evaluations"]
         ]

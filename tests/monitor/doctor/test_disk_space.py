@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
-from recompose.monitor.doctor.inputs import ABSENT, NO_FOLDER, OFFERED, File, Source
-from recompose.monitor.doctor.room import Room, caches, disk
+from recompose.monitor.doctor.disk_space import SpaceNeed, cache_needs, check_disks
+from recompose.monitor.doctor.inputs import ABSENT, NO_FOLDER, OFFERED, InputSource, UpstreamFile
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -48,25 +48,25 @@ def test_caches_take_so_much_an_image(work: Workspace, kind: str, name: str, an_
     for other in others:
         work.store.record_path(other).parent.mkdir(parents=True)
         work.store.record_path(other).write_text("{}")
-    room = caches(work, {data.digest: 10})
-    assert room == Room(10 * an_image, len(alike) - len(others) - 1)
+    room = cache_needs(work, {data.digest: 10})
+    assert room == SpaceNeed(10 * an_image, len(alike) - len(others) - 1)
 
 
 @pytest.mark.parametrize(
     ("free", "room", "state"),
     [
-        (10_000, Room(100, 0), FINE),
-        (10_000, Room(100, 1), FINE),
-        (2_500, Room(100, 0), WARNING),
-        (500, Room(0, 0), STOPS),
+        (10_000, SpaceNeed(100, 0), FINE),
+        (10_000, SpaceNeed(100, 1), FINE),
+        (2_500, SpaceNeed(100, 0), WARNING),
+        (500, SpaceNeed(0, 0), STOPS),
     ],
 )
 def test_downloads_count_twice_and_have_to_fit(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, free: int, room: Room, state: str
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, free: int, room: SpaceNeed, state: str
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, free))
-    source = Source("x", NO_FOLDER, work.data / "x", "data/x", (File("archives/x.zip", OFFERED, 900),))
-    (check,) = disk(work, [source], room)
+    source = InputSource("x", NO_FOLDER, work.data / "x", "data/x", (UpstreamFile("archives/x.zip", OFFERED, 900),))
+    (check,) = check_disks(work, [source], room)
     assert check.state == state
     assert bool(check.remedy) == (state != FINE)
 
@@ -74,16 +74,16 @@ def test_downloads_count_twice_and_have_to_fit(
 @pytest.mark.parametrize(
     ("size", "room", "said"),
     [
-        (900_000_000, Room(300_000_000, 0), "data 1.8 GB, caches 0.3 GB"),
-        (None, Room(300_000_000, 1), "1 download of unknown size, caches 0.3 GB, 1 cache of unknown size"),
-        (0, Room(0, 0), "nothing of known size"),
+        (900_000_000, SpaceNeed(300_000_000, 0), "data 1.8 GB, caches 0.3 GB"),
+        (None, SpaceNeed(300_000_000, 1), "1 download of unknown size, caches 0.3 GB, 1 cache of unknown size"),
+        (0, SpaceNeed(0, 0), "nothing of known size"),
     ],
 )
 def test_what_nobody_knows_the_size_of_is_not_said_to_take_nothing(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, size: int | None, room: Room, said: str
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, size: int | None, room: SpaceNeed, said: str
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(0, 0, 10**12))
     state = ABSENT if size is None else OFFERED
-    source = Source("x", NO_FOLDER, work.data / "x", "data/x", (File("archives/x.zip", state, size),))
-    (check,) = disk(work, [source], room)
-    assert check.found == f"1000.0 GB free; still to come: {said}"
+    source = InputSource("x", NO_FOLDER, work.data / "x", "data/x", (UpstreamFile("archives/x.zip", state, size),))
+    (check,) = check_disks(work, [source], room)
+    assert check.finding == f"1000.0 GB free; still to write: {said}"
