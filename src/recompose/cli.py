@@ -147,7 +147,7 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = PublishedLineage.checked(work.reports, papers)
+    published = PublishedLineage.read_valid(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
@@ -409,7 +409,7 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.is_same else 1)
-    published = PublishedLineage.checked(work.reports, papers)
+    published = PublishedLineage.read_valid(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_all(work, papers, published)
     if as_json:
@@ -432,7 +432,7 @@ def downstream(
     from recompose.terminal.lineage import show_downstream
 
     papers = all_papers()
-    dependents = find_downstream(PublishedLineage.of(_workspace().reports, papers), papers, run)
+    dependents = find_downstream(PublishedLineage.read(_workspace().reports, papers), papers, run)
     if as_json:
         print(json.dumps(asdict(dependents), indent=2))
     else:

@@ -9,7 +9,7 @@ from recompose.errors import LineageError, TraceError
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.provenance.documents import Cell, Lineage, Record
-from recompose.report.lineage import behind, lineage_path, read_lineage
+from recompose.report.lineage import lineage_path, read_lineage, record_closure
 from recompose.report.published import PublishedLineage, read_made
 from recompose.report.schema import read_checked
 from recompose.report.trust import CURRENT, UNCHECKED, TrustEvaluator, Verdict

@@ -17,7 +17,7 @@ from recompose.workspace import Workspace
 
 def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
     """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
-    published = PublishedLineage.checked(work.reports, papers)
+    published = PublishedLineage.read_valid(work.reports, papers)
     audited = audit_artifacts(work, papers, published)
     lines = [
         f"made: {_contents(published)}",

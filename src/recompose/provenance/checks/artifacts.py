@@ -45,7 +45,7 @@ class ArtifactCheck:
     paper: Paper
     name: str
     stored: StoredCheck  # the checked results behind it
-    report: Report = field(default_factory=Report)
+    report: AuditReport = field(default_factory=AuditReport)
     states: dict[Key, str] = field(default_factory=dict)  # of measured cells
     why: dict[Key, list[str]] = field(default_factory=dict)  # of the cells that are not current
 
@@ -123,10 +123,10 @@ class ArtifactCheck:
         """Find what speaks against each cell; a reason that many cells share becomes one finding."""
         assert self.lineage is not None
         for key in self.lineage["records"]:
-            for why in self.evaluator.other_record(self._place, key):
+            for why in self.evaluator.record_conflicts(self._place, key):
                 place, _, problem = why.partition(" ")
                 self._add_finding("tampered", place, problem, REMAKE, key)
-        for caveat in self.evaluator.marks(self._place):
+        for caveat in self.evaluator.caveats(self._place):
             self._add_finding(caveat.state, self._place, caveat.why, REMEDIES[caveat.state], *caveat.keys)
         stale: dict[tuple[str, ...], list[str]] = {}
         for key, cell in self._cells.items():
@@ -134,7 +134,7 @@ class ArtifactCheck:
             self.states[key] = verdict.state
             if verdict.why:
                 self.why[key] = list(verdict.why)
-            if reasons := self.evaluator.stale(self._place, cell):
+            if reasons := self.evaluator.stale_reasons(self._place, cell):
                 stale.setdefault(tuple(reasons), []).append(cell["row"])
         for grouped, rows in stale.items():
             title = f"{', '.join(dict.fromkeys(rows))} ({len(rows)} {'cell' if len(rows) == 1 else 'cells'})"
@@ -177,7 +177,7 @@ class ArtifactCheck:
         cell = self._cells[key]
         return self._has_costs(cell) and all(
             made_from in self.stored.numbers
-            or (made_from not in self._evaluations and self.evaluator.stored.reliable(made_from))
+            or (made_from not in self._evaluations and self.evaluator.stored.is_reliable(made_from))
             for made_from in cell["made_from"]
         )
 
@@ -233,7 +233,7 @@ class ArtifactCheck:
             return False
         if not self._evaluations:
             return all(
-                self.evaluator.stored.reliable(key) for cell in self._cells.values() for key in cell["made_from"]
+                self.evaluator.stored.is_reliable(key) for cell in self._cells.values() for key in cell["made_from"]
             )
         return not self._evaluations.isdisjoint(self.stored.numbers)
 
@@ -270,7 +270,7 @@ class ArtifactCheck:
     @property
     def _reported(self) -> Table:
         """The cells of the table that need no runs."""
-        cells = [*reported_cells(self.paper, self.name), *cells_in_words(self.artifact)]
+        cells = [*reported_cells(self.paper, self.name), *quoted_cells(self.artifact)]
         return Table(self.paper.name, self.name, "", "", cells)
 
     def _blame(

@@ -13,9 +13,9 @@ from recompose.site.document import Site
 from recompose.workspace import Workspace
 
 
-def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> Report:
+def check_index(work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit) -> AuditReport:
     """Check the page, the index and the numbers beside it against what was written, and what would be written now."""
-    report = Report()
+    report = AuditReport()
     try:
         written: dict[str, str] = dict(read_json(work.reports / INDEX)["files"])
     except FileNotFoundError:

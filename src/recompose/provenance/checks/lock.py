@@ -19,7 +19,7 @@ def check_lock(root: Path) -> AuditReport:
     """Compare the reports with dvc.lock."""
     status = _dvc_status(root)
     if status is None:
-        return Report(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing"])
+        return AuditReport(unchecked=["reports against dvc.lock: dvc, .dvc or dvc.lock is missing"])
     files = _files(root)
     absent = {(path, "deleted") for path, count in files.items() if count == 0}
     changed = [
@@ -32,7 +32,7 @@ def check_lock(root: Path) -> AuditReport:
     ]
     listed = [(path, change) for path, change in changed if path in files or not files]
     unlisted = [path for path, _ in changed if path not in files] if files else []
-    return Report(
+    return AuditReport(
         findings=[Finding("tampered", path, f"does not match dvc.lock ({change})", REMEDY) for path, change in listed],
         unchecked=[f"{path} against dvc.lock, which has no entry for it" for path in unlisted],
     )

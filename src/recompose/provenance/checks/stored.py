@@ -11,7 +11,7 @@ from recompose.data.content import CONTENT, changed, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
 from recompose.provenance.checks import REMAKE
-from recompose.report.findings import Finding, Report
+from recompose.report.findings import AuditReport, Finding
 from recompose.report.trust import UNCHECKED, TrustEvaluator
 from recompose.tracks import TRACKS
 
@@ -28,7 +28,7 @@ class StoredCheck:
     """
 
     evaluator: TrustEvaluator
-    report: Report = field(default_factory=Report)
+    report: AuditReport = field(default_factory=AuditReport)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     files: int = 0
     absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk
@@ -42,7 +42,7 @@ class StoredCheck:
         """Compute the numbers of the valid evaluations among these."""
         for key in keys:
             recipe = self.recipes[key]
-            if recipe.kind == "evaluations" and self.evaluator.stored.reliable(key):
+            if recipe.kind == "evaluations" and self.evaluator.stored.is_reliable(key):
                 self._metric(key, recipe, numbers_of)
 
     @cached_property
@@ -61,7 +61,7 @@ class StoredCheck:
                 self.absent.append(key)
             else:
                 remedy = REMAKE if reason.state == "stale" else self.evaluator.work.store.remedy(recipe)
-                self.report.findings.append(Finding(reason.state, reason.place, reason.what, remedy, (key,)))
+                self.report.findings.append(Finding(reason.state, reason.place, reason.fault, remedy, (key,)))
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
@@ -97,7 +97,7 @@ class StoredCheck:
         if invalid := [
             need.key
             for need in recipe.needs.values()
-            if need.kind == "data" and not self.evaluator.stored.reliable(need.key)
+            if need.kind == "data" and not self.evaluator.stored.is_reliable(need.key)
         ]:
             self.report.unchecked.append(f"results/{key}: its numbers need {invalid[0]}, which is not valid")
             return
