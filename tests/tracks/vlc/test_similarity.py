@@ -13,10 +13,10 @@ from recompose.errors import DataError
 from recompose.synthetic.sentences import Scene, Thing
 from recompose.tracks.vlc.aggregation import SIMILARITY
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.drawn.similarity import draw_similarity, facts, similarity
-from recompose.tracks.vlc.data.drawn.world import World
 from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
+from recompose.tracks.vlc.data.synthetic_suites.photos import World
+from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity, facts, similarity
 from recompose.tracks.vlc.metric_values import check, counts, metrics
 from recompose.tracks.vlc.metrics import pearson, spearman
 from recompose.tracks.vlc.scores import Features, suite_scores

@@ -26,7 +26,7 @@ from recompose.synthetic.sentences import (
 )
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
-from recompose.tracks.vlc.data.drawn.counterfactuals import swapped_names, swapped_states, swapped_things
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import swapped_names, swapped_states, swapped_things
 from recompose.tracks.vlc.lexicon import Meaning, PartOfSpeech, write_lexicon
 
 ANNOTATED = Look(

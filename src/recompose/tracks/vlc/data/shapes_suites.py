@@ -10,23 +10,6 @@ from pathlib import Path
 from random import Random
 
 from recompose.synthetic.sentences import Scene
-from recompose.tracks.vlc.data.drawn.checklist import draw_checklist
-from recompose.tracks.vlc.data.drawn.classification import draw_classification
-from recompose.tracks.vlc.data.drawn.coco import draw_counterfactuals, draw_questions, draw_retrieval, draw_sugarcrepe
-from recompose.tracks.vlc.data.drawn.genome import draw_aro, draw_comvg, draw_crepe, draw_genome, draw_order
-from recompose.tracks.vlc.data.drawn.own import (
-    draw_clip_binding,
-    draw_colorswap,
-    draw_controlled,
-    draw_eqben,
-    draw_imagecode,
-    draw_spec,
-    draw_svo_probes,
-    draw_winoground,
-)
-from recompose.tracks.vlc.data.drawn.similarity import draw_similarity
-from recompose.tracks.vlc.data.drawn.valse import draw_valse
-from recompose.tracks.vlc.data.drawn.world import World, draw_album, of_kinds
 from recompose.tracks.vlc.data.formats import (
     aro,
     clip_binding,
@@ -51,6 +34,28 @@ from recompose.tracks.vlc.data.formats import (
 )
 from recompose.tracks.vlc.data.shapes_captions import WEB
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.synthetic_suites.checklist import draw_checklist
+from recompose.tracks.vlc.data.synthetic_suites.classification import draw_classification
+from recompose.tracks.vlc.data.synthetic_suites.coco import (
+    draw_counterfactuals,
+    draw_questions,
+    draw_retrieval,
+    draw_sugarcrepe,
+)
+from recompose.tracks.vlc.data.synthetic_suites.genome import draw_aro, draw_comvg, draw_crepe, draw_genome, draw_order
+from recompose.tracks.vlc.data.synthetic_suites.photos import World, draw_album, of_kinds
+from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity
+from recompose.tracks.vlc.data.synthetic_suites.standalone import (
+    draw_clip_binding,
+    draw_colorswap,
+    draw_controlled,
+    draw_eqben,
+    draw_imagecode,
+    draw_spec,
+    draw_svo_probes,
+    draw_winoground,
+)
+from recompose.tracks.vlc.data.synthetic_suites.valse import draw_valse
 
 FORMATS = (
     *(aro, crepe, eqben, imagecode, spec, sugarcrepe, svo_probes, valse, vl_checklist, whatsup, winoground),

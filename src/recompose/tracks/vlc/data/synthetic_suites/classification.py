@@ -7,10 +7,10 @@ from typing import Any
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
 from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
-from recompose.tracks.vlc.data.drawn.files import write, write_json
-from recompose.tracks.vlc.data.drawn.world import World, coloured
 from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
+from recompose.tracks.vlc.data.synthetic_suites.files import write, write_json
+from recompose.tracks.vlc.data.synthetic_suites.photos import World, coloured
 
 SHOWN = 48  # pictures of a set
 

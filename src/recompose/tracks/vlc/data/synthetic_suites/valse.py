@@ -7,8 +7,8 @@ from random import Random
 from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import PLACES, PLAIN, SOME, Scene, Thing, Wording, caption
-from recompose.tracks.vlc.data.drawn.asking import PHOTO, related, true_and_false
-from recompose.tracks.vlc.data.drawn.counterfactuals import (
+from recompose.tracks.vlc.data.formats import valse
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     denied,
     other_number,
@@ -17,9 +17,9 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     other_subject,
     swapped_things,
 )
-from recompose.tracks.vlc.data.drawn.files import write_json
-from recompose.tracks.vlc.data.drawn.world import Photo, World, draw_album, of_each, of_kinds
-from recompose.tracks.vlc.data.formats import valse
+from recompose.tracks.vlc.data.synthetic_suites.files import write_json
+from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, World, draw_album, of_each, of_kinds
+from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO, related, true_and_false
 
 
 def _foils(world: World, name: str, data_set: str, items: Iterable[tuple[Photo, str, str]]) -> None:

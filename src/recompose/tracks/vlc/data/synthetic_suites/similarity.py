@@ -9,7 +9,8 @@ from collections.abc import Callable, Hashable, Sequence
 from random import Random
 
 from recompose.synthetic.sentences import CONVERSES, OPENINGS, Scene, Wording, caption
-from recompose.tracks.vlc.data.drawn.counterfactuals import (
+from recompose.tracks.vlc.data.formats import sick, sts_b
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     other_number,
     other_object,
@@ -20,9 +21,8 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     swapped_states,
     swapped_things,
 )
-from recompose.tracks.vlc.data.drawn.files import write
-from recompose.tracks.vlc.data.drawn.world import World, held_out
-from recompose.tracks.vlc.data.formats import sick, sts_b
+from recompose.tracks.vlc.data.synthetic_suites.files import write
+from recompose.tracks.vlc.data.synthetic_suites.photos import World, held_out
 
 PAIRS = 160
 CHANGES = 4  # at most, in one sentence; with as many the other sentence is of another scene

@@ -13,8 +13,17 @@ from PIL import Image
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, holds
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
-from recompose.tracks.vlc.data.drawn.asking import PHOTO
-from recompose.tracks.vlc.data.drawn.counterfactuals import (
+from recompose.tracks.vlc.data.formats import (
+    clip_binding,
+    colorswap,
+    eqben,
+    imagecode,
+    spec,
+    svo_probes,
+    whatsup,
+    winoground,
+)
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     apart,
     other_number,
@@ -27,18 +36,9 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     swapped_states,
     swapped_things,
 )
-from recompose.tracks.vlc.data.drawn.files import write_json, write_lines, write_rows
-from recompose.tracks.vlc.data.drawn.world import Photo, World, coloured_only, held_out, of_each
-from recompose.tracks.vlc.data.formats import (
-    clip_binding,
-    colorswap,
-    eqben,
-    imagecode,
-    spec,
-    svo_probes,
-    whatsup,
-    winoground,
-)
+from recompose.tracks.vlc.data.synthetic_suites.files import write_json, write_lines, write_rows
+from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, World, coloured_only, held_out, of_each
+from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO
 
 
 def _couples(world: World, pattern: str, scenes: Iterable[tuple[Scene, Scene]]) -> list[tuple[Photo, Photo]]:

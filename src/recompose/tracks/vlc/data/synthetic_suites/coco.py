@@ -5,8 +5,8 @@ from typing import Any
 
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import PLACES, Scene, caption, choose_wording
-from recompose.tracks.vlc.data.drawn.asking import PHOTO, cycled, opened, related, true_and_false
-from recompose.tracks.vlc.data.drawn.counterfactuals import (
+from recompose.tracks.vlc.data.formats import coco_counterfactuals, sugarcrepe, whatsup
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     added_object,
     added_state,
@@ -18,9 +18,9 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     swapped_names,
     swapped_states,
 )
-from recompose.tracks.vlc.data.drawn.files import numbered, write_json, write_lines
-from recompose.tracks.vlc.data.drawn.world import HELD_OUT, Photo, World, held_out, mentioned
-from recompose.tracks.vlc.data.formats import coco_counterfactuals, sugarcrepe, whatsup
+from recompose.tracks.vlc.data.synthetic_suites.files import numbered, write_json, write_lines
+from recompose.tracks.vlc.data.synthetic_suites.photos import HELD_OUT, Photo, World, held_out, mentioned
+from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO, cycled, opened, related, true_and_false
 
 SUGAR = 80  # items of a set of SugarCrepe
 

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 from recompose.synthetic.sentences import OPENINGS, Scene, Thing, Wording, caption, phrase
-from recompose.tracks.vlc.data.drawn.asking import cycled
-from recompose.tracks.vlc.data.drawn.counterfactuals import (
+from recompose.tracks.vlc.data.formats import aro, comvg, crepe
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     apart,
     denied,
@@ -21,8 +21,8 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     swapped_states,
     swapped_things,
 )
-from recompose.tracks.vlc.data.drawn.files import write_json, write_rows
-from recompose.tracks.vlc.data.drawn.world import (
+from recompose.tracks.vlc.data.synthetic_suites.files import write_json, write_rows
+from recompose.tracks.vlc.data.synthetic_suites.photos import (
     Photo,
     World,
     coloured,
@@ -33,7 +33,7 @@ from recompose.tracks.vlc.data.drawn.world import (
     of_each,
     of_kinds,
 )
-from recompose.tracks.vlc.data.formats import aro, comvg, crepe
+from recompose.tracks.vlc.data.synthetic_suites.questions import cycled
 
 PAIRS = (("red", "blue"), ("green", "golden"), ("blue", "golden"))  # of colours that ARO asks about, often each
 SUBJECT = Wording(article="the", sentence=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from recompose.synthetic.sentences import OPENINGS, Wording, caption
-from recompose.tracks.vlc.data.drawn.counterfactuals import Change, false_of
-from recompose.tracks.vlc.data.drawn.world import Photo, mentioned
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import Change, false_of
+from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, mentioned
 
 PHOTO = Wording(opening="photo")
 

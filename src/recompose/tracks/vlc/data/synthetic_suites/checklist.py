@@ -7,8 +7,8 @@ from recompose.synthetic.objects import CANVAS
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import ACTIONS, QUALITIES, SIZES, Scene, Spot, Thing, caption
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
-from recompose.tracks.vlc.data.drawn.asking import PHOTO, related
-from recompose.tracks.vlc.data.drawn.counterfactuals import (
+from recompose.tracks.vlc.data.formats import vl_checklist
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     false_of,
     other_object,
@@ -16,9 +16,9 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
     other_size,
     other_state,
 )
-from recompose.tracks.vlc.data.drawn.files import write_json
-from recompose.tracks.vlc.data.drawn.world import Photo, World, coloured_only, held_out
-from recompose.tracks.vlc.data.formats import vl_checklist
+from recompose.tracks.vlc.data.synthetic_suites.files import write_json
+from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, World, coloured_only, held_out
+from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO, related
 
 CHECKED = 12  # items of a set
 
