@@ -139,14 +139,14 @@ Blocks = Callable[..., Any]
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The names of the images that each attempt was about to encode, three in a block."""
     attempts: list[list[str]] = []
-    in_blocks: Blocks = grids.in_blocks
+    decoded_blocks: Blocks = grids.decoded_blocks
 
     def noted(shown: Any, paths: Sequence[Path], size: int) -> Any:
         attempts.append([path.stem for path in paths])
-        return in_blocks(shown, paths, size)
+        return decoded_blocks(shown, paths, size)
 
     monkeypatch.setattr(grids, "BLOCK", 3)
-    monkeypatch.setattr(grids, "in_blocks", noted)
+    monkeypatch.setattr(grids, "decoded_blocks", noted)
     return attempts
 
 

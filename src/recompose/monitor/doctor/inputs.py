@@ -9,7 +9,7 @@ from typing import Any
 import requests
 
 from recompose.data.download import Expected
-from recompose.data.lock import LOCK, recorded
+from recompose.data.lock import LOCK, lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
@@ -135,7 +135,7 @@ class _Look:
     """Looks at a file on disk, or asks servers for it."""
 
     def __init__(self, data: Path) -> None:
-        self._data, self._recorded = data, recorded(data)
+        self._data, self._recorded = data, lock_entries(data)
 
     def __call__(self, item: tuple[str, Archive]) -> File:
         place, archive = item
@@ -228,7 +228,7 @@ def _relative(path: Path, work: Workspace) -> str:
 
 def unlocked(found: Iterable[Source], work: Workspace) -> Check | None:
     """Whether what is there is held to what it was at first."""
-    known = recorded(work.data)
+    known = lock_entries(work.data)
     there = [file.place for source in found for file in source.files if file.state == THERE]
     lacking = [place for place in there if place not in known]
     if not there:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from recompose.data.content import changed, raw_files, write_content
+from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
@@ -155,7 +155,7 @@ def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
     digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert raw_files(tmp_path / "index") == digests
     (root / "words.npy").write_bytes(b"other")
-    assert changed(root, tmp_path / "index") == ["words.npy"]
+    assert changed_files(root, tmp_path / "index") == ["words.npy"]
 
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:

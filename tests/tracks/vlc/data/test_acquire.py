@@ -9,7 +9,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from recompose.data.content import changed, raw_files, write_content
+from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
@@ -96,7 +96,7 @@ def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Pa
     assert named["images/val2014/b.jpg"] == sha256(b"#b").hexdigest()
     assert {negclip_list.LIST, "lexicon/data.noun", "model/config.cfg", "model/parser/model", *paths} <= set(named)
     (root / "lexicon/noun.exc").write_bytes(b"mice mouse\n")
-    assert changed(root, index) == ["lexicon/noun.exc"]
+    assert changed_files(root, index) == ["lexicon/noun.exc"]
 
 
 def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from recompose.data.archives import extract
-from recompose.data.raw import brought_archive, draw_once, unpack
+from recompose.data.raw import draw_once, open_archive, unpack
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
 from recompose.params import Section
@@ -58,10 +58,10 @@ def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) 
             raise DataError(f"{root / adapter.MARK} is absent. What has to be there: {adapter.LAYOUT}")
         unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
     if not (root / MODEL).exists():
-        with brought_archive(section.model, data) as path:
+        with open_archive(section.model, data) as path:
             analysis.unpack_model(path, root / MODEL)
     if not (root / LEXICON).exists():
-        with brought_archive(section.lexicon, data) as path:
+        with open_archive(section.lexicon, data) as path:
             wordnet.unpack(path, root / LEXICON)
 
 
@@ -74,10 +74,10 @@ def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: 
         place = folder / archive.file
         if archive.file.endswith(_ARCHIVES):
             if not images.exists():
-                with brought_archive(archive, data) as path:
+                with open_archive(archive, data) as path:
                     extract(path, images)
         elif not place.exists():
-            with brought_archive(archive, data) as path:
+            with open_archive(archive, data) as path:
                 write_atomically(place, partial(shutil.copyfile, path))
     if not folder.is_dir():
         raise DataError(f"{name}: {folder} is absent. What has to be there, below {root}: {adapter.LAYOUT}")
