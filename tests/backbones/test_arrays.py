@@ -197,7 +197,7 @@ def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path
     values = VALUES.copy()
     values[row, 1, 1] = value
     with (
-        pytest.raises(DataError, match=rf"array of image {row}, from 0, are not finite in 16 bits"),
+        pytest.raises(DataError, match=rf"array of image {row} .* not finite in 16 bits"),
         ArrayWriter(tmp_path, LAYOUT, IMAGES) as array,
     ):
         for start in range(0, IMAGES, BLOCK):
@@ -262,7 +262,7 @@ def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: P
 def test_parts_that_do_not_go_together_are_named(tmp_path: Path, other: np.ndarray) -> None:
     write(tmp_path)
     np.save(tmp_path / "array-2.npy", other)
-    with pytest.raises(DataError, match=r"array-2\.npy holds float.*with which .*array\.npy does not go on"):
+    with pytest.raises(DataError, match=r"array-2\.npy holds float.*array\.npy"):
         ShardedArray.read(tmp_path / LAYOUT.file)
 
 

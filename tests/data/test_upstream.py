@@ -85,7 +85,7 @@ def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path)
         extract(there, data / "unpacked")
     first, second = str(caught.value).splitlines()
     assert first == f"{path}: File is not a zip file"
-    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml says how many it should have.")
+    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml ")
     assert lock(data) == {}
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from recompose.errors import DataError
-from recompose.synthetic.sentences import Scene, Thing
+from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.aggregation import SIMILARITY
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.formats import sick, sts_b
@@ -93,7 +93,7 @@ def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Suite]]:
 
 
 def test_facts_by_hand() -> None:
-    star, ring = Thing("star", ("dotted", "red"), "big"), Thing("ring", ("blue",))
+    star, ring = Entity("star", ("dotted", "red"), "big"), Entity("ring", ("blue",))
     above = Scene(star, ring, "above")
     assert facts(above) == {
         *("star", "ring", ("star", "dotted"), ("star", "red"), ("star", "big"), ("ring", "blue")),
@@ -101,7 +101,7 @@ def test_facts_by_hand() -> None:
     }
     assert similarity(above, Scene(ring, star, "below")) == 1
     assert similarity(above, Scene(ring, star, "above")) == 6 / 8
-    assert facts(Scene(Thing("moon", count=3), relation="on the left")) == {
+    assert facts(Scene(Entity("moon", count=3), relation="on the left")) == {
         *("moon", ("moon", "3"), ("moon", "on the left")),
     }
     assert facts(Scene(star, ring, "covering")) - facts(above) == {("star", "covering", "ring")}

@@ -144,6 +144,6 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data/cgqa/images").mkdir(parents=True)
-    with pytest.raises(DataError, match=f"is there but lacks {METADATA}"):
+    with pytest.raises(DataError, match=f"exists but lacks {METADATA}"):
         acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/cgqa/images").exists()

@@ -184,7 +184,7 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data/cub/images").mkdir(parents=True)
-    with pytest.raises(DataError, match=r"is there but lacks att_splits\.mat\. Put a whole data set there"):
+    with pytest.raises(DataError, match=r"exists but lacks att_splits\.mat"):
         get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/cub/images").exists()
 

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from recompose.synthetic.objects import SIZE
-from recompose.synthetic.sentences import Scene, Thing
+from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
 from recompose.tracks.vlc.data.shapes_suites import draw, draw_world
@@ -49,7 +49,7 @@ def suites(world: World) -> dict[str, Suite]:
 # ---- a reader of captions that knows nothing of how they were made
 
 
-def fits(phrase: str, thing: Thing) -> bool:
+def fits(phrase: str, thing: Entity) -> bool:
     """Whether a phrase such as "two small red stars" is true of a thing, by its words."""
     first, *adjectives, noun = phrase.split()
     noun = {"crosses": "cross", "fish": "fish"}.get(noun, noun if noun in ("cross",) else noun.removesuffix("s"))
@@ -67,27 +67,27 @@ def is_true(text: str, scene: Scene) -> bool:
     if "?" in text:
         told, asked, answer = (part.strip(" .") for part in re.split(r"\. |\?", text))
         name, colour = re.fullmatch(r"is (?:it|the (\w+)) (\w+)", asked).groups()  # type: ignore[union-attr]
-        thing = next(thing for thing in scene.things if thing.name == name) if name else scene.first
+        thing = next(thing for thing in scene.entities if thing.name == name) if name else scene.first
         return is_true(told, scene) and (answer == "yes") == (colour in thing.states)
     text = re.sub(r"^an? (photo|picture|image|drawing) of ", "", text)
     text = re.sub(r" is (?!.* is )", " ", text)
     placed = re.fullmatch(r"(.*) ((?:on|at) the \w+)", text)
     if placed:
-        (thing,) = scene.things
+        (thing,) = scene.entities
         return fits(placed[1], thing) and direction(placed[2]) == direction(scene.relation)
     between = r" (to the left of|to the right of|left of|right of|above|below|and|\w+ing) (?=an? |the |no )"
     first, *rest = re.split(between, text)
     phrases = [first, *rest[1:]]
     denied = [phrase for phrase in phrases if phrase.startswith("no ")]
     claimed = [phrase for phrase in phrases if phrase not in denied]
-    if any(fits(phrase, thing) for phrase in denied for thing in scene.things):
+    if any(fits(phrase, thing) for phrase in denied for thing in scene.entities):
         return False
     if len(claimed) < 2:
-        return all(any(fits(phrase, thing) for thing in scene.things) for phrase in claimed)
+        return all(any(fits(phrase, thing) for thing in scene.entities) for phrase in claimed)
     relation, way = rest[0], direction(rest[0])
-    if len(scene.things) < 2:
+    if len(scene.entities) < 2:
         return False
-    one, other = scene.things
+    one, other = scene.entities
     straight = fits(claimed[0], one) and fits(claimed[1], other)
     turned = fits(claimed[0], other) and fits(claimed[1], one)
     if relation == "and":
@@ -102,7 +102,7 @@ def is_true(text: str, scene: Scene) -> bool:
 
 
 def test_the_reader_of_captions() -> None:
-    scene = Scene(Thing("star", ("red",)), Thing("cross", ("striped", "blue"), "small"), "left of")
+    scene = Scene(Entity("star", ("red",)), Entity("cross", ("striped", "blue"), "small"), "left of")
     true = [
         "a star",
         "a small blue cross to the right of a red star",
@@ -295,7 +295,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_another_world(tmp_path: 
 def test_what_cannot_be_made_false_is_said() -> None:
     scene = held_out("one", Random(0))
     with pytest.raises(ValueError, match="other_state makes nothing false"):
-        false_of(scene, Scene(Thing(scene.first.name)), other_state, Random(0))
+        false_of(scene, Scene(Entity(scene.first.name)), other_state, Random(0))
     with pytest.raises(ValueError, match="no counterfactual"):
-        apart(Scene(Thing("star")), other_state, Random(0))
+        apart(Scene(Entity("star")), other_state, Random(0))
     assert apart(scene, other_object, Random(0)).first.name != scene.first.name

@@ -18,9 +18,9 @@ from recompose.synthetic.sentences import (
     Scene,
     Style,
     caption,
-    captioned,
     document,
-    holds,
+    draw_captioned_scene,
+    is_true_of,
     lexicon,
     phrase,
 )
@@ -92,10 +92,10 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
     writer = csv.writer(table, delimiter="\t", lineterminator="\n")
     writer.writerow(COLUMNS)
     for number in range(images):
-        picture, shown, said, wording = captioned(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
+        picture, shown, said, wording = draw_captioned_scene(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
         picture.save(root / IMAGES / FOLDER / f"{number:06d}.png", "png", compress_level=1)
         docs.append(document(phrase(said, wording).words(), vocab))
-        negatives = [caption(other, wording) for other in _exchanged(said) if not holds(other, shown)]
+        negatives = [caption(other, wording) for other in _exchanged(said) if not is_true_of(other, shown)]
         writer.writerow((number, docs[-1].text, f"coco/{FOLDER}/{number:06d}.png", negatives, []))
     (root / negclip_list.LIST).write_text(table.getvalue(), encoding="utf-8")
     write_docs(docs, root)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from recompose.synthetic.objects import CANVAS
 from recompose.synthetic.scenes import RELATIONS
-from recompose.synthetic.sentences import ACTIONS, QUALITIES, SIZES, Scene, Spot, Thing, caption
+from recompose.synthetic.sentences import ACTIONS, QUALITIES, SIZES, Entity, Scene, Spot, caption
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data.formats import vl_checklist
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
@@ -54,19 +54,21 @@ def _checked(leaf: str, photos: Sequence[Photo]) -> tuple[list[tuple[Photo, Scen
     things = [(photo, spot) for photo in photos for spot in photo.spots]
     if what == "object":
         found = [
-            (photo, Scene(replace(spot.thing, states=(spot.thing.colour,), size="", count=1)))
+            (photo, Scene(replace(spot.entity, states=(spot.entity.colour,), size="", count=1)))
             for photo, spot in things
-            if PARTS[kind](spot) and spot.thing.count == 1
+            if PARTS[kind](spot) and spot.entity.count == 1
         ]
         return found, other_object
     wanted = ATTRIBUTES[kind]
     if kind == "size":
-        return [(photo, Scene(replace(spot.thing, states=()))) for photo, spot in things if spot.thing.size], other_size
+        return [
+            (photo, Scene(replace(spot.entity, states=()))) for photo, spot in things if spot.entity.size
+        ], other_size
     said = [
-        (photo, Scene(Thing(spot.thing.name, (state,))))
+        (photo, Scene(Entity(spot.entity.name, (state,))))
         for photo, spot in things
-        for state in spot.thing.states
-        if state in wanted and spot.thing.count == 1
+        for state in spot.entity.states
+        if state in wanted and spot.entity.count == 1
     ]
     return said, other_state
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
 from recompose.synthetic.objects import COLOURS
-from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
+from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Entity, Scene
 from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
 from recompose.tracks.vlc.data.synthetic_suites.files import write, write_json
@@ -19,15 +19,15 @@ def _sets() -> dict[str, tuple[Look, Sequence[str], Callable[[str, Random], Scen
     """Set -> how it looks, its classes, and a scene of a class."""
 
     def object_of(name: str, rng: Random) -> Scene:
-        return coloured(Scene(Thing(name)), rng)
+        return coloured(Scene(Entity(name)), rng)
 
     def state_of(state: str, rng: Random) -> Scene:
-        scene = Scene(Thing(rng.choice(NAMES), (state,)))
+        scene = Scene(Entity(rng.choice(NAMES), (state,)))
         return scene if state in COLOURS else coloured(scene, rng)
 
     def number_of(number: str, rng: Random) -> Scene:
         count = {word: count for count, word in NUMBERS.items()}.get(number.split()[0], 1)
-        return coloured(Scene(Thing("heart", count=count)), rng)
+        return coloured(Scene(Entity("heart", count=count)), rng)
 
     return {
         "shapes": (SCENES, NAMES, object_of),

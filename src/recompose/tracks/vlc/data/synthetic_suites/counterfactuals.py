@@ -21,9 +21,9 @@ from recompose.synthetic.sentences import (
     PLACES,
     QUALITIES,
     SIZES,
+    Entity,
     Scene,
-    Thing,
-    holds,
+    is_true_of,
 )
 
 TRIES = 200
@@ -32,17 +32,17 @@ ALIKE = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in 
 Change: TypeAlias = Callable[[Scene, Random], Scene]
 
 
-def _changed(scene: Scene, which: int, thing: Thing) -> Scene:
+def _changed(scene: Scene, which: int, thing: Entity) -> Scene:
     return replace(scene, second=thing) if which else replace(scene, first=thing)
 
 
-def _chosen(scene: Scene, rng: Random) -> tuple[int, Thing]:
-    which = rng.randrange(len(scene.things))
-    return which, scene.things[which]
+def _chosen(scene: Scene, rng: Random) -> tuple[int, Entity]:
+    which = rng.randrange(len(scene.entities))
+    return which, scene.entities[which]
 
 
-def _renamed(scene: Scene, thing: Thing, rng: Random) -> Thing:
-    taken = [there.name for there in scene.things]
+def _renamed(scene: Scene, thing: Entity, rng: Random) -> Entity:
+    taken = [there.name for there in scene.entities]
     return replace(thing, name=rng.choice([name for name in NAMES if name not in taken]))
 
 
@@ -95,7 +95,7 @@ def other_size(scene: Scene, rng: Random) -> Scene:
     return _changed(scene, which, replace(thing, size=sizes.get(thing.size, "")))
 
 
-def _both(scene: Scene) -> tuple[Thing, Thing]:
+def _both(scene: Scene) -> tuple[Entity, Entity]:
     if scene.second is None:
         raise ValueError(f"there are no two things in {scene}")
     return scene.first, scene.second
@@ -122,7 +122,7 @@ def swapped_names(scene: Scene, rng: Random) -> Scene:
 def added_object(scene: Scene, rng: Random) -> Scene:
     """There is another thing, too."""
     name = rng.choice([name for name in DENIABLE if name != scene.first.name])
-    return replace(scene, second=Thing(name), relation="")
+    return replace(scene, second=Entity(name), relation="")
 
 
 def added_state(scene: Scene, rng: Random) -> Scene:
@@ -138,7 +138,7 @@ def added_state(scene: Scene, rng: Random) -> Scene:
 
 def denied(scene: Scene, rng: Random) -> Scene:
     """One of the things is said to be missing."""
-    things = list(scene.things)
+    things = list(scene.entities)
     which = rng.randrange(len(things))
     missing = replace(things.pop(which), count=NONE)
     return Scene(things[0], missing) if things else Scene(missing)
@@ -152,7 +152,7 @@ def false_of(shown: Scene, said: Scene, change: Change, rng: Random) -> Scene:
     """
     for _ in range(TRIES):
         other = change(said, rng)
-        if not holds(other, shown):
+        if not is_true_of(other, shown):
             return other
     raise ValueError(f"{change.__name__} makes nothing false of {shown} that says {said}")
 
@@ -165,6 +165,6 @@ def apart(scene: Scene, change: Change, rng: Random) -> Scene:
     """
     for _ in range(TRIES):
         other = change(scene, rng)
-        if not holds(other, scene) and not holds(scene, other):
+        if not is_true_of(other, scene) and not is_true_of(scene, other):
             return other
     raise ValueError(f"{change.__name__} makes no counterfactual of {scene}")

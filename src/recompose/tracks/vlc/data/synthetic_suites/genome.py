@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from recompose.synthetic.sentences import OPENINGS, Scene, Thing, Wording, caption, phrase
+from recompose.synthetic.sentences import OPENINGS, Entity, Scene, Wording, caption, phrase
 from recompose.tracks.vlc.data.formats import aro, comvg, crepe
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
@@ -63,7 +63,7 @@ def draw_aro(world: World, album: list[Photo]) -> None:
         return {"image_path": photo.name, **box, **captions, **named}
 
     def bare(scene: Scene) -> Scene:
-        return of_each(scene, lambda thing: Thing(thing.name))
+        return of_each(scene, lambda thing: Entity(thing.name))
 
     def bound(scene: Scene) -> Scene:
         return replace(coloured_only(scene), relation="")
@@ -71,7 +71,7 @@ def draw_aro(world: World, album: list[Photo]) -> None:
     relations = [
         item(one, bare(one.scene), swapped_things, SUBJECT, relation_name=one.scene.relation) for one in couples
     ]
-    attributes = [sorted(thing.colour for thing in photo.scene.things) for photo in couples]
+    attributes = [sorted(thing.colour for thing in photo.scene.entities) for photo in couples]
     bindings = [
         item(photo, bound(photo.scene), swapped_states, DEFINITE, attributes=pair)
         for photo, pair in zip(couples, attributes, strict=True)

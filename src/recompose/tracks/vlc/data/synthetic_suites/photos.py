@@ -8,10 +8,10 @@ from random import Random
 from recompose.synthetic.looks import Look
 from recompose.synthetic.objects import CANVAS, COLOURS, SIZE
 from recompose.synthetic.sentences import (
+    Entity,
     Scene,
     Spot,
     Style,
-    Thing,
     choose_scene,
     draw_spots,
     layout,
@@ -33,7 +33,7 @@ def coloured(scene: Scene, rng: Random, colours: Sequence[str] = ()) -> Scene:
     chosen = colours or rng.sample(sorted(COLOURS), 2)
     first, *rest = (
         replace(thing, states=((thing.painted, colour) if thing.painted else (colour,)))
-        for thing, colour in zip(scene.things, chosen, strict=False)
+        for thing, colour in zip(scene.entities, chosen, strict=False)
     )
     return replace(scene, first=first, second=rest[0] if rest else None)
 
@@ -43,7 +43,7 @@ def held_out(kind: str, rng: Random) -> Scene:
     return coloured(choose_scene(HELD_OUT, rng, kind), rng)
 
 
-def of_each(scene: Scene, part: Callable[[Thing], Thing]) -> Scene:
+def of_each(scene: Scene, part: Callable[[Entity], Entity]) -> Scene:
     """The scene with each of its things replaced by something of it."""
     return replace(scene, first=part(scene.first), second=part(scene.second) if scene.second else None)
 
@@ -51,7 +51,7 @@ def of_each(scene: Scene, part: Callable[[Thing], Thing]) -> Scene:
 def mentioned(scene: Scene, rng: Random) -> Scene:
     """What a caption says of a scene: without every other of the attributes beside colours."""
 
-    def part(thing: Thing) -> Thing:
+    def part(thing: Entity) -> Entity:
         return thing if rng.randrange(2) else replace(thing, states=(thing.colour,))
 
     return of_each(scene, part)
@@ -121,4 +121,4 @@ def of_kinds(rng: Random, kinds: Mapping[str, int], share: float = 1.0) -> list[
 
 def coloured_only(scene: Scene) -> Scene:
     """A scene, or what is said of it, without sizes, numbers and attributes other than colours."""
-    return of_each(scene, lambda thing: Thing(thing.name, (thing.colour,)))
+    return of_each(scene, lambda thing: Entity(thing.name, (thing.colour,)))

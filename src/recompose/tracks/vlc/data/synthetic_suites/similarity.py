@@ -37,15 +37,15 @@ def facts(said: Scene) -> set[Hashable]:
     """What a sentence says.
 
     Example:
-        >>> from recompose.synthetic.sentences import Thing
-        >>> star, ring = Thing("star", ("red",)), Thing("ring")
+        >>> from recompose.synthetic.sentences import Entity
+        >>> star, ring = Entity("star", ("red",)), Entity("ring")
         >>> facts(Scene(star, ring, "left of")) == facts(Scene(ring, star, "right of"))
         True
         >>> len(facts(Scene(star, ring, "left of")) & facts(Scene(ring, star, "left of")))
         3
     """
     found: set[Hashable] = set()
-    for thing in said.things:
+    for thing in said.entities:
         told = (thing.size, str(thing.count) if thing.count != 1 else "", *thing.states)
         found |= {thing.name, *((thing.name, each) for each in told if each)}
     if said.relation:

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from recompose.synthetic.scenes import RELATIONS
-from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, holds
+from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, is_true_of
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
 from recompose.tracks.vlc.data.formats import (
     clip_binding,
@@ -104,7 +104,7 @@ def draw_imagecode(world: World) -> None:
         while len(scenes) < imagecode.CANDIDATES:
             change = rng.choice((other_object, other_state, other_relation, swapped_things, swapped_states))
             other = change(rng.choice(scenes), rng)
-            if not any(holds(other, scene) or holds(scene, other) for scene in scenes):
+            if not any(is_true_of(other, scene) or is_true_of(scene, other) for scene in scenes):
                 scenes.append(other)
         folder = f"open-images-{number:04d}" if 8 * (number + 1) > 5 * folders else f"drawn-video-{number:04d}-shot0_0"
         photos = [
@@ -122,7 +122,7 @@ def _told_apart(subset: str, rng: Random) -> list[tuple[Scene, Scene]]:
         bare = coloured_only(base)
         absent = [
             Scene(thing, replace(other, count=NONE))
-            for thing, other in zip(bare.things, bare.things[::-1], strict=True)
+            for thing, other in zip(bare.entities, bare.entities[::-1], strict=True)
         ]
         alone = [Scene(base.first), Scene(base.second)] if base.second else []
         return list(zip(alone, absent, strict=True))
@@ -141,7 +141,7 @@ def _told_apart(subset: str, rng: Random) -> list[tuple[Scene, Scene]]:
 
 
 def _sized(scene: Scene, sizes: Sequence[str]) -> Scene:
-    told = dict(zip(scene.things, sizes, strict=True))
+    told = dict(zip(scene.entities, sizes, strict=True))
     return of_each(scene, lambda thing: replace(thing, size=told[thing]))
 
 
@@ -235,12 +235,12 @@ def draw_clip_binding(world: World) -> None:
     for number in range(world.items(30)):
         base = coloured_only(held_out("two", rng))
         photo = world.photo(f"{clip_binding.IMAGES}/{number:04d}.png", base)
-        for thing, other in zip(base.things, base.things[::-1], strict=True):
+        for thing, other in zip(base.entities, base.entities[::-1], strict=True):
             said = Scene(thing)
             false = [Scene(replace(thing, states=other.states)), Scene(replace(thing, name=other.name))]
             while len(false) < 4:
                 new = rng.choice((other_state, other_object))(said, rng)
-                if new not in false and not holds(new, base):
+                if new not in false and not is_true_of(new, base):
                     false.append(new)
             rows.append((photo.name, *(caption(one) for one in (said, *false))))
     write_rows(world.root / clip_binding.NAME / "two_object" / "gen.csv", ("file_name", *clip_binding.CAPTIONS), rows)

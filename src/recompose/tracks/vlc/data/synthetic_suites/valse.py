@@ -6,7 +6,7 @@ from random import Random
 
 from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.scenes import RELATIONS
-from recompose.synthetic.sentences import PLACES, PLAIN, SOME, Scene, Thing, Wording, caption
+from recompose.synthetic.sentences import PLACES, PLAIN, SOME, Entity, Scene, Wording, caption
 from recompose.tracks.vlc.data.formats import valse
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
@@ -39,7 +39,7 @@ def _foils(world: World, name: str, data_set: str, items: Iterable[tuple[Photo, 
 def _existing(photo: Photo, rng: Random) -> tuple[Photo, str, str]:
     """A thing that is there, and is denied, or one that is not, and is told."""
     first = photo.scene.first
-    there = Scene(Thing(first.name, count=1 if first.count == 1 else SOME))
+    there = Scene(Entity(first.name, count=1 if first.count == 1 else SOME))
     missing = Scene(replace(other_subject(photo.scene, rng).first, states=(), size="", count=1))
     true, false = (there, denied(there, rng)) if rng.randrange(2) else (denied(missing, rng), missing)
     return photo, caption(true), caption(false)
@@ -52,11 +52,11 @@ def _plural(photo: Photo) -> tuple[Photo, str, str]:
     return photo, caption(true, PHOTO), caption(false, PHOTO)
 
 
-def _answered(photo: Photo, asked: Thing, name: str, rng: Random) -> tuple[Photo, str, str]:
+def _answered(photo: Photo, asked: Entity, name: str, rng: Random) -> tuple[Photo, str, str]:
     """A caption, a question about a colour, and its answer. What is asked about is "it", the caption's first thing, or
     is named.
     """
-    told = caption(of_each(photo.scene, lambda thing: Thing(thing.name)), PHOTO)
+    told = caption(of_each(photo.scene, lambda thing: Entity(thing.name)), PHOTO)
     colour = asked.colour if rng.randrange(2) else rng.choice([one for one in COLOURS if one != asked.colour])
     answers = ("yes", "no") if colour == asked.colour else ("no", "yes")
     true, false = (f"{told}. is {name} {colour}? {answer}." for answer in answers)
@@ -101,7 +101,7 @@ def draw_valse(world: World, val2017: list[Photo], val2014: list[Photo], swig: l
         "VisDial_v1.0",
         (_answered(photo, photo.scene.first, "it", rng) for photo in others),
     )
-    named = ((photo, rng.choice(photo.scene.things)) for photo in asked)
+    named = ((photo, rng.choice(photo.scene.entities)) for photo in asked)
     _foils(
         world,
         "coreference-hard",
