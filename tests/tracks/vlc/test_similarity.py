@@ -15,7 +15,7 @@ from recompose.tracks.vlc.aggregation import SIMILARITY
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
-from recompose.tracks.vlc.data.synthetic_suites.photos import World
+from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate
 from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity, facts, similarity
 from recompose.tracks.vlc.metric_values import check, counts, metrics
 from recompose.tracks.vlc.metrics import pearson, spearman
@@ -88,7 +88,7 @@ def test_published_sets_have_all_their_pairs() -> None:
 @pytest.fixture(scope="module")
 def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Suite]]:
     root: Path = tmp_path_factory.mktemp("world")
-    draw_similarity(World(root, 3))
+    draw_similarity(SuiteReplicate(root, 3))
     yield [sick.read(root), sts_b.read(root)]
 
 

@@ -26,7 +26,7 @@ from recompose.synthetic.sentences import (
 )
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
-from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import swapped_names, swapped_states, swapped_things
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import swap_entities, swap_names, swap_states
 from recompose.tracks.vlc.lexicon import Meaning, PartOfSpeech, write_lexicon
 
 ANNOTATED = Look(
@@ -71,7 +71,7 @@ def _exchanged(said: Scene) -> list[Scene]:
     """What is said with things, their states or their names exchanged, as NegCLIP exchanges words of a kind."""
     if said.second is None or said.second.count == NONE:
         return []
-    return [change(said, Random(0)) for change in (swapped_things, swapped_states, swapped_names)]
+    return [change(said, Random(0)) for change in (swap_entities, swap_states, swap_names)]
 
 
 def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:

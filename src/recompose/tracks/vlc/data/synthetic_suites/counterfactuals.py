@@ -1,7 +1,7 @@
-"""What is true or false of a scene.
+"""Changes of scenes that make them false.
 
-A scene has counterfactuals, which differ from it in one thing: an object, an attribute, the relation, a number, or who
-stands where. Drawn they are another picture, said they are a false caption.
+A counterfactual differs from its scene in one aspect: an object, an attribute, the relation, a number, or the
+positions. Drawn, it is another picture; worded, it is a false caption.
 """
 
 from collections.abc import Callable
@@ -27,144 +27,146 @@ from recompose.synthetic.sentences import (
 )
 
 TRIES = 200
-ALIKE = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in kind}  # what may stand for an attribute
+# attribute -> the attributes of its kind
+SAME_KIND = {adjective: tuple(kind) for kind in QUALITIES.values() for adjective in kind}
 
 Change: TypeAlias = Callable[[Scene, Random], Scene]
 
 
-def _changed(scene: Scene, which: int, thing: Entity) -> Scene:
-    return replace(scene, second=thing) if which else replace(scene, first=thing)
+def _with_entity(scene: Scene, position: int, entity: Entity) -> Scene:
+    return replace(scene, second=entity) if position else replace(scene, first=entity)
 
 
-def _chosen(scene: Scene, rng: Random) -> tuple[int, Entity]:
-    which = rng.randrange(len(scene.entities))
-    return which, scene.entities[which]
+def _choose_entity(scene: Scene, rng: Random) -> tuple[int, Entity]:
+    position = rng.randrange(len(scene.entities))
+    return position, scene.entities[position]
 
 
-def _renamed(scene: Scene, thing: Entity, rng: Random) -> Entity:
-    taken = [there.name for there in scene.entities]
-    return replace(thing, name=rng.choice([name for name in NAMES if name not in taken]))
+def _rename(scene: Scene, entity: Entity, rng: Random) -> Entity:
+    used = [present.name for present in scene.entities]
+    return replace(entity, name=rng.choice([name for name in NAMES if name not in used]))
 
 
-def other_object(scene: Scene, rng: Random) -> Scene:
-    """One of the things is another object."""
-    which, thing = _chosen(scene, rng)
-    return _changed(scene, which, _renamed(scene, thing, rng))
+def replace_object(scene: Scene, rng: Random) -> Scene:
+    """Replace one of the entities by another object."""
+    position, entity = _choose_entity(scene, rng)
+    return _with_entity(scene, position, _rename(scene, entity, rng))
 
 
-def other_subject(scene: Scene, rng: Random) -> Scene:
-    """The first thing is another object."""
-    return _changed(scene, 0, _renamed(scene, scene.first, rng))
+def replace_subject(scene: Scene, rng: Random) -> Scene:
+    """Replace the first entity by another object."""
+    return _with_entity(scene, 0, _rename(scene, scene.first, rng))
 
 
-def other_target(scene: Scene, rng: Random) -> Scene:
-    """The second thing is another object."""
-    return _changed(scene, 1, _renamed(scene, _both(scene)[1], rng))
+def replace_target(scene: Scene, rng: Random) -> Scene:
+    """Replace the second entity by another object."""
+    return _with_entity(scene, 1, _rename(scene, _both(scene)[1], rng))
 
 
-def other_state(scene: Scene, rng: Random) -> Scene:
-    """A thing has another attribute of the same kind; things that have none stay as they are."""
-    which, thing = _chosen(scene, rng)
-    if not thing.states:
+def replace_state(scene: Scene, rng: Random) -> Scene:
+    """Replace an attribute of an entity by another one of the same kind; an entity without attributes is unchanged."""
+    position, entity = _choose_entity(scene, rng)
+    if not entity.states:
         return scene
-    state = rng.choice(thing.states)
-    other = rng.choice([like for like in ALIKE[state] if like != state])
-    return _changed(scene, which, replace(thing, states=tuple(other if one == state else one for one in thing.states)))
+    state = rng.choice(entity.states)
+    replacement = rng.choice([candidate for candidate in SAME_KIND[state] if candidate != state])
+    states = tuple(replacement if old == state else old for old in entity.states)
+    return _with_entity(scene, position, replace(entity, states=states))
 
 
-def other_relation(scene: Scene, rng: Random) -> Scene:
-    """Another action, another place, or the reverse of how two things stand: that they stand side by side, and not one
-    above the other, is seen without knowing who is who.
+def replace_relation(scene: Scene, rng: Random) -> Scene:
+    """Replace the action, the place, or the direction of a spatial relation. Left and right are not replaced by above
+    and below, because that difference is visible without knowing which entity is which.
     """
     if scene.relation in RELATIONS:
         return replace(scene, relation=CONVERSES[scene.relation])
-    alike = ACTIONS if scene.relation in ACTIONS else tuple(PLACES)
-    return replace(scene, relation=rng.choice([other for other in alike if other != scene.relation]))
+    alternatives = ACTIONS if scene.relation in ACTIONS else tuple(PLACES)
+    return replace(scene, relation=rng.choice([relation for relation in alternatives if relation != scene.relation]))
 
 
-def other_number(scene: Scene, rng: Random) -> Scene:
-    """Another number of the first thing."""
+def replace_number(scene: Scene, rng: Random) -> Scene:
+    """Replace the number of the first entity."""
     count = rng.choice([number for number in (1, *NUMBERS) if number != scene.first.count])
     return replace(scene, first=replace(scene.first, count=count))
 
 
-def other_size(scene: Scene, rng: Random) -> Scene:
-    """Big things are small, and small ones big."""
+def replace_size(scene: Scene, rng: Random) -> Scene:
+    """Replace big by small, and small by big."""
     sizes = dict(zip(SIZES, reversed(SIZES), strict=True))
-    which, thing = _chosen(scene, rng)
-    return _changed(scene, which, replace(thing, size=sizes.get(thing.size, "")))
+    position, entity = _choose_entity(scene, rng)
+    return _with_entity(scene, position, replace(entity, size=sizes.get(entity.size, "")))
 
 
 def _both(scene: Scene) -> tuple[Entity, Entity]:
     if scene.second is None:
-        raise ValueError(f"there are no two things in {scene}")
+        raise ValueError(f"no two entities in {scene}")
     return scene.first, scene.second
 
 
-def swapped_things(scene: Scene, rng: Random) -> Scene:
-    """The two things stand for each other, with their attributes."""
+def swap_entities(scene: Scene, rng: Random) -> Scene:
+    """Exchange the two entities, with their attributes."""
     first, second = _both(scene)
     return Scene(second, first, scene.relation)
 
 
-def swapped_states(scene: Scene, rng: Random) -> Scene:
-    """The two things have each other's attributes."""
+def swap_states(scene: Scene, rng: Random) -> Scene:
+    """Exchange the attributes of the two entities."""
     first, second = _both(scene)
     return Scene(replace(first, states=second.states), replace(second, states=first.states), scene.relation)
 
 
-def swapped_names(scene: Scene, rng: Random) -> Scene:
-    """The two things are each other, without their attributes."""
+def swap_names(scene: Scene, rng: Random) -> Scene:
+    """Exchange the two entities, without their attributes."""
     first, second = _both(scene)
     return Scene(replace(first, name=second.name), replace(second, name=first.name), scene.relation)
 
 
-def added_object(scene: Scene, rng: Random) -> Scene:
-    """There is another thing, too."""
+def add_object(scene: Scene, rng: Random) -> Scene:
+    """Add a second entity."""
     name = rng.choice([name for name in DENIABLE if name != scene.first.name])
     return replace(scene, second=Entity(name), relation="")
 
 
-def added_state(scene: Scene, rng: Random) -> Scene:
-    """A thing has an attribute that it was not said to have."""
-    which, thing = _chosen(scene, rng)
-    if len(thing.states) > 1:
+def add_state(scene: Scene, rng: Random) -> Scene:
+    """Add an attribute that an entity was not stated to have."""
+    position, entity = _choose_entity(scene, rng)
+    if len(entity.states) > 1:
         return scene
-    kinds = [kind for kind in QUALITIES.values() if ("red" in kind) != bool(thing.colour) or not thing.states]
+    kinds = [kind for kind in QUALITIES.values() if ("red" in kind) != bool(entity.colour) or not entity.states]
     state = rng.choice(list(rng.choice(kinds)))
-    states = (*thing.states, state) if state in COLOURS else (state, *thing.states)
-    return _changed(scene, which, replace(thing, states=states))
+    states = (*entity.states, state) if state in COLOURS else (state, *entity.states)
+    return _with_entity(scene, position, replace(entity, states=states))
 
 
-def denied(scene: Scene, rng: Random) -> Scene:
-    """One of the things is said to be missing."""
-    things = list(scene.entities)
-    which = rng.randrange(len(things))
-    missing = replace(things.pop(which), count=NONE)
-    return Scene(things[0], missing) if things else Scene(missing)
+def deny_entity(scene: Scene, rng: Random) -> Scene:
+    """State that one of the entities is absent."""
+    entities = list(scene.entities)
+    position = rng.randrange(len(entities))
+    missing = replace(entities.pop(position), count=NONE)
+    return Scene(entities[0], missing) if entities else Scene(missing)
 
 
-def false_of(shown: Scene, said: Scene, change: Change, rng: Random) -> Scene:
-    """What is said with a change that makes it false.
-
-    Raises:
-        ValueError: no change of this kind does.
-    """
-    for _ in range(TRIES):
-        other = change(said, rng)
-        if not is_true_of(other, shown):
-            return other
-    raise ValueError(f"{change.__name__} makes nothing false of {shown} that says {said}")
-
-
-def apart(scene: Scene, change: Change, rng: Random) -> Scene:
-    """A counterfactual of a scene: what is true of one is false of the other.
+def falsify(scene: Scene, statement: Scene, change: Change, rng: Random) -> Scene:
+    """Return a change of a statement that is false of a scene.
 
     Raises:
-        ValueError: no change of this kind makes one.
+        ValueError: no change of this kind is false.
     """
     for _ in range(TRIES):
-        other = change(scene, rng)
-        if not is_true_of(other, scene) and not is_true_of(scene, other):
-            return other
-    raise ValueError(f"{change.__name__} makes no counterfactual of {scene}")
+        changed = change(statement, rng)
+        if not is_true_of(changed, scene):
+            return changed
+    raise ValueError(f"no {change.__name__} of {statement} is false of {scene}")
+
+
+def counterfactual(scene: Scene, change: Change, rng: Random) -> Scene:
+    """Return a counterfactual of a scene: either scene is false of the other.
+
+    Raises:
+        ValueError: no change of this kind is one.
+    """
+    for _ in range(TRIES):
+        changed = change(scene, rng)
+        if not is_true_of(changed, scene) and not is_true_of(scene, changed):
+            return changed
+    raise ValueError(f"no {change.__name__} of {scene} is a counterfactual")

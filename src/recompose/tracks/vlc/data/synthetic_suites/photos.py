@@ -1,4 +1,4 @@
-"""Held-out scenes, and the pictures that are drawn of them."""
+"""Held-out scenes, and their pictures."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,44 +22,46 @@ from recompose.tracks.vlc.data.suite import Box
 HELD_OUT = Style(ANNOTATED, {"one": 20, "many": 15, "placed": 10, "two": 35, "act": 20}, flat=True, sizes=40)
 
 
-def coloured(scene: Scene, rng: Random, colours: Sequence[str] = ()) -> Scene:
-    """The scene with a colour for each thing, two different ones for two.
+def assign_colours(scene: Scene, rng: Random, colours: Sequence[str] = ()) -> Scene:
+    """Return the scene with a colour for each entity, two different ones for two.
 
     Args:
-        scene: its things' own colours are lost.
-        rng: which colours.
-        colours: they, where they are given.
+        scene: the scene; the colours of its entities are replaced.
+        rng: the random numbers.
+        colours: the colours; empty: random ones.
     """
     chosen = colours or rng.sample(sorted(COLOURS), 2)
-    first, *rest = (
-        replace(thing, states=((thing.painted, colour) if thing.painted else (colour,)))
-        for thing, colour in zip(scene.entities, chosen, strict=False)
+    first, *second = (
+        replace(entity, states=((entity.painted, colour) if entity.painted else (colour,)))
+        for entity, colour in zip(scene.entities, chosen, strict=False)
     )
-    return replace(scene, first=first, second=rest[0] if rest else None)
+    return replace(scene, first=first, second=second[0] if second else None)
 
 
-def held_out(kind: str, rng: Random) -> Scene:
-    """A scene of a kind in which all things have colours."""
-    return coloured(choose_scene(HELD_OUT, rng, kind), rng)
+def held_out_scene(kind: str, rng: Random) -> Scene:
+    """Return a random scene of a kind whose entities all have colours."""
+    return assign_colours(choose_scene(HELD_OUT, rng, kind), rng)
 
 
-def of_each(scene: Scene, part: Callable[[Entity], Entity]) -> Scene:
-    """The scene with each of its things replaced by something of it."""
-    return replace(scene, first=part(scene.first), second=part(scene.second) if scene.second else None)
+def map_entities(scene: Scene, function: Callable[[Entity], Entity]) -> Scene:
+    """Return the scene with each entity replaced by a function of it."""
+    return replace(scene, first=function(scene.first), second=function(scene.second) if scene.second else None)
 
 
-def mentioned(scene: Scene, rng: Random) -> Scene:
-    """What a caption says of a scene: without every other of the attributes beside colours."""
+def partial_statement(scene: Scene, rng: Random) -> Scene:
+    """Return a random statement about a scene: each entity loses its attributes other than colours with probability
+    1/2.
+    """
 
-    def part(thing: Entity) -> Entity:
-        return thing if rng.randrange(2) else replace(thing, states=(thing.colour,))
+    def mention(entity: Entity) -> Entity:
+        return entity if rng.randrange(2) else replace(entity, states=(entity.colour,))
 
-    return of_each(scene, part)
+    return map_entities(scene, mention)
 
 
 @dataclass(frozen=True)
 class Photo:
-    """A picture that is drawn."""
+    """A picture and its scene."""
 
     path: str  # below the root of raw files
     scene: Scene
@@ -67,58 +69,58 @@ class Photo:
 
     @property
     def name(self) -> str:
-        """Its file's name."""
+        """The name of the file."""
         return self.path.rpartition("/")[2]
 
     @property
     def box(self) -> Box:
-        """Left, top, width and height of what holds all of its things, in pixels."""
+        """The left, top, width and height of the box around all entities, in pixels."""
         half = CANVAS // SIZE
-        left, top = (max(0, min(spot.centre[axis] - spot.radius for spot in self.spots) // half - 1) for axis in (0, 1))
+        x, y = (max(0, min(spot.centre[axis] - spot.radius for spot in self.spots) // half - 1) for axis in (0, 1))
         right, bottom = (
             min(SIZE, max(spot.centre[axis] + spot.radius for spot in self.spots) // half + 2) for axis in (0, 1)
         )
-        return left, top, right - left, bottom - top
+        return x, y, right - x, bottom - y
 
 
 @dataclass
-class World:
-    """The pictures of a seed."""
+class SuiteReplicate:
+    """A replicate of the synthetic suites: its folder, seed and size, and the scenes of its pictures."""
 
     root: Path
     seed: int
-    share: float = 1.0  # of the items that each suite has at its full size
-    shown: dict[str, Scene] = field(default_factory=dict)  # path of a picture -> what it shows
+    share: float = 1.0  # of the items of each suite at its full size
+    scenes: dict[str, Scene] = field(default_factory=dict)  # path of a picture -> its scene
 
     def rng(self, name: str) -> Random:
-        """Random numbers for something with this name."""
+        """Return a generator of random numbers for this name."""
         return Random(f"suites/{self.seed}/{name}")
 
     def items(self, full: int) -> int:
-        """Return the number of items, two at least, of what has ``full`` items at its full size."""
+        """Return the number of items, two at least, of a suite that has ``full`` items at its full size."""
         return max(2, round(full * self.share))
 
     def photo(self, path: str, scene: Scene, look: Look = ANNOTATED) -> Photo:
-        """Draw a scene into a file: as PNG whatever its name ends in, which readers of pictures do not mind."""
+        """Draw a scene into a file: as PNG regardless of its suffix, which readers of pictures ignore."""
         rng = self.rng(path)
         spots = tuple(layout(scene, rng))
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         draw_spots(spots, rng, look).save(file, "png", compress_level=1)
-        self.shown[path] = scene
+        self.scenes[path] = scene
         return Photo(path, scene, spots)
 
 
-def draw_album(world: World, pattern: str, scenes: Iterable[Scene], look: Look = ANNOTATED) -> list[Photo]:
-    """Draw scenes into files whose names count them, from 1."""
-    return [world.photo(pattern.format(number), scene, look) for number, scene in enumerate(scenes, 1)]
+def draw_album(replicate: SuiteReplicate, pattern: str, scenes: Iterable[Scene], look: Look = ANNOTATED) -> list[Photo]:
+    """Draw scenes into files whose names hold their number, from 1."""
+    return [replicate.photo(pattern.format(number), scene, look) for number, scene in enumerate(scenes, 1)]
 
 
-def of_kinds(rng: Random, kinds: Mapping[str, int], share: float = 1.0) -> list[Scene]:
-    """Return held-out scenes, this share of so many of each kind, in the order of kinds."""
-    return [held_out(kind, rng) for kind, full in kinds.items() for _ in range(round(full * share))]
+def held_out_scenes(rng: Random, kinds: Mapping[str, int], share: float = 1.0) -> list[Scene]:
+    """Return random held-out scenes, this share of the number of each kind, in the order of kinds."""
+    return [held_out_scene(kind, rng) for kind, full in kinds.items() for _ in range(round(full * share))]
 
 
-def coloured_only(scene: Scene) -> Scene:
-    """A scene, or what is said of it, without sizes, numbers and attributes other than colours."""
-    return of_each(scene, lambda thing: Entity(thing.name, (thing.colour,)))
+def keep_colours(scene: Scene) -> Scene:
+    """Return a scene or statement without sizes, numbers and attributes other than colours."""
+    return map_entities(scene, lambda entity: Entity(entity.name, (entity.colour,)))
