@@ -125,7 +125,7 @@ def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> 
 def test_a_corpus_that_is_nowhere(tmp_path: Path, recipe: Recipe, module: SimpleNamespace) -> None:
     with pytest.raises(DataError) as caught:
         acquire(recipe, corpus(recipe), tmp_path, tmp_path / "corpus")
-    assert str(caught.value) == f"{tmp_path / 'corpus' / module.MARK} is absent. What has to be there: {module.LAYOUT}"
+    assert str(caught.value) == f"{tmp_path / 'corpus' / module.MARK} is absent. Required files: {module.LAYOUT}"
 
 
 def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
