@@ -242,7 +242,7 @@ def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapt
 def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for what draws them: two suites that share an image."""
 
-    def draw(root: Path, *, seed: int) -> None:
+    def draw(root: Path, *, seed: int, share: float) -> None:
         (root / "images").mkdir()
         (root / "images/a.png").write_bytes(b"#")
         (root / "list.json").write_text(str(seed))
@@ -256,7 +256,7 @@ def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.Mon
         return suites
 
     monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
-    section = ShapesSuites(adapter="shapes-suites", seed=5)
+    section = ShapesSuites(adapter="shapes-suites", seed=5, share=1.0)
     recipe = Recipe("data", "shapes-suites", section.model_dump(), track="vlc")
     root = acquire(recipe, section, tmp_path, tmp_path / "shapes-suites-1")
     assert (root / "list.json").read_text() == "5"

@@ -115,12 +115,12 @@ def test_a_pair_of_counterfactuals_is_two_images_with_a_caption_each(tmp_path: P
 
 
 def test_of_all_pairs_as_many_are_drawn_as_papers_take() -> None:
-    places = coco_counterfactuals.drawn(17_410)
+    places = coco_counterfactuals.pair_sample(17_410)
     assert len(places) == len(set(places)) == 5_223
-    assert places == sorted(places) == coco_counterfactuals.drawn(17_410)
+    assert places == sorted(places) == coco_counterfactuals.pair_sample(17_410)
     assert 0 <= places[0] < places[-1] < 17_410
     assert abs(sum(places) / len(places) - 17_409 / 2) < 300  # five standard deviations of their mean
-    assert coco_counterfactuals.drawn(7) == [*range(7)]
+    assert coco_counterfactuals.pair_sample(7) == [*range(7)]
 
 
 def test_what_is_wrong_with_pairs_is_said(tmp_path: Path) -> None:
