@@ -44,14 +44,14 @@ def cpu(*command: str, cwd: Path, **variables: str) -> float:
 
 def milliseconds_a_picture() -> float:
     """Drawing one picture of the data set, without writing it."""
-    from recompose.synthetic.objects import OBJECTS, STATES, draw_object, finished, ground
+    from recompose.synthetic.objects import OBJECTS, STATES, draw_object, finish, ground
 
     start = time.perf_counter()
     for index in range(PICTURES):
         rng = Random(index)
         picture = ground(rng)
         draw_object(picture, rng.choice(list(OBJECTS)), (rng.choice(STATES),), (32, 32), 22, rng)
-        finished(picture)
+        finish(picture)
     return 1000 * (time.perf_counter() - start) / PICTURES
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from filelock import FileLock
 
-from recompose.data.content import changed, write_content
+from recompose.data.content import changed_files, write_content
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError
 from recompose.files import fresh_folder, write_json
@@ -86,7 +86,7 @@ def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
         DataError: they were changed since.
     """
     root = raw_folder(work, recipe)
-    if files := changed(root, work.store.folder(recipe)):
+    if files := changed_files(root, work.store.folder(recipe)):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         raise DataError(
             f"{root} was changed since it was indexed: {files[0]}{more}. "

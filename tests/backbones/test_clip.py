@@ -138,7 +138,7 @@ def test_but_for_the_stem_the_architecture_is_open_clip_s(backbone: Backbone, pi
 
 @pytest.mark.parametrize(("patch", "width"), [(6, 128), (8, 96), (8, 100)])
 def test_a_stem_that_halves_unevenly_is_refused(patch: int, width: int) -> None:
-    with pytest.raises(ValueError, match="no stem gives patches"):
+    with pytest.raises(ValueError, match="no stem has patches"):
         convolutional_stem(patch, width)
 
 

@@ -81,7 +81,7 @@ def test_who_is_ended_leaves_whole_blocks_to_the_next(
 
 def test_images_of_another_size_are_refused(backbone: Backbone, paths: list[Path], tmp_path: Path) -> None:
     write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 24)
-    with pytest.raises(DataError, match="pictures are of 24 x 24 pixels, and this CLIP takes 32 x 32: image_size"):
+    with pytest.raises(DataError, match="pictures have 24 x 24 pixels, and this CLIP takes 32 x 32: image_size"):
         features.write_features(backbone, read_pixels(tmp_path), tmp_path, CPU)
 
 

@@ -139,14 +139,14 @@ Blocks = Callable[..., Any]
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The names of the images that each attempt was about to encode, three in a block."""
     attempts: list[list[str]] = []
-    in_blocks: Blocks = grids.in_blocks
+    decoded_blocks: Blocks = grids.decoded_blocks
 
     def noted(shown: Any, paths: Sequence[Path], size: int) -> Any:
         attempts.append([path.stem for path in paths])
-        return in_blocks(shown, paths, size)
+        return decoded_blocks(shown, paths, size)
 
     monkeypatch.setattr(grids, "BLOCK", 3)
-    monkeypatch.setattr(grids, "in_blocks", noted)
+    monkeypatch.setattr(grids, "decoded_blocks", noted)
     return attempts
 
 
@@ -172,7 +172,7 @@ def test_an_interrupted_process_goes_on_behind_its_last_whole_block(
 
 @pytest.mark.parametrize("layer", ["layer5", "transformer", ""])
 def test_a_layer_that_there_is_not_is_an_error(small: Path, clip: tuple[Path, Any], layer: str) -> None:
-    with pytest.raises(ValueError, match=f"{layer!r} is no stage of shapes-resnet: they are stem, layer1"):
+    with pytest.raises(ValueError, match=f"{layer!r} is no stage of shapes-resnet.* stem, layer1"):
         grids.load_tower(clip[0], size=32, layer=layer)
     with pytest.raises(ValueError):
         grids.load_tower(small, size=32, layer=layer)
@@ -262,15 +262,15 @@ def test_reading_them_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"name": "features"}, r"m\.hdf5 has no feature_map: it has features, labels"),
-        ({"data": maps_of(6)}, "feature_map is of 6 images, and the data set has 7"),
+        ({"name": "features"}, r"m\.hdf5 has no feature_map; it has features, labels"),
+        ({"data": maps_of(6)}, "feature_map has 6 images.* 7"),
         ({"data": maps_of()[:, :, 0]}, r"feature_map is float32 \[7, 5, 3\], not floats \[images, channels, height"),
         ({"data": maps_of().astype(np.int32)}, r"feature_map is int32 \[7, 5, 2, 3\], not floats"),
         (
             {"data": np.where(np.arange(COUNT)[:, None, None, None] == 3, np.nan, maps_of())},
-            "of image 3, from 0, are not",
+            "of image 3 ",
         ),
-        ({"data": maps_of() * 1e6}, "grids of image 0, from 0, are not finite in 16 bits"),
+        ({"data": maps_of() * 1e6}, "grids of image 0 .* not finite in 16 bits"),
     ],
 )
 def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dict[str, Any], said: str) -> None:
@@ -280,7 +280,7 @@ def test_other_maps_than_the_data_set_s_are_refused(tmp_path: Path, content: dic
 
 def test_a_missing_or_truncated_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "m.hdf5"
-    with pytest.raises(DataError, match=r"m\.hdf5 is not there: put it there, or let a backbone make the grids"):
+    with pytest.raises(DataError, match=r"m\.hdf5 is missing"):
         grids.from_hdf5(path, tmp_path, images=COUNT)
     hdf5(path)
     path.write_bytes(path.read_bytes()[:-200])

@@ -114,7 +114,7 @@ def test_results_lie_in_memory_as_torch_s_do() -> None:
 def test_a_layer_shares_the_parameters_of_the_one_that_it_replaces(has_bias: bool) -> None:
     torch.manual_seed(0)
     replaced = nn.Linear(128, 512, bias=has_bias)
-    layer, x = Linear.of(replaced), torch.randn(PAYS[0])
+    layer, x = Linear.from_linear(replaced), torch.randn(PAYS[0])
     assert {name: id(each) for name, each in layer.named_parameters()} == {
         name: id(each) for name, each in replaced.named_parameters()
     }

@@ -12,7 +12,7 @@ from recompose.backbones import images
 from recompose.backbones import pixels as module
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone, build
-from recompose.backbones.pixels import pixels_of, read_pixels, shown, write_pixels
+from recompose.backbones.pixels import picture_pixels, pixels_of, read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 
@@ -81,7 +81,7 @@ def test_rows_are_in_the_order_of_pictures_whatever_a_block_holds(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     pictures = pictures_of(root)[::-1]
-    alone = [shown(picture, root, SIZE) for picture in pictures]
+    alone = [picture_pixels(picture, root, SIZE) for picture in pictures]
     monkeypatch.setattr(module, "BLOCK", block)
     np.testing.assert_array_equal(written(pictures, root, tmp_path)[:], np.stack(alone))
 
@@ -92,9 +92,9 @@ def test_threads_decode_no_further_ahead_than_a_block(root: Path, monkeypatch: p
 
     def noted(picture: Picture, **how: Any) -> np.ndarray:
         begun.append(picture.path)
-        return shown(picture, **how)
+        return picture_pixels(picture, **how)
 
-    monkeypatch.setattr(module, "shown", noted)
+    monkeypatch.setattr(module, "picture_pixels", noted)
     pictures = pictures_of(root)
     blocks = pixels_of(pictures, root, SIZE)
     assert len(next(blocks)) == 4
@@ -117,8 +117,8 @@ def test_who_is_ended_leaves_what_was_written_to_the_next(
     with pytest.raises(DataError, match=r"not there\.png is no readable image"):
         write_pixels(missing, root, broken, SIZE)
     decoded: list[int] = []
-    in_blocks = images.in_blocks
-    monkeypatch.setattr(module, "in_blocks", lambda *given: decoded.append(len(given[1])) or in_blocks(*given))
+    original = images.decoded_blocks
+    monkeypatch.setattr(module, "decoded_blocks", lambda *given: decoded.append(len(given[1])) or original(*given))
     written(pictures, root, broken)
     assert decoded == [len(pictures) - first // 5 * 5]
     assert (broken / module.PIXELS).read_bytes() == (whole / module.PIXELS).read_bytes()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recompose.data.archives import extract
-from recompose.data.lock import LOCK, Content, record, recorded
+from recompose.data.lock import LOCK, Content, lock_entries, record
 from recompose.data.upstream import MIRROR, verified_download
 from recompose.errors import DataError, DownloadError, UnsafeArchive
 from recompose.workspace import Workspace
@@ -75,8 +75,8 @@ def test_a_file_put_there_by_hand_is_recorded_and_checked_alike(data: Path) -> N
     path = put(data, CONTENT[:400_000])
     with pytest.raises(DownloadError) as caught:
         use(data)
-    assert str(caught.value).startswith(f"{path} has 400,000 bytes, where {LOCK} expects 1,000,003. Move it away or")
-    assert str(caught.value).endswith(f"or correct {LOCK}, where this is the right file.")
+    assert str(caught.value).startswith(f"{path} has 400,000 bytes, where {LOCK} expects 1,000,003. Move or delete it")
+    assert str(caught.value).endswith(f"correct {LOCK} if this file is the right one.")
 
 
 def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path) -> None:
@@ -85,13 +85,13 @@ def test_what_a_block_complains_of_is_not_recorded_and_its_size_told(data: Path)
         extract(there, data / "unpacked")
     first, second = str(caught.value).splitlines()
     assert first == f"{path}: File is not a zip file"
-    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml says how many it should have.")
+    assert second.startswith(f"{path} has 25 bytes; neither {LOCK} nor params.yaml ")
     assert lock(data) == {}
 
 
 def test_a_recorded_file_that_is_no_good_is_told_from_a_broken_one(data: Path) -> None:
     path = put(data, b"#")
-    with pytest.raises(DataError, match=r"no good") as caught, verified_download(data, PLACE, (), sha256(b"#")):
+    with pytest.raises(DataError, match=r"unusable") as caught, verified_download(data, PLACE, (), sha256(b"#")):
         raise DataError("no member")
     assert f"{path} has 1 bytes and the sha256 {sha256(b'#')}, as params.yaml expects" in str(caught.value)
 
@@ -130,7 +130,7 @@ def test_places_stand_in_their_order_whoever_comes_first(data: Path) -> None:
     with ThreadPoolExecutor(8) as pool:  # each opens the lock for itself, as processes do
         list(pool.map(lambda place: use(data, place=place), places))
     assert list(lock(data)) == sorted(places)
-    assert recorded(data)["weights/a.bin"] == Content(bytes=13, sha256=sha256(b"weights/a.bin"))
+    assert lock_entries(data)["weights/a.bin"] == Content(bytes=13, sha256=sha256(b"weights/a.bin"))
 
 
 @pytest.mark.parametrize(

@@ -24,32 +24,32 @@ from recompose.synthetic.sentences import (
     PREPOSITIONS,
     PRETRAINING,
     SOME,
+    Entity,
     Scene,
-    Thing,
     Wording,
     caption,
-    captioned,
-    choose_said,
     choose_scene,
+    choose_statement,
     choose_wording,
     document,
+    draw_captioned_scene,
     draw_scene,
-    holds,
+    is_true_of,
     layout,
     lexicon,
     phrase,
     write_corpus,
 )
 
-STAR = Thing("star", ("red",))
-RING = Thing("ring", ("striped", "blue"))
+STAR = Entity("star", ("red",))
+RING = Entity("ring", ("striped", "blue"))
 VOCABULARY = spacy.blank("en").vocab
 WORDED = [
     (Scene(STAR), Wording(), "a red star"),
-    (Scene(Thing("arrow")), Wording("image"), "an image of an arrow"),
-    (Scene(Thing("heart", ("glossy",), count=3)), Wording("photo"), "a photo of three glossy hearts"),
-    (Scene(Thing("fish", count=2)), Wording(), "two fish"),
-    (Scene(Thing("cross", count=SOME)), Wording(), "some crosses"),
+    (Scene(Entity("arrow")), Wording("image"), "an image of an arrow"),
+    (Scene(Entity("heart", ("glossy",), count=3)), Wording("photo"), "a photo of three glossy hearts"),
+    (Scene(Entity("fish", count=2)), Wording(), "two fish"),
+    (Scene(Entity("cross", count=SOME)), Wording(), "some crosses"),
     (Scene(STAR, RING, "left of"), Wording(), "a red star left of a striped blue ring"),
     (Scene(STAR, RING, "right of"), Wording(long=True), "a red star to the right of a striped blue ring"),
     (Scene(STAR, RING, "above"), Wording("drawing", long=True), "a drawing of a red star above a striped blue ring"),
@@ -57,7 +57,7 @@ WORDED = [
     (Scene(STAR, RING, "holding"), Wording(), "a red star holding a striped blue ring"),
     (Scene(STAR, RING, "wearing"), Wording(sentence=True), "a red star is wearing a striped blue ring"),
     (Scene(STAR, RING), Wording(article="the"), "the red star and the striped blue ring"),
-    (Scene(STAR, Thing("moon", count=NONE)), Wording(), "a red star and no moon"),
+    (Scene(STAR, Entity("moon", count=NONE)), Wording(), "a red star and no moon"),
     (Scene(replace(STAR, size="small"), relation="at the top"), Wording(), "a small red star at the top"),
     (Scene(STAR, relation="on the left"), Wording(sentence=True), "a red star is on the left"),
 ]
@@ -99,17 +99,20 @@ PARSED = {
     "a star above a moon": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
     "a star at the top": ([1, 1, 1, 4, 2], "det ROOT prep det pobj", "DT NN IN DT NN", "DET NOUN ADP DET NOUN"),
 }
-MOON, PLAIN_STAR = Thing("moon"), Thing("star")
+MOON, PLAIN_STAR = Entity("moon"), Entity("star")
 SAID = {
-    "a photo of a striped star left of a moon": (Scene(Thing("star", ("striped",)), MOON, "left of"), Wording("photo")),
+    "a photo of a striped star left of a moon": (
+        Scene(Entity("star", ("striped",)), MOON, "left of"),
+        Wording("photo"),
+    ),
     "the star is to the left of the moon": (
         Scene(PLAIN_STAR, MOON, "left of"),
         Wording(article="the", sentence=True, long=True),
     ),
     "a star holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording()),
     "a star is holding a moon": (Scene(PLAIN_STAR, MOON, "holding"), Wording(sentence=True)),
-    "two stars": (Scene(Thing("star", count=2)), Wording()),
-    "a star and no moon": (Scene(PLAIN_STAR, Thing("moon", count=NONE)), Wording()),
+    "two stars": (Scene(Entity("star", count=2)), Wording()),
+    "a star and no moon": (Scene(PLAIN_STAR, Entity("moon", count=NONE)), Wording()),
     "a star above a moon": (Scene(PLAIN_STAR, MOON, "above"), Wording()),
     "a star at the top": (Scene(PLAIN_STAR, relation="at the top"), Wording()),
 }
@@ -127,7 +130,7 @@ def test_what_a_parser_finds(text: str) -> None:
 
 
 def test_lemmas() -> None:
-    words = phrase(Scene(Thing("cross", count=2))).words() + phrase(*SAID["a star is holding a moon"]).words()
+    words = phrase(Scene(Entity("cross", count=2))).words() + phrase(*SAID["a star is holding a moon"]).words()
     assert [word.lemma for word in words] == ["two", "cross", "a", "star", "be", "hold", "a", "moon"]
 
 
@@ -137,7 +140,7 @@ def statements(count: int = 300) -> list[tuple[Scene, Scene, Wording]]:
     for number in range(count):
         rng = Random(f"statement/{number}")
         shown = choose_scene(PRETRAINING, rng, KINDS[number % len(KINDS)])
-        said = choose_said(shown, replace(PRETRAINING, denied=20), rng)
+        said = choose_statement(shown, replace(PRETRAINING, denied=20), rng)
         made.append((shown, said, choose_wording(said, PRETRAINING, rng)))
     return made
 
@@ -155,54 +158,54 @@ def test_heads_form_trees_and_noun_chunks_are_all_things() -> None:
         doc = document(words, VOCABULARY)
         assert doc.text == caption(said, wording)
         named = [chunk.root.lemma_ for chunk in doc.noun_chunks if chunk.root.lemma_ in NAMES]
-        assert named == [thing.name for thing in said.things]
+        assert named == [thing.name for thing in said.entities]
         for chunk in doc.noun_chunks:
             assert chunk.start == chunk.root.left_edge.i
             if chunk.root.lemma_ in NAMES:
-                thing = said.things[named.index(chunk.root.lemma_)]
+                thing = said.entities[named.index(chunk.root.lemma_)]
                 assert len(chunk) == 2 + len(thing.states) + bool(thing.size)
 
 
-SHOWN = Scene(Thing("star", ("red",), "big"), RING, "left of")
+SHOWN = Scene(Entity("star", ("red",), "big"), RING, "left of")
 TRUE_OF_SHOWN = [
     Scene(STAR),
-    Scene(Thing("ring", ("blue",))),
-    Scene(RING, Thing("star"), "right of"),
-    Scene(RING, Thing("star")),
-    Scene(Thing("star"), relation="on the left"),
-    Scene(STAR, Thing("moon", count=NONE)),
-    Scene(Thing("ring", ("red",), count=NONE)),
-    Scene(Thing("star", size="big"), Thing("ring"), "left of"),
+    Scene(Entity("ring", ("blue",))),
+    Scene(RING, Entity("star"), "right of"),
+    Scene(RING, Entity("star")),
+    Scene(Entity("star"), relation="on the left"),
+    Scene(STAR, Entity("moon", count=NONE)),
+    Scene(Entity("ring", ("red",), count=NONE)),
+    Scene(Entity("star", size="big"), Entity("ring"), "left of"),
 ]
 FALSE_OF_SHOWN = [
-    Scene(Thing("star", ("blue",))),
-    Scene(Thing("star", size="small")),
-    Scene(Thing("star", count=2)),
-    Scene(Thing("star", count=SOME)),
+    Scene(Entity("star", ("blue",))),
+    Scene(Entity("star", size="small")),
+    Scene(Entity("star", count=2)),
+    Scene(Entity("star", count=SOME)),
     Scene(RING, STAR, "left of"),
     Scene(STAR, RING, "above"),
     Scene(STAR, RING, "holding"),
-    Scene(Thing("star", ("striped", "blue")), Thing("ring", ("red",)), "left of"),
-    Scene(Thing("star"), relation="on the right"),
-    Scene(STAR, Thing("ring", count=NONE)),
-    Scene(STAR, Thing("moon")),
+    Scene(Entity("star", ("striped", "blue")), Entity("ring", ("red",)), "left of"),
+    Scene(Entity("star"), relation="on the right"),
+    Scene(STAR, Entity("ring", count=NONE)),
+    Scene(STAR, Entity("moon")),
 ]
 
 
 def test_what_is_true_by_hand() -> None:
-    assert all(holds(said, SHOWN) for said in TRUE_OF_SHOWN)
-    assert not any(holds(said, SHOWN) for said in FALSE_OF_SHOWN)
-    hearts = Scene(Thing("heart", ("red",), count=3))
-    assert holds(Scene(Thing("heart", count=SOME)), hearts)
-    assert not holds(Scene(Thing("heart")), hearts)
+    assert all(is_true_of(said, SHOWN) for said in TRUE_OF_SHOWN)
+    assert not any(is_true_of(said, SHOWN) for said in FALSE_OF_SHOWN)
+    hearts = Scene(Entity("heart", ("red",), count=3))
+    assert is_true_of(Scene(Entity("heart", count=SOME)), hearts)
+    assert not is_true_of(Scene(Entity("heart")), hearts)
     held = Scene(STAR, RING, "holding")
-    assert holds(held, held) and not holds(Scene(RING, STAR, "holding"), held)
-    assert holds(Scene(RING, STAR, "filling"), held) and not holds(Scene(STAR, RING, "filling"), held)
-    assert not holds(Scene(RING, STAR, "covering"), Scene(STAR, RING, "covering"))
+    assert is_true_of(held, held) and not is_true_of(Scene(RING, STAR, "holding"), held)
+    assert is_true_of(Scene(RING, STAR, "filling"), held) and not is_true_of(Scene(STAR, RING, "filling"), held)
+    assert not is_true_of(Scene(RING, STAR, "covering"), Scene(STAR, RING, "covering"))
 
 
 def test_captions_say_what_is_so() -> None:
-    assert all(holds(said, shown) for shown, said, _ in statements())
+    assert all(is_true_of(said, shown) for shown, said, _ in statements())
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -223,12 +226,12 @@ def test_one_thing_is_where_it_is_said_to_be(place: str) -> None:
 
 
 def test_what_covers_is_drawn_last_and_what_is_held_is_small() -> None:
-    assert [spot.thing for spot in layout(Scene(STAR, RING, "covering"), Random(0))] == [RING, STAR]
+    assert [spot.entity for spot in layout(Scene(STAR, RING, "covering"), Random(0))] == [RING, STAR]
     for relation in ("holding", "wearing", "dropping"):
         one, other = layout(Scene(STAR, RING, relation), Random(0))
-        assert (one.thing, other.thing) == (STAR, RING) and one.radius > 1.5 * other.radius
+        assert (one.entity, other.entity) == (STAR, RING) and one.radius > 1.5 * other.radius
         small, large = layout(Scene(RING, STAR, CONVERSES[relation]), Random(0))[::-1]
-        assert (small.thing, large.thing) == (RING, STAR)
+        assert (small.entity, large.entity) == (RING, STAR)
         assert (large.centre, small.centre) == (one.centre, other.centre)
     heights = [
         layout(Scene(STAR, RING, relation), Random(0))[1].centre[1] for relation in ("wearing", "holding", "dropping")
@@ -256,7 +259,7 @@ def test_sizes_and_numbers_can_be_seen() -> None:
 def test_pictures_of_counterfactuals_differ() -> None:
     others = [
         Scene(RING, STAR, "left of"),
-        Scene(Thing("star", ("blue",)), RING, "left of"),
+        Scene(Entity("star", ("blue",)), RING, "left of"),
         Scene(STAR, RING, "above"),
     ]
     base = np.asarray(draw_scene(Scene(STAR, RING, "left of"), Random(0)), dtype=int)
@@ -291,7 +294,7 @@ def test_corpus(tmp_path: Path) -> None:
     assert len(digests) == 1
     scenes = list(read_corpus(tmp_path / "one"))
     assert len(scenes) == 24
-    picture, _, said, wording = captioned(PRETRAINING, Random("captions/3/7"))
+    picture, _, said, wording = draw_captioned_scene(PRETRAINING, Random("captions/3/7"))
     assert scenes[7][1] == caption(said, wording)
     assert np.array_equal(np.asarray(scenes[7][0]), np.asarray(picture))
 

@@ -26,7 +26,7 @@ from PIL import Image, ImageChops, ImageDraw
 from recompose.synthetic import objects as drawing
 from recompose.synthetic import scenes as corpus
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
-from recompose.synthetic.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finished, ground
+from recompose.synthetic.objects import CANVAS, COLOURS, OBJECTS, PAINTERS, SIZE, STATES, draw_object, finish, ground
 from recompose.synthetic.scenes import RELATIONS, TAIL, TEMPLATES, read_corpus, scene, write_corpus
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.data.compositional import METADATA, DataError, read_metadata
@@ -62,7 +62,7 @@ def picture_of(name: str, states: tuple[str, ...], seed: object) -> np.ndarray:
     """An object on a ground, both from a seed [SIZE, SIZE, 3]."""
     picture = ground(Random(f"ground/{seed}"))
     draw_object(picture, name, states, CENTRE, RADIUS, Random(f"object/{seed}"))
-    return np.asarray(finished(picture), dtype=int)
+    return np.asarray(finish(picture), dtype=int)
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def pictures_in(look: Look, count: int = 60) -> np.ndarray:
         rng = Random(f"look/{seed}")
         picture = ground(rng, look)
         draw_object(picture, name, (state,), CENTRE, RADIUS, rng, look)
-        drawn.append(np.asarray(finished(picture, look), dtype=float))
+        drawn.append(np.asarray(finish(picture, look), dtype=float))
     return np.stack(drawn)
 
 
@@ -281,7 +281,7 @@ def test_a_state_shows_on_every_object_and_changes_nothing_around_it(state: str)
 
 def test_objects_look_different_from_each_other_and_from_the_ground() -> None:
     for seed in range(3):
-        bare = np.asarray(finished(ground(Random(f"ground/{seed}"))), dtype=int)
+        bare = np.asarray(finish(ground(Random(f"ground/{seed}"))), dtype=int)
         pictures = [bare, *(picture_of(name, (), seed) for name in OBJECTS)]
         assert all((one != other).any(axis=2).sum() >= 15 for one, other in combinations(pictures, 2))
 

@@ -1,4 +1,4 @@
-"""CLIP behind one small interface, for the small backbone and for the released ones alike."""
+"""CLIP behind one small interface, for the small backbone and for the released ones."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -20,18 +20,18 @@ from recompose.files import read_json
 ARCHITECTURES = Path(__file__).parent / "architectures"
 DESCRIPTION = "backbone.json"  # architecture, activation, and the name of the weights' file
 Activation = Literal["gelu", "quick_gelu"]
-REMEMBERED = 65_536  # texts whose token ids a process keeps: 77 numbers each
+CACHED_TEXTS = 65_536  # texts whose token ids a process caches: 77 numbers each
 
 
 class SharedTokenizer:
-    """A tokenizer of open_clip, shared by all copies of a backbone, which keeps the ids of the last texts.
+    """A tokenizer of open_clip that all copies of a backbone share, with a cache of the ids of recent texts.
 
-    Epochs and evaluations ask for the same texts again, and cleaning them takes longer than a small tower.
+    Epochs and evaluations tokenize the same texts again, and cleaning them takes longer than a small tower.
     """
 
     def __init__(self, tokenize: Callable[[list[str]], Tensor]) -> None:
         self._tokenize = tokenize
-        self._ids = lru_cache(REMEMBERED)(lambda text: tokenize([text])[0])
+        self._ids = lru_cache(CACHED_TEXTS)(lambda text: tokenize([text])[0])
 
     def __call__(self, texts: Sequence[str]) -> Tensor:
         """Return token ids [texts, context]."""
@@ -59,7 +59,10 @@ class Backbone(nn.Module):
         self._tokenizer = tokenizer
         for block in (*model.transformer.resblocks, *self.image_blocks):
             block.attn = SelfAttention(block.attn)
-            block.mlp.c_fc, block.mlp.c_proj = Linear.of(block.mlp.c_fc), Linear.of(block.mlp.c_proj)
+            block.mlp.c_fc, block.mlp.c_proj = (
+                Linear.from_linear(block.mlp.c_fc),
+                Linear.from_linear(block.mlp.c_proj),
+            )
         visual = model.visual
         self.preprocess: Callable[[Image.Image], Tensor] = open_clip.image_transform(
             visual.image_size, is_train=False, mean=visual.image_mean, std=visual.image_std
@@ -76,22 +79,24 @@ class Backbone(nn.Module):
         return len(self.image_blocks)
 
     def tokens(self, texts: Sequence[str]) -> Tensor:
-        """Token ids [texts, context], with start and end of text, padded with zeros; where the towers are."""
+        """Return token ids [texts, context], with start and end of text, padded with zeros, on the device of the
+        towers.
+        """
         return self._tokenizer(list(texts)).to(self.model.positional_embedding.device)
 
     def embed_tokens(self, ids: Tensor) -> Tensor:
-        """Token embeddings [..., D] of token ids [...]."""
+        """Return token embeddings [..., D] of token ids [...]."""
         return self.model.token_embedding(ids)
 
     def encode_image(self, pixels: Tensor) -> Tensor:
-        """Image embeddings [images, E], not normalised, of preprocessed pixels [images, 3, height, width]."""
+        """Return image embeddings [images, E], not normalised, of preprocessed pixels [images, 3, height, width]."""
         return self.model.encode_image(pixels)
 
     def image_tokens(self, pixels: Tensor, layers: Sequence[int]) -> list[Tensor]:
-        """The output of these blocks (0 is the first), each [images, 1 + patches, W], class token first.
+        """Return the output of these blocks (0 is the first), each [images, 1 + patches, W], class token first.
 
         Raises:
-            ValueError: a layer that the tower does not have.
+            ValueError: the tower lacks one of the layers.
         """
         wrong = [layer for layer in layers if not 0 <= layer < self.depth]
         if wrong:
@@ -110,7 +115,7 @@ class Backbone(nn.Module):
 
     @property
     def image_size(self) -> tuple[int, int]:
-        """Height and width of the images that the tower takes, in pixels."""
+        """The height and width of the images that the tower takes, in pixels."""
         size = self.model.visual.image_size
         return (size, size) if isinstance(size, int) else tuple(size)
 
@@ -136,12 +141,12 @@ class Backbone(nn.Module):
         return int(self.model.text_projection.shape[0])
 
     def as_bytes(self, pixels: Tensor) -> Tensor:
-        """Preprocessed pixels [images, 3, height, width] as the bytes that they were before normalisation."""
+        """Return the bytes of preprocessed pixels [images, 3, height, width], from before normalisation."""
         mean, std = self._statistics(pixels)
         return ((pixels * std + mean) * 255).round().to(torch.uint8)
 
     def from_bytes(self, images: Tensor) -> Tensor:
-        """Preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255: the inverse of
+        """Return preprocessed pixels [images, 3, height, width] of bytes, or of numbers from 0 to 255: the inverse of
         ``as_bytes``.
         """
         mean, std = self._statistics(images)
@@ -153,28 +158,28 @@ class Backbone(nn.Module):
         return mean.view(3, 1, 1), std.view(3, 1, 1)
 
     def joint_tokens(self, pixels: Tensor, layers: Sequence[int]) -> list[Tensor]:
-        """The output of these blocks in the joint space: each token [images, 1 + patches, E], normed and projected as
-        the class token is.
+        """Return the output of these blocks in the joint space: each token [images, 1 + patches, E], normed and
+        projected like the class token.
 
         The class token of the last block is the image's embedding.
         """
         return [self.project_image(tokens) for tokens in self.image_tokens(pixels, layers)]
 
     def project_image(self, tokens: Tensor) -> Tensor:
-        """The joint space's [..., E] of tokens [..., W] of the image tower, normed and projected as the class token
-        is.
+        """Return tokens [..., W] of the image tower in the joint space [..., E], normed and projected like the class
+        token.
         """
         visual = self.model.visual
         return visual.ln_post(tokens) @ visual.proj
 
     def encode_text(self, ids: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, of token ids [texts, context]."""
+        """Return text embeddings [texts, E], not normalised, of token ids [texts, context]."""
         return self.encode_prompts(self.embed_tokens(ids), end_of_text(ids))
 
     def encode_prompts(self, embeddings: Tensor, end: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, of prompts given as token embeddings.
+        """Return text embeddings [texts, E], not normalised, of prompts given as token embeddings.
 
-        The tower is causal, so what stands behind the last end-of-text token cannot matter and is not computed.
+        The tower is causal, so tokens after the last end-of-text token have no effect and are not computed.
 
         Args:
             embeddings: [texts, length, D], length up to the context.
@@ -184,70 +189,73 @@ class Backbone(nn.Module):
         return self.project_text(x[torch.arange(len(x), device=x.device), end])
 
     def prompt_tokens(self, embeddings: Tensor) -> Tensor:
-        """What the text tower's last block gives [texts, length, D] of prompts given as token embeddings [texts,
-        length, D].
+        """Return the output of the text tower's last block [texts, length, D] for prompts given as token embeddings
+        [texts, length, D].
         """
         model, length = self.model, embeddings.shape[1]
         x = embeddings + model.positional_embedding[:length]
         return model.transformer(x, attn_mask=model.attn_mask[:length, :length])
 
     def encode_alike(self, prompts: Tensor, shared: int) -> Tensor:
-        """Text embeddings [texts, E], not normalised, of prompts given as token embeddings [texts, length, D] whose
-        first ``shared`` tokens are the same in all, and whose last one is the end of text.
+        """Return text embeddings [texts, E], not normalised, of prompts given as token embeddings [texts, length, D]
+        whose first ``shared`` tokens are the same in all, and whose last one is the end of text.
 
-        The tower is causal: what the shared tokens become does not depend on what follows, so they go through it once,
-        and their keys and values serve all texts. The last block computes the end of text alone. That
-        takes half of the time of whole texts, which are much of a training step with many pairs and few images.
+        The tower is causal: the outputs of the shared tokens do not depend on later tokens, so they are computed once,
+        and their keys and values serve all texts. The last block computes only the end of text. That takes half of
+        the time of whole texts, which dominate a training step with many pairs and few images.
         """
         length, mask = prompts.shape[1], self.model.attn_mask
         x = prompts + self.model.positional_embedding[:length]
-        first, rest = x[:1, :shared], x[:, shared:]
+        prefix, suffix = x[:1, :shared], x[:, shared:]
         for block in self.model.transformer.resblocks:
-            queries, *known = block.attn.project(block.ln_1(first))
-            own_queries, *own = block.attn.project(block.ln_1(rest))
-            first = _after_attention(block, first, block.attn.attend(queries, *known, mask[:shared, :shared]))
-            known = [torch.cat([a.expand(len(b), -1, -1, -1), b], dim=2) for a, b in zip(known, own, strict=True)]
+            queries, *cached = block.attn.project(block.ln_1(prefix))
+            suffix_queries, *suffix_cache = block.attn.project(block.ln_1(suffix))
+            prefix = _after_attention(block, prefix, block.attn.attend(queries, *cached, mask[:shared, :shared]))
+            cached = [
+                torch.cat([earlier.expand(len(later), -1, -1, -1), later], dim=2)
+                for earlier, later in zip(cached, suffix_cache, strict=True)
+            ]
             if block is self.model.transformer.resblocks[-1]:
-                rest, own_queries = rest[:, -1:], own_queries[:, :, -1:]
-            attended = block.attn.attend(own_queries, *known, mask[length - rest.shape[1] : length, :length])
-            rest = _after_attention(block, rest, attended)
-        return self.project_text(rest[:, -1])
+                suffix, suffix_queries = suffix[:, -1:], suffix_queries[:, :, -1:]
+            attended = block.attn.attend(suffix_queries, *cached, mask[length - suffix.shape[1] : length, :length])
+            suffix = _after_attention(block, suffix, attended)
+        return self.project_text(suffix[:, -1])
 
     def project_text(self, tokens: Tensor) -> Tensor:
-        """The joint space's [..., E] of tokens [..., D] of the text tower, normed and projected as the end of text
-        is.
+        """Return tokens [..., D] of the text tower in the joint space [..., E], normed and projected like the end of
+        text.
         """
         return self.model.ln_final(tokens) @ self.model.text_projection
 
 
 def _after_attention(block: Any, x: Tensor, attended: Tensor) -> Tensor:
-    """What a block makes of tokens, once its attention is computed."""
+    """Return the output of a block for tokens whose attention is computed."""
     x = x + block.ls_1(attended)
     return x + block.ls_2(block.mlp(block.ln_2(x)))
 
 
 def end_of_text(ids: Tensor) -> Tensor:
-    """The position [texts] of the end-of-text token, which has the largest id of the vocabulary."""
+    """Return the position [texts] of the end-of-text token, which has the largest id of the vocabulary."""
     return ids.argmax(dim=-1)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Random weights are what ``build`` is asked for: open_clip need not warn of them."""
+def _is_relevant(record: logging.LogRecord) -> bool:
+    """Return whether a log record is not open_clip's warning of random weights, which ``build`` asks for."""
     return "No pretrained weights loaded" not in record.getMessage()
 
 
-logging.getLogger().addFilter(_is_news)
+logging.getLogger().addFilter(_is_relevant)
 
 
 def _model(architecture: str, activation: Activation, device: str) -> open_clip.CLIP:
-    """A model with random weights; open_clip's own but for the stem that an architecture of ours may ask for."""
+    """Return a model with random weights: open_clip's own, but for the stem that our architectures may have."""
     quick = activation == "quick_gelu"
     config = open_clip.get_model_config(architecture) or {}
     stem = config.pop("stem", None)
     if stem is None:
         return open_clip.create_model(architecture, quick_gelu=quick, device=device)
     if stem != "convolutional":
-        raise ValueError(f"{architecture} has stem {stem!r}: it is convolutional, or left out")
+        raise ValueError(f"{architecture} has stem {stem!r}; a stem is convolutional or left out")
     model = open_clip.CLIP(**config, quick_gelu=quick)
     vision = config["vision_cfg"]
     model.visual.conv1 = convolutional_stem(vision["patch_size"], vision["width"])
@@ -258,19 +266,19 @@ def _model(architecture: str, activation: Activation, device: str) -> open_clip.
 
 
 def build(architecture: str, activation: Activation) -> Backbone:
-    """A backbone of an open_clip architecture, ours or open_clip's own, with random weights.
+    """Return a backbone of an open_clip architecture, ours or open_clip's own, with random weights.
 
     Raises:
         RuntimeError: open_clip does not know the architecture.
-        ValueError: its stem is none that there is.
+        ValueError: its stem is unknown.
     """
     open_clip.add_model_config(ARCHITECTURES)
     return Backbone(_model(architecture, activation, "cpu"), tokenizer_of(architecture))
 
 
 def outline(architecture: str, activation: Activation) -> Backbone:
-    """A backbone without weights, in no memory but for the embedding of tokens: enough to build methods on, and to
-    count what they train.
+    """Return a backbone without weights, in no memory but for the embedding of tokens: enough to build methods on, and
+    to count their trainable parameters.
 
     Raises:
         RuntimeError: open_clip does not know the architecture.
@@ -284,9 +292,9 @@ def outline(architecture: str, activation: Activation) -> Backbone:
 
 def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
     """Return a backbone with weights from a file: ``.safetensors``, also a compact one of ours, or ``.pt``, a
-    TorchScript archive as OpenAI gives.
+    TorchScript archive as OpenAI publishes.
 
-    A TorchScript archive is code: verify its digest before.
+    A TorchScript archive is code: verify its digest first.
 
     Raises:
         RuntimeError: the weights do not fit the architecture.
@@ -303,8 +311,8 @@ def load(architecture: str, activation: Activation, weights: Path) -> Backbone:
 
 
 def load_backbone(folder: Path) -> Backbone:
-    """A backbone from a folder with its weights and ``backbone.json``, which holds architecture, activation and the
-    weights' file name.
+    """Return a backbone from a folder with its weights and ``backbone.json``, which holds architecture, activation and
+    the weights' file name.
 
     Raises:
         RuntimeError: the weights do not fit the architecture.

@@ -1,8 +1,8 @@
-"""The weights of a small CLIP as a small file: without what pretraining never touched, and in 16 bits.
+"""The weights of a small CLIP in a small file: without the rows that pretraining never updated, and in 16 bits.
 
-Most of a small CLIP is rows of its vocabulary of 49,408 tokens, of which synthetic captions use some hundred. The file
-has the rows that were used, by their ids; the others are filled in as a model has them before training, the same on
-every machine.
+Most of a small CLIP is rows of its vocabulary of 49,408 tokens; synthetic captions use a few hundred of them. The file
+has the used rows, by their ids. The others are filled in with their values before training, which are the same on every
+machine.
 """
 
 from collections.abc import Mapping
@@ -14,20 +14,20 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 TABLE = "token_embedding.weight"
-USED = "token_embedding.used"  # the ids [used] of the rows that are there; in the place of a whole table's
+USED = "token_embedding.used"  # the ids [used] of the stored rows; absent where the whole table is stored
 SPREAD = 0.02  # standard deviation of rows before training, as open_clip draws them
 VOCABULARY = 49_408  # of CLIP's tokenizer
 FILL_SEED = 0
 
 
 def write_compact(state: Mapping[str, Tensor], used: Tensor, path: Path, about: Mapping[str, str]) -> None:
-    """Write the weights of a CLIP with the rows of these tokens alone, matrices in 16 bits.
+    """Write the weights of a CLIP with only the rows of these tokens, matrices in 16 bits.
 
     Args:
-        state: a CLIP's, with a whole table of tokens [49408, D].
-        used: the ids [used] of the tokens that pretraining met, sorted.
-        path: of the file.
-        about: what the file says of itself.
+        state: the state of a CLIP, with the whole table of tokens [49408, D].
+        used: the ids [used] of the tokens in the pretraining captions, sorted.
+        path: the file.
+        about: the metadata of the file.
     """
     compact = {name: _narrowed(tensor) for name, tensor in state.items() if name != TABLE}
     compact |= {TABLE: state[TABLE][used].half().contiguous(), USED: used.clone()}
@@ -35,12 +35,12 @@ def write_compact(state: Mapping[str, Tensor], used: Tensor, path: Path, about: 
 
 
 def _narrowed(tensor: Tensor) -> Tensor:
-    """Return matrices in 16 bits; vectors and scalars, which are few, as they are."""
+    """Return matrices in 16 bits; vectors and scalars, which are few, unchanged."""
     return (tensor.half() if tensor.is_floating_point() and tensor.ndim > 1 else tensor.clone()).contiguous()
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Return the weights in a file of safetensors in 32 bits, of a compact one with a whole table of tokens."""
+    """Return the weights of a safetensors file in 32 bits; the table of tokens of a compact file is completed."""
     state = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in load_file(path).items()}
     if USED in state:
         used = state.pop(USED)
@@ -51,7 +51,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def _untrained(width: int) -> Tensor:
-    """Return rows [49408, width] as before training: uniform, from integers, which are the same on every processor."""
+    """Return rows [49408, width] as before training: uniform, from integers that are the same on every processor."""
     steps = np.random.default_rng(FILL_SEED).integers(
         -(2**15), 2**15, (VOCABULARY, width), dtype=np.int16, endpoint=False
     )

@@ -1,43 +1,42 @@
-"""The feature cache: image embeddings of a frozen tower, made once and memory-mapped."""
+"""The feature cache: image embeddings of a frozen tower, computed once and memory-mapped."""
 
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from recompose.backbones.arrays import ShardedArray, Unfinished, embeddings_layout
+from recompose.backbones.arrays import ArrayWriter, ShardedArray, embeddings_layout
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import check_size
 
-EMBEDDINGS = "embeddings.npy"  # [images, E], what the frozen tower gives, in 16 bits
+EMBEDDINGS = "embeddings.npy"  # [images, E], outputs of the frozen tower, in 16 bits
 BLOCK = 256  # images in one pass through the tower
 
 
 @torch.no_grad()
 def write_features(backbone: Backbone, pixels: ShardedArray, folder: Path, device: torch.device) -> None:
-    """Write the embeddings of images as the tower gives them, not normalised, or those that an interrupted process had
-    not come to.
+    """Write the embeddings of images as the tower returns them, not normalised; resume an interrupted process.
 
-    They are computed in 32 bits and kept in 16, which moves a cosine by some 1e-5.
+    They are computed in 32 bits and stored in 16, which moves a cosine by some 1e-5.
 
     Args:
-        backbone: whose tower embeds.
+        backbone: the backbone whose tower embeds.
         pixels: [images, 3, height, width], bytes.
-        folder: where to.
-        device: what to compute on.
+        folder: the destination.
+        device: the device to compute on.
 
     Raises:
-        DataError: the images are of another size than the tower takes, or an embedding is not finite in 16 bits.
+        DataError: the images have another size than the tower takes, or an embedding is not finite in 16 bits.
         OSError: the disk has no room for the embeddings.
     """
     check_size(pixels.shape[2:], backbone.image_size)
     backbone = backbone.to(device)
-    with Unfinished(folder, embeddings_layout(backbone.width), len(pixels)) as embeddings:
+    with ArrayWriter(folder, embeddings_layout(backbone.width), len(pixels)) as embeddings:
         for start in range(embeddings.done, len(pixels), BLOCK):
             block = torch.from_numpy(pixels[start : start + BLOCK]).to(device)
             embeddings.append(backbone.encode_image(backbone.from_bytes(block)).float().cpu().numpy())
 
 
 def read_features(folder: Path) -> ShardedArray:
-    """The embeddings of a folder that the store has verified, memory-mapped, given in 32 bits."""
+    """Return the embeddings of a folder that the store has verified, memory-mapped, in 32 bits."""
     return ShardedArray.read(folder / EMBEDDINGS, dtype=np.float32)

@@ -1,7 +1,7 @@
-"""Images as grids of regions: what a stage of a convolutional network gives of each place, made once and
+"""Images as grids of regions: the output of a stage of a convolutional network at each place, computed once and
 memory-mapped.
 
-Regions stand row by row: of a grid of 14 x 14, region 14 is the first of the second row.
+Regions are in row-major order: in a grid of 14 x 14, region 14 is the first of the second row.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,17 +19,17 @@ from torchvision import transforms
 from torchvision.models import get_model
 from torchvision.models.feature_extraction import create_feature_extractor
 
-from recompose.backbones.arrays import ShardedArray, Unfinished, grids_layout
+from recompose.backbones.arrays import ArrayWriter, ShardedArray, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
-from recompose.backbones.images import in_blocks
+from recompose.backbones.images import decoded_blocks
 from recompose.backbones.pixels import as_bytes
 from recompose.errors import DataError
 from recompose.files import read_json
 
 GRIDS = "grids.npy"  # [images, regions, channels] in 16 bits
-FEATURE_MAP = "feature_map"  # of an HDF5 file: [images, channels, height, width]
-BLOCK = 64  # images that are encoded and written at a time
-STAGES = ("stem", "layer1", "layer2", "layer3", "layer4")  # of the convolutional towers of CLIPs
+FEATURE_MAP = "feature_map"  # in an HDF5 file: [images, channels, height, width]
+BLOCK = 64  # images encoded and written at a time
+STAGES = ("stem", "layer1", "layer2", "layer3", "layer4")  # of CLIP's convolutional towers
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of torchvision's networks
 
 
@@ -38,10 +38,10 @@ class Tower(nn.Module):
     size].
 
     Args:
-        stage: of pixels, normalised.
-        cut: makes of an image one of ``size`` x ``size``: its shorter side resized, of the longer one the middle.
-        mean: of each colour from 0 to 1, by which pixels are normalised.
-        std: likewise.
+        stage: maps normalised pixels to feature maps.
+        cut: resizes the shorter side of an image to ``size`` and crops the middle of the longer one.
+        mean: the mean of each colour, from 0 to 1, for the normalisation of pixels.
+        std: the standard deviation of each colour.
     """
 
     mean: Tensor
@@ -60,13 +60,13 @@ class Tower(nn.Module):
             self.register_buffer(name, torch.tensor(values).view(3, 1, 1), persistent=False)
 
     def forward(self, images: Tensor) -> Tensor:
-        """The grids of a batch."""
+        """Return the grids of a batch."""
         maps: Tensor = self._stage((images.float() / 255 - self.mean) / self.std)
         return maps.flatten(2).transpose(1, 2)
 
 
-class _OfClip(nn.Module):
-    """A stage of a CLIP's convolutional tower, as ``layer3``."""
+class _ClipStage(nn.Module):
+    """A stage of a CLIP's convolutional tower, such as ``layer3``."""
 
     def __init__(self, visual: Any, layer: str) -> None:
         super().__init__()
@@ -77,8 +77,8 @@ class _OfClip(nn.Module):
         return out["image_intermediates"][0]
 
 
-class _OfClassifier(nn.Module):
-    """A layer of a network of torchvision, by the name that it has there."""
+class _ClassifierLayer(nn.Module):
+    """A layer of a network of torchvision, by its name there."""
 
     def __init__(self, network: nn.Module, layer: str) -> None:
         super().__init__()
@@ -89,8 +89,8 @@ class _OfClassifier(nn.Module):
 
 
 def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
-    """A backbone from its folder, up to a layer, for images of ``size`` x ``size`` pixels: a CLIP whose image tower is
-    convolutional, which takes larger images than it was trained on, or a network of torchvision.
+    """Return a backbone from its folder, up to a layer, for images of ``size`` x ``size`` pixels: a CLIP whose image
+    tower is convolutional, which takes larger images than it was trained on, or a network of torchvision.
 
     Raises:
         DataError: its file does not hold its weights.
@@ -98,29 +98,29 @@ def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
     """
     description = read_json(folder / DESCRIPTION)
     if description.get("library") == "torchvision":
-        return _tower_of_classifier(description["architecture"], folder / description["weights"], size, layer)
+        return _load_classifier_tower(description["architecture"], folder / description["weights"], size, layer)
     visual = load_backbone(folder).model.visual
     if not hasattr(visual, "layer4"):
-        raise ValueError(f"the image tower of {description['architecture']} is not convolutional: it gives no grids")
+        raise ValueError(f"the image tower of {description['architecture']} is not convolutional and has no grids")
     if layer not in STAGES:
-        raise ValueError(f"{layer!r} is no stage of {description['architecture']}: they are {', '.join(STAGES)}")
+        raise ValueError(f"{layer!r} is no stage of {description['architecture']}; the stages are {', '.join(STAGES)}")
     bicubic = transforms.InterpolationMode.BICUBIC
-    cut = transforms.Compose([transforms.Resize(size, bicubic), transforms.CenterCrop(size), _in_colour])  # open_clip's
-    return Tower(_OfClip(visual, layer), cut, visual.image_mean, visual.image_std).eval()
+    cut = transforms.Compose([transforms.Resize(size, bicubic), transforms.CenterCrop(size), _to_rgb])  # open_clip's
+    return Tower(_ClipStage(visual, layer), cut, visual.image_mean, visual.image_std).eval()
 
 
-def _tower_of_classifier(architecture: str, weights: Path, size: int, layer: str) -> Tower:
+def _load_classifier_tower(architecture: str, weights: Path, size: int, layer: str) -> Tower:
     network = get_model(architecture, weights=None)
     try:
         network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
     except (RuntimeError, TypeError, UnpicklingError, EOFError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{weights.resolve()} does not hold weights of {architecture}: {reason}") from None
-    cut = transforms.Compose([_in_colour, transforms.Resize(size), transforms.CenterCrop(size)])
-    return Tower(_OfClassifier(network.eval(), layer), cut, IMAGENET_MEAN, IMAGENET_STD).eval()
+    cut = transforms.Compose([_to_rgb, transforms.Resize(size), transforms.CenterCrop(size)])
+    return Tower(_ClassifierLayer(network.eval(), layer), cut, IMAGENET_MEAN, IMAGENET_STD).eval()
 
 
-def _in_colour(image: Image.Image) -> Image.Image:
+def _to_rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
@@ -128,32 +128,32 @@ def _in_colour(image: Image.Image) -> Image.Image:
 def write_grids(
     backbone: Path, paths: Sequence[Path], folder: Path, device: torch.device, *, size: int, layer: str
 ) -> None:
-    """Write the grids of these image files, or those that an interrupted process had not come to.
+    """Write the grids of these image files; resume an interrupted process.
 
-    They are computed in 32 bits (on GPUs, convolutions as torch has them by default, which may be TF32), each image by
-    itself, and kept in 16.
+    They are computed in 32 bits (on GPUs, convolutions with torch's default precision, which may be TF32), image by
+    image, and stored in 16.
 
     Args:
         backbone: its folder.
-        paths: of images, in the order of the grids.
-        folder: where to.
-        device: what to compute on.
-        size: of the pixels that the network takes: 448 gives 14 x 14 regions at ``layer4`` of a ResNet.
-        layer: of the network, whose output is taken.
+        paths: the images, in the order of the grids.
+        folder: the destination.
+        device: the device to compute on.
+        size: the pixels of the network's input: 448 gives 14 x 14 regions at ``layer4`` of a ResNet.
+        layer: the layer of the network whose output is written.
 
     Raises:
         OSError: a file is no readable image, or the disk has no room for the grids.
-        DataError: the weights are not the backbone's, or grids come out that are not finite.
+        DataError: the weights are not the backbone's, or a grid is not finite.
         ValueError: the backbone has no such layer.
     """
     tower = load_tower(backbone, size=size, layer=layer).to(device)
     regions, channels = tower(torch.zeros(1, 3, size, size, device=device)).shape[1:]
-    with Unfinished(folder, grids_layout(regions, channels), len(paths)) as grids:
-        for block in in_blocks(partial(_shown, cut=tower.cut), paths[grids.done :], BLOCK):
+    with ArrayWriter(folder, grids_layout(regions, channels), len(paths)) as grids:
+        for block in decoded_blocks(partial(_decode, cut=tower.cut), paths[grids.done :], BLOCK):
             grids.append(tower(torch.from_numpy(block).to(device)).half().cpu().numpy())
 
 
-def _shown(path: Path, cut: Callable[[Image.Image], Image.Image]) -> np.ndarray:
+def _decode(path: Path, cut: Callable[[Image.Image], Image.Image]) -> np.ndarray:
     try:
         with Image.open(path) as image:
             return as_bytes(cut(image))
@@ -162,40 +162,40 @@ def _shown(path: Path, cut: Callable[[Image.Image], Image.Image]) -> np.ndarray:
 
 
 def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
-    """Write the grids that somebody has made: of an HDF5 file whose ``feature_map`` is [images, channels, height,
-    width], in the order of the data set's images, as the authors of TransZero keep them.
+    """Write the grids of an HDF5 file whose ``feature_map`` is [images, channels, height, width], in the order of the
+    data set's images, as the authors of TransZero publish them.
 
     Raises:
-        DataError: there is no such file, or it does not hold maps of this many images.
+        DataError: there is no such file, or it does not hold maps of this number of images.
         OSError: the disk has no room for the grids.
     """
     try:
         file = h5py.File(path, "r")
     except FileNotFoundError:
-        raise DataError(f"{path} is not there: put it there, or let a backbone make the grids") from None
+        raise DataError(f"{path} is missing: put it there, or compute the grids with a backbone") from None
     except OSError as error:
         raise DataError(f"{path} is no whole HDF5 file: {error}") from None
     with file:
-        maps = _maps(file, path, images)
+        maps = _feature_maps(file, path, images)
         channels, height, width = maps.shape[1:]
         chunk = maps.chunks[0] if maps.chunks else 1
-        block = -(-BLOCK // chunk) * chunk  # whole chunks, which are compressed: none is read twice
-        with Unfinished(folder, grids_layout(height * width, channels), images) as grids:
+        block = -(-BLOCK // chunk) * chunk  # whole chunks, which are compressed, so that none is read twice
+        with ArrayWriter(folder, grids_layout(height * width, channels), images) as grids:
             for start in range(grids.done, images, block):
                 part = _read(maps, slice(start, start + block), path)
                 grids.append(part.reshape(len(part), channels, -1).transpose(0, 2, 1))
 
 
-def _maps(file: Any, path: Path, images: int) -> Any:
+def _feature_maps(file: Any, path: Path, images: int) -> Any:
     maps = file.get(FEATURE_MAP)
     if not isinstance(maps, h5py.Dataset):
-        raise DataError(f"{path} has no {FEATURE_MAP}: it has {', '.join(sorted(file)) or 'nothing'}")
+        raise DataError(f"{path} has no {FEATURE_MAP}; it has {', '.join(sorted(file)) or 'nothing'}")
     if maps.ndim != 4 or maps.dtype.kind != "f":
         raise DataError(
             f"{path}: {FEATURE_MAP} is {maps.dtype} {list(maps.shape)}, not floats [images, channels, height, width]"
         )
     if len(maps) != images:
-        raise DataError(f"{path}: {FEATURE_MAP} is of {len(maps)} images, and the data set has {images}")
+        raise DataError(f"{path}: {FEATURE_MAP} has {len(maps)} images, and the data set has {images}")
     return maps
 
 
@@ -203,10 +203,10 @@ def _read(maps: Any, rows: slice, path: Path) -> np.ndarray:
     try:
         part: np.ndarray = maps[rows]
     except OSError as error:
-        raise DataError(f"{path} cannot be read from image {rows.start} on: {error}") from None
+        raise DataError(f"{path} is not readable from image {rows.start} on: {error}") from None
     return part
 
 
 def read_grids(folder: Path) -> ShardedArray:
-    """Grids [images, regions, channels] of a folder that the store has verified, memory-mapped, in 16 bits."""
+    """Return grids [images, regions, channels] of a folder that the store has verified, memory-mapped, in 16 bits."""
     return ShardedArray.read(folder / GRIDS)

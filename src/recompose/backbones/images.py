@@ -1,5 +1,5 @@
-"""Images decoded ahead of what takes them, by threads: decoding and resizing leave other threads free, and no copies
-wait in shared memory, of which containers have little. Imported without torch.
+"""Images decoded in advance by threads: decoding and resizing leave other threads free, and no copies wait in shared
+memory, which is scarce in containers. Imported without torch.
 """
 
 import os
@@ -15,19 +15,19 @@ MAX_WORKERS = 16
 T = TypeVar("T")
 
 
-def in_blocks(shown: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
-    """What is shown of images [images, ...] in their order, ``size`` at a time; as much again is decoded ahead."""
-    each = _ahead(shown, images, size)
-    while block := list(islice(each, size)):
+def decoded_blocks(decode: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
+    """Yield decoded images [images, ...] in their order, ``size`` at a time; as many more are decoded in advance."""
+    decoded = _decode_ahead(decode, images, size)
+    while block := list(islice(decoded, size)):
         yield np.stack(block)
 
 
-def _ahead(shown: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
+def _decode_ahead(decode: Callable[[T], np.ndarray], images: Sequence[T], size: int) -> Iterator[np.ndarray]:
     pool = ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_WORKERS))
     waiting: deque[Future[np.ndarray]] = deque()
     try:
         for image in images:
-            waiting.append(pool.submit(shown, image))
+            waiting.append(pool.submit(decode, image))
             if len(waiting) > size:
                 yield waiting.popleft().result()
         while waiting:

@@ -1,9 +1,9 @@
-"""Linear maps, which on a CPU go to oneDNN where this processor gains by it.
+"""Linear maps that a CPU computes with oneDNN where this processor gains by it.
 
-Torch gives ``linear`` in 32 bits to MKL, which takes no more than AVX2 on processors that are not Intel's, and
-convolutions to oneDNN, which takes AVX-512 where there is. A linear map is a 1 x 1 convolution: rows of features are
-the pixels of images whose channels lie last. With AVX-512 that is up to twice as fast at the shapes of ``python -m
-benchmarks.linear_maps``, with AVX2 up to twice as slow: ``recompose.kernels`` holds what was chosen for this process.
+Torch runs ``linear`` in 32 bits with MKL, which uses no more than AVX2 on processors that are not Intel's, and
+convolutions with oneDNN, which uses AVX-512 where available. A linear map is a 1 x 1 convolution: rows of features are
+the pixels of images with channels last. With AVX-512 that is up to twice as fast at the shapes of ``python -m
+benchmarks.linear_maps``, with AVX2 up to twice as slow: ``recompose.kernels`` holds the choice for this process.
 """
 
 import torch
@@ -12,14 +12,12 @@ from torch.nn import functional
 
 from recompose.kernels import takes_onednn
 
-# images that rows are dealt to: on one thread torch gives fewer to MKL; of too many each has too few pixels to be fast
+# images that rows are divided into: with fewer, torch uses MKL on one thread; with more, each has too few pixels
 FEWEST, MOST = 16, 128
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """What ``torch.nn.functional.linear`` gives, [..., out] for x [..., in] and a weight [out, in], but for
-    rounding.
-    """
+    """Return ``torch.nn.functional.linear`` up to rounding: [..., out] for x [..., in] and a weight [out, in]."""
     images = _images(x, weight)
     if images is None:
         return functional.linear(x, weight, bias)
@@ -29,8 +27,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _images(x: Tensor, weight: Tensor) -> int | None:
-    """The number of images that the rows of x can be dealt to evenly; none where there is no such number, or where
-    torch's own is chosen.
+    """Return the number of images that the rows of x divide into evenly; None where there is no such number, or where
+    torch's own kernel is chosen.
     """
     rows = x.shape[:-1].numel()
     if not takes_onednn(rows * weight.numel()) or x.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
@@ -44,12 +42,12 @@ class Linear(nn.Linear):
     """``torch.nn.Linear``, computed by ``linear`` of this module."""
 
     @classmethod
-    def of(cls, replaced: nn.Linear) -> "Linear":
-        """One with the parameters of another."""
-        made = cls(replaced.in_features, replaced.out_features, bias=replaced.bias is not None, device="meta")
-        made.weight, made.bias = replaced.weight, replaced.bias
-        return made
+    def from_linear(cls, replaced: nn.Linear) -> "Linear":
+        """Return a layer with the parameters of another."""
+        layer = cls(replaced.in_features, replaced.out_features, bias=replaced.bias is not None, device="meta")
+        layer.weight, layer.bias = replaced.weight, replaced.bias
+        return layer
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002 - torch's name
-        """[..., out] for [..., in]."""
+        """Return [..., out] for [..., in]."""
         return linear(input, self.weight, self.bias)

@@ -1,4 +1,4 @@
-"""A convolutional stem in place of the patch embedding (Xiao et al., 2021): the same tokens, of patches that
+"""A convolutional stem in place of the patch embedding (Xiao et al., 2021): the same tokens, from patches that
 overlap.
 """
 
@@ -6,17 +6,18 @@ from itertools import pairwise
 
 from torch import nn
 
-GROUPS = 8  # group normalisation: unlike a batch's statistics, an image's own are the same in training and after it
+GROUPS = 8  # group normalisation: unlike batch statistics, those of an image are the same in training and evaluation
 
 
 def convolutional_stem(patch: int, width: int) -> nn.Sequential:
-    """Convolutions 3 x 3 with stride 2, whose channels double up to 3/2 of the width, and a projection to the width.
+    """Return convolutions 3 x 3 with stride 2, whose channels double up to 3/2 of the width, and a projection to the
+    width.
 
-    Images [images, 3, H, W] become [images, width, H / patch, W / patch]. It stands where open_clip's towers have
-    ``conv1``.
+    Images [images, 3, H, W] become [images, width, H / patch, W / patch]. It replaces ``conv1`` of open_clip's
+    towers.
 
     Raises:
-        ValueError: no number of halvings makes a patch of this size, or the channels cannot be halved as often.
+        ValueError: the patch is no power of two, or the channels cannot be halved as often.
 
     Example:
         >>> convolutions = [layer for layer in convolutional_stem(8, 128) if isinstance(layer, nn.Conv2d)]
@@ -25,9 +26,9 @@ def convolutional_stem(patch: int, width: int) -> nn.Sequential:
     """
     halvings, last = patch.bit_length() - 1, width * 3 // 2
     if patch != 2**halvings or last % (GROUPS << (halvings - 1)):
-        raise ValueError(f"no stem gives patches of {patch} pixels in width {width}: both are to be halved evenly")
+        raise ValueError(f"no stem has patches of {patch} pixels in width {width}: both must halve evenly")
     layers: list[nn.Module] = []
-    for channels, doubled in pairwise([3, *(last >> left for left in reversed(range(halvings)))]):
+    for channels, doubled in pairwise([3, *(last >> shift for shift in reversed(range(halvings)))]):
         layers += [
             nn.Conv2d(channels, doubled, kernel_size=3, stride=2, padding=1, bias=False),
             nn.GroupNorm(GROUPS, doubled),

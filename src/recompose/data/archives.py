@@ -20,10 +20,10 @@ from recompose.errors import UnsafeArchive
 
 _CHUNK = 2**20
 
-_COMPLAINTS = (
-    ValueError,  # what this module raises itself, and what the readers raise for nonsense in headers
+_ERRORS = (
+    ValueError,  # raised by this module, and by the readers for malformed headers
     EOFError,
-    NotImplementedError,  # a compression that zipfile does not know
+    NotImplementedError,  # a compression unknown to zipfile
     gzip.BadGzipFile,
     struct.error,
     tarfile.TarError,
@@ -33,11 +33,14 @@ _COMPLAINTS = (
 
 
 def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_files: int = 2_000_000) -> None:
-    """Extracts a .zip, .tar, .tar.gz or .tgz into the new folder ``target``, which appears whole or not at all.
+    """Extract a .zip, .tar, .tar.gz or .tgz into the new folder ``target``, which appears whole or not at all.
 
-    Only plain files and folders inside ``target`` come out of it, with the usual modes of new files. Raises
-    ``UnsafeArchive`` for anything else and beyond ``max_bytes`` of content or ``max_files`` members, and
-    ``FileExistsError`` where ``target`` exists already, which is then left alone.
+    Only plain files and folders inside ``target`` are extracted, with the usual modes of new files.
+
+    Raises:
+        UnsafeArchive: the archive holds anything else, more than ``max_bytes`` of content, or more than ``max_files``
+            members.
+        FileExistsError: ``target`` exists; it is left alone.
     """
     if target.exists() or target.is_symlink():
         raise FileExistsError(f"{target} exists already; remove it first to extract {archive} there")
@@ -46,7 +49,7 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
         shutil.rmtree(unfinished)
     unfinished.mkdir(parents=True)
     try:
-        with _blaming(str(archive)):
+        with _attribute_errors(str(archive)):
             _extract_members(archive, unfinished, _Budget(max_bytes, max_files))
         unfinished.rename(target)
     except BaseException:
@@ -55,19 +58,19 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
 
 
 @contextmanager
-def _blaming(culprit: str) -> Iterator[None]:
-    """Turns every complaint of the block into an ``UnsafeArchive`` that starts with the culprit."""
+def _attribute_errors(culprit: str) -> Iterator[None]:
+    """Turn every error of the block into an ``UnsafeArchive`` whose message starts with the culprit."""
     try:
         yield
     except UnsafeArchive:
         raise
-    except _COMPLAINTS as error:
+    except _ERRORS as error:
         raise UnsafeArchive(f"{culprit}: {error}") from error
 
 
 @dataclass
 class _Budget:
-    """What may still be extracted. It is spent on what really comes out: the sizes in headers are not believed."""
+    """The bytes and files that may still be extracted, spent on what is written: sizes in headers are not trusted."""
 
     max_bytes: int
     max_files: int
@@ -87,7 +90,7 @@ class _Budget:
 
 @dataclass(frozen=True)
 class _Member:
-    """One entry of an archive, whatever its format. ``objection`` says why it must not be extracted, if so."""
+    """One entry of an archive of any format. ``objection`` is the reason not to extract it, if there is one."""
 
     name: str
     is_folder: bool
@@ -97,7 +100,7 @@ class _Member:
 
 def _extract_members(archive: Path, folder: Path, budget: _Budget) -> None:
     for member in _members(archive):
-        with _blaming(f"{archive}: member {member.name!r}"):
+        with _attribute_errors(f"{archive}: member {member.name!r}"):
             budget.spend_file()
             _extract_member(member, folder, budget)
 
@@ -113,8 +116,8 @@ def _extract_member(member: _Member, folder: Path, budget: _Budget) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(member, path, budget)
     except (FileExistsError, NotADirectoryError) as error:
-        # The folder started out empty, so only another member can be in the way.
-        raise ValueError("an earlier member has this place") from error
+        # The folder was empty at first, so the path is that of another member.
+        raise ValueError("an earlier member has this path") from error
 
 
 def _write(member: _Member, path: Path, budget: _Budget) -> None:
@@ -127,7 +130,11 @@ def _write(member: _Member, path: Path, budget: _Budget) -> None:
 
 
 def _safe_path(name: str) -> PurePosixPath:
-    """The relative path that a member's name stands for; raises where it could lead out of the folder."""
+    """Return the relative path of a member's name.
+
+    Raises:
+        ValueError: the path could lead out of the folder.
+    """
     path = PurePosixPath(name)
     if path.is_absolute():
         raise ValueError("its path is absolute")
@@ -168,13 +175,13 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
     opener = archive.open if archive.name.lower().endswith(".tar") else partial(gzip.open, archive)
     with opener("rb") as raw, _TarStream(raw) as stream, tarfile.open(fileobj=stream, mode="r:") as file:
         for info in file:
-            # tarfile remembers all it has read; millions of members would fill the memory.
+            # tarfile keeps all members that it has read; millions of them would fill the memory.
             file.members.clear()  # type: ignore[attr-defined]
             yield _Member(info.name, info.isdir(), _tar_objection(info), partial(file.extractfile, info))
         if stream.last_read != bytes(tarfile.BLOCKSIZE):
-            # tarfile takes a broken header for the end; the true end is a block of zeros.
+            # tarfile takes a broken header for the end; the real end is a block of zeros.
             raise ValueError("it is damaged, or ends too early")
-        stream.read(_CHUNK)  # the padding behind it, so that gzip gets to the checksum
+        stream.read(_CHUNK)  # the padding after it, so that gzip reaches the checksum
 
 
 def _tar_objection(info: tarfile.TarInfo) -> str | None:
@@ -188,7 +195,7 @@ def _tar_objection(info: tarfile.TarInfo) -> str | None:
 
 
 class _TarStream(io.BufferedIOBase):
-    """The bytes of a tar, for tarfile, which reads the long forms of headers into memory whole, however long."""
+    """The bytes of a tar. It refuses large reads, because tarfile reads a long header into memory whole."""
 
     def __init__(self, raw: io.BufferedIOBase) -> None:
         self._raw = raw

@@ -1,4 +1,4 @@
-"""What was found in raw files when they were indexed, and what was changed since."""
+"""Digests of the raw files that an index was read from, and the files that changed since."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,26 +10,24 @@ CONTENT = "content.json"  # of an index: raw file -> SHA-256
 
 
 def write_content(root: Path, names: Iterable[str], index: Path) -> None:
-    """Write into the folder of an index the digests of the raw files that it was read from, by their paths below
-    ``root``.
-    """
+    """Write the digests of the raw files that an index was read from into its folder, by their paths below ``root``."""
     write_json(index / CONTENT, _digests(root, sorted(set(names))))
 
 
 def _digests(root: Path, names: list[str]) -> dict[str, str]:
-    """The digests of files; empty of those that are missing."""
-    there = [name for name in names if (root / name).is_file()]
-    digests = dict(zip(there, sha256_files(root / name for name in there), strict=True))
+    """Return the digests of files; the digest of a missing file is empty."""
+    present = [name for name in names if (root / name).is_file()]
+    digests = dict(zip(present, sha256_files(root / name for name in present), strict=True))
     return {name: digests.get(name, "") for name in names}
 
 
 def raw_files(index: Path) -> dict[str, str]:
-    """The raw files that an index was read from: path -> SHA-256."""
-    names: dict[str, str] = read_json(index / CONTENT)
-    return names
+    """Return the raw files that an index was read from: path -> SHA-256."""
+    digests: dict[str, str] = read_json(index / CONTENT)
+    return digests
 
 
-def changed(root: Path, index: Path) -> list[str]:
-    """The raw files that are not what they were when they were indexed."""
-    known = raw_files(index)
-    return [name for name, sha256 in _digests(root, list(known)).items() if known[name] != sha256]
+def changed_files(root: Path, index: Path) -> list[str]:
+    """Return the raw files that have changed since they were indexed."""
+    indexed = raw_files(index)
+    return [name for name, sha256 in _digests(root, list(indexed)).items() if indexed[name] != sha256]

@@ -1,4 +1,4 @@
-"""Files fetched over HTTP: from the first mirror that has them, continued where an earlier attempt broke off."""
+"""Downloads over HTTP from the first mirror that has a file, resumed where an earlier attempt was interrupted."""
 
 import json
 import os
@@ -20,14 +20,14 @@ from recompose.digest import sha256_file
 from recompose.errors import DownloadError
 
 _CHUNK = 2**17
-_TIMEOUT_S = (10.0, 60.0)  # to connect, and between two pieces of the answer
-_RETRY_WAITS_S = (1.0, 3.0, 10.0)  # as long as no new bytes arrive; then the mirror is given up
+_TIMEOUT_S = (10.0, 60.0)  # to connect, and between two chunks of the answer
+_RETRY_WAITS_S = (1.0, 3.0, 10.0)  # while no new bytes arrive; then the next mirror is tried
 _LINE_EVERY_S = 10.0  # between two lines of progress where stderr is no terminal
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a file has to be, and which file says so."""
+    """The expected digest and size of a file, and the file that specifies them."""
 
     sha256: str
     size: int | None = None
@@ -35,20 +35,22 @@ class Expected:
 
 
 class _MirrorFailed(Exception):  # noqa: N818 - never leaves this module
-    """Why a mirror does not deliver."""
+    """The reason why a mirror does not deliver a file."""
 
 
 class _Interrupted(_MirrorFailed):
-    """A failure that another attempt at the same mirror may get past."""
+    """A failure that another attempt at the same mirror may overcome."""
 
 
 def download(urls: Sequence[str], target: Path, expected: Expected | None = None) -> None:
-    """Fetches ``target`` from the first of the mirrors ``urls`` that delivers it; returns at once if it is there.
+    """Download ``target`` from the first of the mirrors ``urls`` that delivers it; return at once if it exists.
 
-    What has arrived is kept in ``<target>.part`` and continued by the next call, at the mirror it came from as long
-    as that has the same version of the file. ``target`` is sure to be what is expected, where something is: other
-    files that mirrors deliver are set aside as ``<target>.mismatch``, and those that have another size to begin with
-    are not fetched. Raises ``DownloadError`` when no mirror delivers, and when ``target`` exists and is another file.
+    Partial content is stored in ``<target>.part``. The next call resumes it at the mirror that it came from, as long as
+    that mirror serves the same version of the file. A file other than the expected one is never stored as ``target``:
+    it is moved to ``<target>.mismatch``. A mirror whose file has another size is skipped before the transfer.
+
+    Raises:
+        DownloadError: no mirror delivers the file, or ``target`` exists and is another file.
     """
     if target.exists():
         _check_existing(target, expected)
@@ -57,7 +59,7 @@ def download(urls: Sequence[str], target: Path, expected: Expected | None = None
     part = _Part(target, expected)
     failures = []
     with requests.Session() as session:
-        for url in part.begun_first(urls):
+        for url in part.order_mirrors(urls):
             try:
                 _fetch(session, url, part)
                 _deliver(part, target, expected)
@@ -68,45 +70,45 @@ def download(urls: Sequence[str], target: Path, expected: Expected | None = None
 
 
 def _total_failure(target: Path, expected: Expected | None, failures: Sequence[str]) -> str:
-    what_went_wrong = failures or ["  no mirror is known"]
+    reasons = failures or ["  no mirror is known"]
     size = f"{expected.size:,} bytes with " if expected and expected.size is not None else ""
     which = f"; {expected.source} expects {size}the sha256 {expected.sha256}" if expected else ""
-    way_out = f"To go on, put the file at {target} by hand{which}."
-    return "\n".join([f"{target.name} could not be downloaded:", *what_went_wrong, way_out])
+    remedy = f"To go on, put the file at {target} by hand{which}."
+    return "\n".join([f"{target.name} could not be downloaded:", *reasons, remedy])
 
 
 def _check_existing(target: Path, expected: Expected | None) -> None:
-    if expected and (other := _otherwise(target, expected)):
+    if expected and (difference := _difference(target, expected)):
         raise DownloadError(
-            f"{target} has {other}. Move it away or delete it, and it is downloaded again; or correct "
-            f"{expected.source}, where this is the right file."
+            f"{target} has {difference}. Move or delete it to download it again; or correct {expected.source} if this "
+            "file is the right one."
         )
 
 
-def _otherwise(path: Path, expected: Expected) -> str:
-    """What a file has that is not expected of it, beside what is; empty where it is the expected one."""
+def _difference(path: Path, expected: Expected) -> str:
+    """Describe how a file differs from the expected one; empty where it does not."""
     size = path.stat().st_size
     if expected.size is not None and expected.size != size:
         return f"{size:,} bytes, where {expected.source} expects {expected.size:,}"
-    digest, wanted = sha256_file(path), expected.sha256.lower()
-    if digest != wanted:
-        return f"{size:,} bytes with the sha256 {digest}, where {expected.source} expects the sha256 {wanted}"
+    digest, expected_digest = sha256_file(path), expected.sha256.lower()
+    if digest != expected_digest:
+        return f"{size:,} bytes with the sha256 {digest}, where {expected.source} expects the sha256 {expected_digest}"
     return ""
 
 
 def _deliver(part: "_Part", target: Path, expected: Expected | None) -> None:
-    """Makes a whole part the target, or sets it aside if it is not the expected file."""
-    if expected and (other := _otherwise(part.path, expected)):
+    """Rename a complete part to the target, or move it aside if it is not the expected file."""
+    if expected and (difference := _difference(part.path, expected)):
         aside = target.with_name(target.name + ".mismatch")
         part.move_to(aside)
-        raise _MirrorFailed(f"delivered {other}; it is kept as {aside}")
+        raise _MirrorFailed(f"delivered {difference}; stored as {aside}")
     with part.path.open("rb+") as file:
         os.fsync(file.fileno())
     part.move_to(target)
 
 
 class _Part:
-    """What has arrived of a file, with a note beside it: of which version of which remote file it is the beginning."""
+    """The partial content of a file, and a note that names the version and the URL of the remote file."""
 
     def __init__(self, target: Path, expected: Expected | None) -> None:
         self.name, self.expected = target.name, expected
@@ -117,12 +119,12 @@ class _Part:
     def size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def begun_first(self, urls: Sequence[str]) -> list[str]:
-        """The mirrors in order, but first the one that can continue this part."""
+    def order_mirrors(self, urls: Sequence[str]) -> list[str]:
+        """Return the mirrors in order, but first the one that can resume this part."""
         return sorted(urls, key=lambda url: self.version_from(url) is None)
 
     def version_from(self, url: str) -> str | None:
-        """The validator with which ``url`` may continue this part; None where it has to be begun anew."""
+        """Return the validator with which ``url`` may resume this part; None where it has to start over."""
         try:
             note = json.loads(self._note.read_text())
             return note["version"] if note["url"] == url and self.size > 0 else None
@@ -130,7 +132,7 @@ class _Part:
             return None  # no note, or a broken one
 
     def begin(self, url: str, version: str | None) -> None:
-        self.path.write_bytes(b"")  # before the note: old bytes must never stand under a new version
+        self.path.write_bytes(b"")  # before the note: old bytes must never carry a new version
         self._note.write_text(json.dumps({"url": url, "version": version}))
 
     def discard(self) -> None:
@@ -143,7 +145,7 @@ class _Part:
 
 
 def _fetch(session: requests.Session, url: str, part: _Part) -> None:
-    """Completes the part from one mirror, with new attempts as long as they get further or waits are left."""
+    """Complete the part from one mirror, with new attempts as long as they make progress or waits remain."""
     furthest = part.size
     waits = iter(_RETRY_WAITS_S)
     while True:
@@ -161,17 +163,17 @@ def _fetch(session: requests.Session, url: str, part: _Part) -> None:
 
 
 def _request(session: requests.Session, url: str, part: _Part) -> None:
-    """Asks the mirror once for what the part lacks and appends the answer; returns when the part is whole."""
+    """Request the missing bytes of the part once and append the answer; return when the part is complete."""
     version = part.version_from(url)
     headers = {"Accept-Encoding": "identity"}  # a range of a compressed answer would not fit the bytes on disk
     if version is not None:
         headers |= {"Range": f"bytes={part.size}-", "If-Range": version}
-    with _naming_failures(), session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as response:
+    with _translate_errors(), session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as response:
         if version is not None and response.status_code in (206, 416):
             if not _continues(response, part, version):
                 part.discard()
-                raise _Interrupted("the answer does not continue what had arrived, which is dropped")
-            if response.status_code == 416:  # "nothing after that": the part was whole already
+                raise _Interrupted("the answer does not continue the stored part, which is discarded")
+            if response.status_code == 416:  # no bytes after these: the part is complete
                 return
         else:
             _check_status(response)
@@ -181,13 +183,13 @@ def _request(session: requests.Session, url: str, part: _Part) -> None:
 
 
 @contextmanager
-def _naming_failures() -> Iterator[None]:
-    """Sorts what goes wrong on the network into failures that pass and failures that stay."""
+def _translate_errors() -> Iterator[None]:
+    """Sort network errors into temporary and permanent failures."""
     try:
         yield
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
         raise _Interrupted(f"connection failed: {error}") from error
-    except requests.RequestException as error:  # among them addresses and redirects that are not http or https
+    except requests.RequestException as error:  # for example URLs and redirects that are not http or https
         raise _MirrorFailed(str(error)) from error
 
 
@@ -200,8 +202,8 @@ def _check_status(response: requests.Response) -> None:
 
 
 def _check_offer(response: requests.Response, expected: Expected | None) -> None:
-    """Turns down, before anything is fetched, what cannot be the file."""
-    if response.headers.get("Content-Type", "").startswith("text/html"):  # an error or a login, with status 200
+    """Refuse an answer that cannot be the file, before its content is transferred."""
+    if response.headers.get("Content-Type", "").startswith("text/html"):  # an error or login page with status 200
         raise _MirrorFailed("answered with a web page in place of the file")
     size, total = expected.size if expected else None, _total(response, 0)
     if expected and size is not None and total is not None and size != total:
@@ -209,7 +211,7 @@ def _check_offer(response: requests.Response, expected: Expected | None) -> None
 
 
 def _version(response: requests.Response) -> str | None:
-    """The validator that tells this version of the file from others, byte for byte; weak ETags do not."""
+    """Return the validator that identifies this version of the file byte for byte; weak ETags do not."""
     etag = response.headers.get("ETag")
     if etag and not etag.startswith("W/"):
         return etag
@@ -217,7 +219,7 @@ def _version(response: requests.Response) -> str | None:
 
 
 def _continues(response: requests.Response, part: _Part, version: str) -> bool:
-    """Whether a 206 or 416 fits the part: not every server that knows Range also heeds If-Range."""
+    """Return whether a 206 or 416 fits the part: some servers know Range but ignore If-Range."""
     start, total = _content_range(response)
     if response.status_code == 416:
         return total == part.size
@@ -225,7 +227,7 @@ def _continues(response: requests.Response, part: _Part, version: str) -> bool:
 
 
 def _content_range(response: requests.Response) -> tuple[int | None, int | None]:
-    """The first byte and the total size in ``Content-Range: bytes 5-9/10`` or ``bytes */10``, where given."""
+    """Return the first byte and the total size of ``Content-Range: bytes 5-9/10`` or ``bytes */10``, where present."""
     match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", response.headers.get("Content-Range", ""))
     if match is None:
         return None, None
@@ -245,7 +247,7 @@ def _append(response: requests.Response, part: _Part) -> None:
 
 
 def _total(response: requests.Response, done: int) -> int | None:
-    """The size of the whole file of which ``done`` bytes are here, as far as the server says."""
+    """Return the size of the whole file, of which ``done`` bytes are stored, if the server states it."""
     _, total = _content_range(response)
     if total is not None:
         return total
@@ -254,7 +256,7 @@ def _total(response: requests.Response, done: int) -> int | None:
 
 
 def _progress(name: str, done: int, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
-    """Shows on stderr how the download comes along; gives a function to call with the size of each new piece."""
+    """Show the progress of the download on stderr; yield a function that takes the size of each new chunk."""
     return _bar(name, done, total) if sys.stderr.isatty() else _lines(name, done, total)
 
 

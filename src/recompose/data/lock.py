@@ -1,7 +1,7 @@
-"""``archives.lock``: what published files were when they were first used, by their places below ``data``.
+"""``archives.lock``: sizes and digests of published files at their first use, by their paths below ``data``.
 
-It lies beside ``data``, in the project's folder, and is committed. It is no part of a recipe: entries that are added,
-mended or removed make nothing stale.
+It lies beside ``data``, in the project's folder, and is committed. It is no part of a recipe: adding, correcting or
+removing an entry makes nothing stale.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ LOCK = "archives.lock"
 
 
 class Content(Section):
-    """What a file was."""
+    """The size and digest of a file."""
 
     bytes: Annotated[int, Field(ge=0)]
     sha256: Digest
@@ -29,19 +29,19 @@ _CONTENTS = TypeAdapter(dict[str, Content])
 
 
 def content_of(path: Path) -> Content:
-    """What a file is."""
+    """Return the size and digest of a file."""
     return Content(bytes=path.stat().st_size, sha256=sha256_file(path))
 
 
-def alone(data: Path, name: str) -> FileLock:
-    """Keeps other processes, also of other machines that share ``data``, from what is called ``name``."""
+def file_lock(data: Path, name: str) -> FileLock:
+    """Return a lock on ``name`` that holds for all processes, also on other machines that share ``data``."""
     path = data / ".locks" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     return FileLock(path)
 
 
-def recorded(data: Path) -> dict[str, Content]:
-    """What files below ``data`` were when they were first used, by their places there; empty where none was yet.
+def lock_entries(data: Path) -> dict[str, Content]:
+    """Return the recorded sizes and digests of files by their paths below ``data``; empty where none is recorded.
 
     Raises:
         DataError: the lock cannot be read.
@@ -55,13 +55,13 @@ def recorded(data: Path) -> dict[str, Content]:
         first = error.errors()[0]
         fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
         raise DataError(
-            f"{path} is not a list of files with their bytes and sha256 ({fault}): `git checkout -- {LOCK}` brings "
-            "back the committed one; where a merge left its marks in it, keep the entries of both sides"
+            f"{path} is not a list of files with their bytes and sha256 ({fault}): restore it with `git checkout -- "
+            f"{LOCK}`; if a merge left conflict markers in it, keep the entries of both sides"
         ) from None
 
 
 def record(data: Path, place: str, content: Content) -> None:
-    """Write down what the file at a place is, in place of what was written of it before."""
-    with alone(data, LOCK):
-        entries = recorded(data) | {place: content}
+    """Record the size and digest of the file at a path, replacing an earlier entry."""
+    with file_lock(data, LOCK):
+        entries = lock_entries(data) | {place: content}
         write_json(data.parent / LOCK, {name: entries[name].model_dump() for name in sorted(entries)})

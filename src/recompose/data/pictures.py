@@ -1,4 +1,4 @@
-"""Images as they are shown: files, or parts of them. Imported without torch."""
+"""Images as they are displayed: files, or regions of them. Imported without torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,20 +14,20 @@ Box = tuple[int, int, int, int]  # left, top, right, bottom, in pixels
 
 @dataclass(frozen=True)
 class Picture:
-    """An image as it is shown: a file below the root of raw files, or a part of it."""
+    """An image as it is displayed: a file below the root of raw files, or a region of it."""
 
     path: str
-    box: Box | None = None  # what it is cropped to; None: nothing is
-    squeezed: bool = False  # into a square, in place of being cropped to its middle
+    box: Box | None = None  # the region; None: the whole image
+    squeezed: bool = False  # into a square, instead of a centre crop
 
     def open(self, root: Path) -> Image.Image:
-        """The image, decoded.
+        """Return the decoded image.
 
-        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red. What of a box is beyond the image
-        is black, as in released code that crops: boxes of Visual Genome go a little beyond.
+        A file ``.npy`` holds [height, width, 3] bytes in the order blue, green, red. The part of a box beyond the image
+        is black, as in released code that crops: boxes of Visual Genome reach a little beyond.
 
         Raises:
-            DataError: the file is outside of the root, or is no readable image, or the box is beside it.
+            DataError: the file is outside of the root, is no readable image, or the box lies outside the image.
         """
         if not is_inside(self.path):
             raise DataError(f"{self.path!r} is no path inside the folder of raw files")
@@ -36,13 +36,13 @@ class Picture:
             image = _from_array(file) if file.suffix == ".npy" else _from_file(file)
         except Exception as error:  # the decoder of a broken file may raise anything
             raise DataError(f"{file} is no readable image: {str(error) or type(error).__name__}") from None
-        return image if self.box is None else _cropped(image, self.box, file)
+        return image if self.box is None else _crop(image, self.box, file)
 
 
-def _cropped(image: Image.Image, box: Box, file: Path) -> Image.Image:
-    left, top, right, bottom = box
-    beside = left >= image.width or top >= image.height or right <= 0 or bottom <= 0
-    if beside or left >= right or top >= bottom:
+def _crop(image: Image.Image, box: Box, file: Path) -> Image.Image:
+    x, y, right, bottom = box
+    outside = x >= image.width or y >= image.height or right <= 0 or bottom <= 0
+    if outside or x >= right or y >= bottom:
         raise DataError(f"{file}: the box {list(box)} is not in the image of {image.width} x {image.height} pixels")
     try:
         return image.crop(box)

@@ -1,4 +1,4 @@
-"""A data set's folder, drawn, or unpacked from published archives."""
+"""A data set's folder, generated, or unpacked from published archives."""
 
 import shutil
 from collections.abc import Callable, Iterable
@@ -15,25 +15,25 @@ from recompose.progress import say
 
 
 def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
-    """Draw a data set into its folder where it is not there yet, all of it or nothing.
+    """Generate a data set into its folder unless it exists, all of it or nothing.
 
     Args:
-        draw: from a folder and what the recipe's document says, such as a ``seed``, to a data set in that folder.
+        draw: generates a data set in a folder from the values of the recipe's document, such as a ``seed``.
         recipe: of the data set.
         root: the data set's folder.
     """
     if not root.exists():
-        say(f"{root.name}: drawing")
+        say(f"{root.name}: generating")
         partial = fresh_folder(root.with_name(root.name + ".partial"))
         draw(partial, **{name: value for name, value in recipe.document.items() if name != "adapter"})
         partial.rename(root)
 
 
-def brought_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:
-    """A published file in ``data/archives`` for the block that reads it, downloaded where it is not there yet.
+def open_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:
+    """Return a context with the path of a published file in ``data/archives``, downloaded unless it exists.
 
     Raises:
-        DownloadError: no mirror delivers it, or what is there is another file.
+        DownloadError: no mirror delivers it, or the existing file is another one.
     """
     return verified_download(data, f"archives/{archive.file}", archive.urls, archive.sha256)
 
@@ -50,29 +50,29 @@ def unpack(
     """Unpack a data set's archives and arrange them into its folder, all of it or nothing.
 
     Args:
-        archives: what it is published as.
-        data: where archives are kept.
+        archives: the published archives.
+        data: the folder that stores archives.
         root: the data set's folder.
         arrange: from a folder of unpacked archives, ``0``, ``1`` and so on, to the data set's folder.
-        mark: the file that tells that the folder is whole.
-        layout: what the folder holds, for messages.
-        files: what is published beside the archives and is none; it lies beside the unpacked ones.
+        mark: the file whose presence means that the folder is complete.
+        layout: the contents of the folder, for messages.
+        files: published files that are not archives; they are copied beside the unpacked ones.
 
     Raises:
-        DataError, DownloadError: the folder is there but not whole, or what came is not the data set.
+        DataError, DownloadError: the folder exists but is incomplete, or the archives do not hold the data set.
     """
     if root.exists():
         raise DataError(
-            f"{root} is there but lacks {mark}. Put a whole data set there ({layout}), "
-            "or remove the folder to have it unpacked from its archives."
+            f"{root} exists but lacks {mark}. Put a complete data set there ({layout}), "
+            "or remove the folder to unpack it from its archives."
         )
     unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
     try:
         for file in files:
-            with brought_archive(file, data) as path:
+            with open_archive(file, data) as path:
                 shutil.copyfile(path, unpacked / file.file)
         for number, archive in enumerate(archives):
-            with brought_archive(archive, data) as path:
+            with open_archive(archive, data) as path:
                 say(f"{archive.file}: unpacking")
                 extract(path, unpacked / str(number))
     except DownloadError as error:

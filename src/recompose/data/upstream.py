@@ -1,8 +1,8 @@
-"""Files that upstream publishes, below ``data``: fetched where they are not there, and held to what they were.
+"""Files published upstream, below ``data``: downloaded unless they exist, and verified against their first use.
 
-Whatever is first read without complaint, downloaded or put there by hand, is trusted, and its size and digest are
-recorded. From then on no other file is taken for it, here or where the lock was committed to. A digest in params.yaml
-goes before that.
+The first file that is read without an error, downloaded or added by hand, is trusted, and its size and digest are
+recorded. From then on no other file is accepted in its place, here or where the lock was committed to. A digest in
+params.yaml has precedence.
 """
 
 import os
@@ -11,67 +11,65 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recompose.data.download import Expected, download
-from recompose.data.lock import LOCK, Content, alone, content_of, record, recorded
+from recompose.data.lock import LOCK, Content, content_of, file_lock, lock_entries, record
 from recompose.errors import DataError
 from recompose.progress import say
 
 PARAMETERS = "params.yaml"
-MIRROR = "RECOMPOSE_MIRROR"  # the address of a server of one's own, whose files lie as they do below ``data``
+MIRROR = "RECOMPOSE_MIRROR"  # the URL of the user's own server, with the same layout as ``data``
 
 
 @contextmanager
 def verified_download(data: Path, place: str, urls: Sequence[str], sha256: str | None) -> Iterator[Path]:
-    """A published file for the block that reads it: its path, once it is there and is what it has to be.
+    """Yield the path of a published file once it exists and is verified.
 
     Args:
         data: the folder of all raw inputs.
-        place: of the file below it, such as ``archives/cgqa.zip``.
-        urls: where upstream publishes it.
-        sha256: its digest, where params.yaml gives one.
+        place: the path of the file below it, such as ``archives/cgqa.zip``.
+        urls: the URLs that upstream publishes it at.
+        sha256: its digest, if params.yaml has one.
 
     Raises:
-        DownloadError: no mirror delivers it, or what is there is another file.
-        DataError: the block's own, with what is known of the file.
+        DownloadError: no mirror delivers it, or the existing file is another one.
+        DataError: the block's own, with a description of the file.
     """
     path = data / place
-    with alone(data, place):  # files are shared, and wanted side by side
-        before = recorded(data).get(place)
+    with file_lock(data, place):  # concurrent calls may need the same file
+        before = lock_entries(data).get(place)
         expected = expectation(before, sha256)
         download(mirrors(place, urls), path, expected)
     try:
         yield path
     except DataError as error:
-        raise type(error)(f"{error}\n{_known(path, expected)}") from None
+        raise type(error)(f"{error}\n{_describe_unusable(path, expected)}") from None
     if before is None or before.sha256 != (sha256 or before.sha256):
         content = content_of(path)
         record(data, place, content)
-        say(f"{LOCK}: {place} is recorded, {content.bytes:,} bytes: commit it, and no other file is taken for it")
+        say(f"{LOCK}: {place} is recorded, {content.bytes:,} bytes; commit {LOCK} so that no other file is accepted")
 
 
 def expectation(before: Content | None, sha256: str | None) -> Expected | None:
-    """What a file has to be, from what is recorded of it and the digest that params.yaml gives; None where nothing
-    is known.
-    """
+    """Return the expected content of a file by its record and the digest in params.yaml; None without either."""
     if sha256 is not None:
         return Expected(sha256, before.bytes if before and before.sha256 == sha256 else None, PARAMETERS)
     return Expected(before.sha256, before.bytes, LOCK) if before else None
 
 
 def mirrors(place: str, urls: Sequence[str]) -> list[str]:
-    """Where a file may be had: from the server of one's own first, where one is named."""
-    own = os.environ.get(MIRROR, "").rstrip("/")
-    return [*([f"{own}/{place}"] if own else []), *urls]
+    """Return the URLs of a file: first on the user's own server, if one is set."""
+    server = os.environ.get(MIRROR, "").rstrip("/")
+    return [*([f"{server}/{place}"] if server else []), *urls]
 
 
-def _known(path: Path, expected: Expected | None) -> str:
-    """What is known of a file that cannot be used, and what to do."""
+def _describe_unusable(path: Path, expected: Expected | None) -> str:
+    """Describe a file that cannot be used, and the remedy."""
     size = f"{path} has {path.stat().st_size:,} bytes"
     if expected is None:
         return (
-            f"{size}; neither {LOCK} nor {PARAMETERS} says how many it should have. Delete it, and it is downloaded "
-            "again, or put the right one there."
+            f"{size}; neither {LOCK} nor {PARAMETERS} has its expected size. Delete it to download it again, or put "
+            "the right one there."
         )
     return (
-        f"{size} and the sha256 {expected.sha256}, as {expected.source} expects: that is of a file that is no good. "
-        f"Delete the file, correct {expected.source}, and it is downloaded again."
+        f"{size} and the sha256 {expected.sha256}, as {expected.source} expects, but the file is unusable. Delete the "
+        f"file and correct {expected.source}; then it is downloaded again."
     )

@@ -1,7 +1,7 @@
-"""Draws creatures put together from parts: a body with a head, a tail and feet, each with a look of its own.
+"""Generator of creatures composed of parts: a body with a head, a tail and feet, each with its own look.
 
-What a creature looks like is a value for each aspect of it. Parts are drawn as the objects of scenes are, and about as
-large, so that a tower that was pretrained on scenes sees in a region of the picture what it knows.
+A creature's look is a value for each of its aspects. Parts are drawn like the objects of scenes and are about as large,
+so that a tower pretrained on scenes recognises the regions of the picture.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from recompose.synthetic.looks import SCENES, Colour
 from recompose.synthetic.objects import CANVAS as TILE
 from recompose.synthetic.objects import COLOURS, OBJECTS, TEXTURES, draw_object
 
-CANVAS = 192  # pictures are drawn at this size and halved, which smooths their edges
+CANVAS = 192  # pictures are drawn at this size and halved for smooth edges
 SIZE = 96  # of a finished picture
 
-# aspect of a creature -> its values; an aspect that a creature lacks is not drawn, or drawn as no value is
+# aspect of a creature -> its values; an absent aspect is not drawn, or drawn unlike any value
 ASPECTS: dict[str, tuple[str, ...]] = {
     "body_shape": ("circle", "square", "heart", "house"),
     "body_colour": ("red", "blue", "green", "golden"),
@@ -34,8 +34,8 @@ BODY, HEAD, TAIL = 24, 23, 23  # radii of a creature that is neither small nor l
 FOOT = 5
 FEET = {"two": 2, "four": 4}
 BORDERS: dict[str, Colour] = {"dark": (20, 20, 25), "pale": (245, 245, 240)}
-CLUTTER = (12, 24)  # the fewest and the most things on a ground
-CONTRAST = 40  # of what clutters a ground, per channel
+CLUTTER = (12, 24)  # the fewest and the most shapes on a ground
+CONTRAST = 40  # of shapes on a ground, per channel
 STRAYS = (1, 4)  # the fewest and the most objects that belong to no creature
 
 Values = Mapping[str, str]  # aspect -> value
@@ -46,19 +46,19 @@ def _between(rng: Random, low: int, high: int) -> int:
     return low + rng.randrange(high - low + 1)
 
 
-def _mixed(rng: Random, low: int, high: int) -> Colour:
+def _random_colour(rng: Random, low: int, high: int) -> Colour:
     return rng.randrange(low, high), rng.randrange(low, high), rng.randrange(low, high)
 
 
 def _near(colour: Colour, rng: Random) -> Colour:
-    """A colour that hardly stands out from another, which has no channel at an end of its range."""
+    """Return a colour that hardly differs from another one, which has no channel at an end of its range."""
     r, g, b = (channel + rng.randrange(-CONTRAST, CONTRAST + 1) for channel in colour)
     return r, g, b
 
 
 def _ground(rng: Random) -> Image.Image:
-    """A ground of blocks, discs and lines that hardly stand out from it."""
-    colour = _mixed(rng, *SCENES.ground)
+    """Draw a ground of blocks, discs and lines of low contrast."""
+    colour = _random_colour(rng, *SCENES.ground)
     picture = Image.new("RGB", (CANVAS, CANVAS), colour)
     pen = ImageDraw.Draw(picture)
     for _ in range(_between(rng, *CLUTTER)):
@@ -77,15 +77,15 @@ def _ground(rng: Random) -> Image.Image:
 def _draw_part(
     picture: Image.Image, name: str, states: tuple[str, ...], centre: Point, radius: int, rng: Random, border: str = ""
 ) -> None:
-    """Draw an object around a point of a large picture, on a tile cut out of it, with a border where one is named."""
+    """Draw an object around a point of a large picture, on a tile cut out of it, with a border if one is named."""
     corner = (centre[0] - TILE // 2, centre[1] - TILE // 2)
     before = picture.crop((*corner, corner[0] + TILE, corner[1] + TILE))
     tile = before.copy()
     draw_object(tile, name, states, (TILE // 2, TILE // 2), radius, rng)
     if border:
-        drawn = ImageChops.difference(before, tile).convert("L").point(lambda value: 255 if value else 0)
-        around = drawn.filter(ImageFilter.BoxBlur(3)).point(lambda value: 255 if value > 12 else 0)
-        tile.paste(BORDERS[border], mask=ImageChops.subtract(around, drawn))
+        silhouette = ImageChops.difference(before, tile).convert("L").point(lambda value: 255 if value else 0)
+        outline = silhouette.filter(ImageFilter.BoxBlur(3)).point(lambda value: 255 if value > 12 else 0)
+        tile.paste(BORDERS[border], mask=ImageChops.subtract(outline, silhouette))
     picture.paste(tile, corner)
 
 
@@ -106,15 +106,15 @@ def _draw_feet(picture: Image.Image, count: int, centre: Point, radius: int, rng
 
 
 def _states(values: Values, *aspects: str) -> tuple[str, ...]:
-    """The values of these aspects that a creature has."""
+    """Return the values of these aspects that a creature has."""
     return tuple(values[aspect] for aspect in aspects if aspect in values)
 
 
 def draw_creature(values: Values, rng: Random) -> Image.Image:
-    """A creature [SIZE x SIZE] over a cluttered ground, somewhere near the middle, its tail to the left or the right.
+    """Draw a creature [SIZE x SIZE] over a cluttered ground, near the middle, its tail to the left or the right.
 
-    ``values`` holds what the creature has of ``ASPECTS``: at least ``body_shape``. What no value says (the
-    colour of the tail, and that of a part that has none) is drawn at random.
+    ``values`` holds the creature's values of ``ASPECTS``, at least ``body_shape``. Looks without a value (the colour of
+    the tail, and of a part without a colour) are random.
     """
     picture = _ground(rng)
     _draw_strays(picture, rng)

@@ -1,9 +1,8 @@
-"""How collections of pictures look: the captioned scenes, and a data set that shows the same things as another camera
-would.
+"""Looks of collections of pictures: the captioned scenes, and a data set of the same objects from another camera.
 
-A tower that was pretrained on scenes knows the words of a data set, but has met what they name in another palette,
-grain, ground and light. What remains of its knowledge, and what training has to adapt, is the point of a data set that
-is not the pretraining's own.
+A tower that was pretrained on scenes knows the words of a data set, but has seen their objects with another palette,
+grain, ground and light. A data set other than the pretraining's own shows how much of that knowledge transfers, and
+what training has to adapt.
 """
 
 from collections.abc import Mapping
@@ -14,15 +13,15 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Look:
-    """What all pictures of a collection share."""
+    """The properties that all pictures of a collection share."""
 
-    palette: Mapping[str, Colour]  # what its named colours are
-    ground: tuple[int, int]  # the channels of grounds, from and below
-    clutter: tuple[int, int]  # the fewest and the most things on a ground
-    grain: int = 100  # of textures, in percent: above 100 coarser
-    turn: int = 0  # steps of a full turn by which angles and tints that belong to a kind of object are moved
-    tilt: int = 0  # steps of a full turn by which objects stand askew
-    light: Colour = (100, 100, 100)  # percent of each channel that it lets through
+    palette: Mapping[str, Colour]  # name of a colour -> its channels
+    ground: tuple[int, int]  # the range of the channels of grounds, the end excluded
+    clutter: tuple[int, int]  # the fewest and the most shapes on a ground
+    grain: int = 100  # of textures, in percent; above 100 is coarser
+    turn: int = 0  # offset of the angles and tints of each kind of object, in steps of a full turn
+    tilt: int = 0  # rotation of objects, in steps of a full turn
+    light: Colour = (100, 100, 100)  # transmitted percent of each channel
     blur: int = 0  # radius, in pixels of the canvas
 
 

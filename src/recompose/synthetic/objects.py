@@ -1,4 +1,6 @@
-"""Draws objects in states, in integers and with Pillow only, so that a seed gives the same picture on every machine."""
+"""Generator of objects in states, with integers and Pillow only, so that a seed gives the same picture on every
+machine.
+"""
 
 import functools
 import math
@@ -10,9 +12,9 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from recompose.synthetic.looks import SCENES, Colour, Look
 
-CANVAS = 64  # pictures are drawn at this size and halved, which smooths their edges
+CANVAS = 64  # pictures are drawn at this size and halved for smooth edges
 SIZE = 32  # of a finished picture
-UNIT = 100  # outlines live on a grid from -UNIT to UNIT
+UNIT = 100  # outlines have coordinates from -UNIT to UNIT
 STEPS = 96  # steps in a full turn
 SPOT_TRIES = 20
 SINES = [round(1024 * math.sin(2 * math.pi * step / STEPS)) for step in range(STEPS)]
@@ -29,12 +31,12 @@ def _cosine(step: int) -> int:
 
 
 def _radial(radii: list[int], start: int = -STEPS // 4) -> Outline:
-    """Points at these distances from the middle, evenly around it, beginning at the top."""
+    """Return points at these distances from the middle, evenly around it, starting at the top."""
     steps = [start + index * STEPS // len(radii) for index in range(len(radii))]
     return [(_cosine(s) * r // 1024, _sine(s) * r // 1024) for s, r in zip(steps, radii, strict=True)]
 
 
-def _scaled(outline: Outline, percent: int, right: int = 0) -> Outline:
+def _scale(outline: Outline, percent: int, right: int = 0) -> Outline:
     return [(x * percent // 100 + right, y * percent // 100) for x, y in outline]
 
 
@@ -57,8 +59,8 @@ OBJECTS: dict[str, tuple[Outline, Outline]] = {
         ],
         [],
     ),
-    "ring": (_CIRCLE, _scaled(_CIRCLE, 48)),
-    "moon": (_CIRCLE, _scaled(_CIRCLE, 82, right=42)),
+    "ring": (_CIRCLE, _scale(_CIRCLE, 48)),
+    "moon": (_CIRCLE, _scale(_CIRCLE, 82, right=42)),
     "arrow": ([(-95, -28), (10, -28), (10, -75), (98, 0), (10, 75), (10, 28), (-95, 28)], []),
     "drop": ([(0, -100), (38, -30), (58, 20), (48, 62), (18, 88), (-18, 88), (-48, 62), (-58, 20), (-38, -30)], []),
     "house": ([(0, -95), (95, -15), (68, -15), (68, 85), (-68, 85), (-68, -15), (-95, -15)], []),
@@ -70,30 +72,30 @@ COLOURS = SCENES.palette
 
 @dataclass
 class Patch:
-    """An object while it is drawn: its fill and mask, the ground below it, and the look its kind gives to states."""
+    """An object while it is drawn: its fill and mask, the ground below it, and how its kind renders states."""
 
     fill: Image.Image
     mask: Image.Image
     ground: Image.Image
     colour: Colour
-    turn: int  # a step of the full turn that belongs to the kind of object: its own angle, spacing and tint
+    turn: int  # the step of the full turn of this kind of object: its angle, spacing and tint
     rng: Random
     look: Look
 
     def grain(self, pixels: int) -> int:
-        """A width or a spacing of a texture, as coarse as the look has it."""
+        """Return the width or spacing of a texture, scaled by the grain of the look."""
         return max(1, pixels * self.look.grain // 100)
 
     def shade(self, percent: int) -> Colour:
-        """The object's colour, darker below 100 and lighter above."""
+        """Return the object's colour, darker below 100 and lighter above."""
         r, g, b = (min(255, max(0, channel * percent // 100 + max(0, percent - 100) // 2)) for channel in self.colour)
         return r, g, b
 
     def spot(self) -> tuple[int, int]:
-        """A random point on the object: the last of a few tries in its box where none hits."""
-        left, top, right, bottom = self.mask.getbbox() or (0, 0, CANVAS, CANVAS)
+        """Return a random point on the object: the last of a few tries in its box if none hits."""
+        x, y, right, bottom = self.mask.getbbox() or (0, 0, CANVAS, CANVAS)
         for _ in range(SPOT_TRIES):
-            point = (self.rng.randrange(left, right), self.rng.randrange(top, bottom))
+            point = (self.rng.randrange(x, right), self.rng.randrange(y, bottom))
             if self.mask.getpixel(point):
                 break
         return point
@@ -104,7 +106,7 @@ class Patch:
 
 @functools.cache
 def _stripes(step: int, width: int, gap: int) -> Image.Image:
-    """Parallel bars at an angle, on a canvas twice as large as needed so that a crop of it has any phase."""
+    """Return parallel bars at an angle, on a canvas twice as large as needed so that a crop of it has any phase."""
     mask = Image.new("L", (2 * CANVAS, 2 * CANVAS))
     pen = ImageDraw.Draw(mask)
     dx, dy = _cosine(step), _sine(step)
@@ -131,23 +133,23 @@ def _window(pattern: Image.Image, rng: Random) -> Image.Image:
     return pattern.crop((x, y, x + CANVAS, y + CANVAS))
 
 
-def _striped(patch: Patch) -> None:
+def _paint_striped(patch: Patch) -> None:
     patch.stamp(patch.shade(40), _window(_stripes(patch.turn * 2, patch.grain(4), patch.grain(5)), patch.rng))
 
 
-def _dotted(patch: Patch) -> None:
+def _paint_dotted(patch: Patch) -> None:
     patch.stamp(
         patch.shade(170), _window(_dots(patch.turn, patch.grain(2), patch.grain(8 + patch.turn % 3)), patch.rng)
     )
 
 
-def _checkered(patch: Patch) -> None:
+def _paint_checkered(patch: Patch) -> None:
     bars = _window(_stripes(patch.turn, patch.grain(6), patch.grain(6)), patch.rng)
     across = _window(_stripes(patch.turn + STEPS // 4, patch.grain(6), patch.grain(6)), patch.rng)
     patch.stamp(patch.shade(45), ImageChops.difference(bars, across))
 
 
-def _scratched(patch: Patch) -> None:
+def _paint_scratched(patch: Patch) -> None:
     pen = ImageDraw.Draw(patch.fill)
     for _ in range(6 + patch.turn % 4):
         x, y = patch.spot()
@@ -157,44 +159,44 @@ def _scratched(patch: Patch) -> None:
         pen.line([(x, y), end], fill=patch.shade(165), width=2)
 
 
-def _glossy(patch: Patch) -> None:
+def _paint_glossy(patch: Patch) -> None:
     depth = 4 + patch.turn // 5 % 3
     shadow = patch.mask.transform(patch.mask.size, Image.Transform.AFFINE, (1, 0, -depth, 0, 1, -depth))
     shine = ImageChops.subtract(patch.mask.filter(ImageFilter.MinFilter(3)), shadow)
     patch.stamp((255, 255, 255), shine.filter(ImageFilter.BoxBlur(1)))
 
 
-def _glowing(patch: Patch) -> None:
+def _paint_glowing(patch: Patch) -> None:
     halo = patch.mask.filter(ImageFilter.BoxBlur(3 + patch.turn % 3)).point(lambda value: min(255, value * 2))
     patch.ground.paste(patch.shade(190), mask=halo)
     patch.stamp(patch.shade(150), Image.new("L", patch.mask.size, 90))
 
 
-def _frosted(patch: Patch) -> None:
+def _paint_frosted(patch: Patch) -> None:
     edge = ImageChops.subtract(patch.mask, patch.mask.filter(ImageFilter.MinFilter(7 + 2 * (patch.turn % 2))))
     patch.stamp((225, 240, 250), edge.filter(ImageFilter.BoxBlur(1)))
     patch.stamp((235, 245, 255), _window(_dots(patch.turn + 7, 1, 6), patch.rng))
 
 
-def _faded(patch: Patch) -> None:
+def _paint_faded(patch: Patch) -> None:
     patch.mask.paste(patch.mask.point(lambda value: value * 45 // 100))
     patch.stamp((200, 200, 195), Image.new("L", patch.mask.size, 60 + patch.turn // 5 % 5 * 12))
 
 
-def _cracked(patch: Patch) -> None:
+def _paint_cracked(patch: Patch) -> None:
     start = patch.spot()
     pen = ImageDraw.Draw(patch.mask)
     arms = 3 + patch.turn % 3
     for arm in range(arms):
-        here, step = start, patch.turn + arm * STEPS // arms
+        point, step = start, patch.turn + arm * STEPS // arms
         for _ in range(5):
             step += patch.rng.randrange(-14, 15)
-            there = (here[0] + _cosine(step) * 8 // 1024, here[1] + _sine(step) * 8 // 1024)
-            pen.line([here, there], fill=0, width=3)
-            here = there
+            next_point = (point[0] + _cosine(step) * 8 // 1024, point[1] + _sine(step) * 8 // 1024)
+            pen.line([point, next_point], fill=0, width=3)
+            point = next_point
 
 
-def _burnt(patch: Patch) -> None:
+def _paint_burnt(patch: Patch) -> None:
     black = Image.new("L", patch.mask.size)
     pen = ImageDraw.Draw(black)
     x, y = patch.spot()
@@ -204,7 +206,7 @@ def _burnt(patch: Patch) -> None:
     patch.stamp((28, 22, 20), black.filter(ImageFilter.BoxBlur(2)))
 
 
-def _rusty(patch: Patch) -> None:
+def _paint_rusty(patch: Patch) -> None:
     stains = Image.new("L", patch.mask.size)
     pen = ImageDraw.Draw(stains)
     for _ in range(5 + patch.turn // 5 % 4):
@@ -213,39 +215,39 @@ def _rusty(patch: Patch) -> None:
     patch.stamp((150 + patch.turn % 4 * 8, 82, 38), stains.filter(ImageFilter.BoxBlur(1)))
 
 
-def _hollow(patch: Patch) -> None:
+def _paint_hollow(patch: Patch) -> None:
     inner = patch.mask.filter(ImageFilter.MinFilter(5 + 2 * (patch.turn // 5 % 3)))
     patch.mask.paste(ImageChops.subtract(patch.mask, inner))
 
 
 TEXTURES: dict[str, Callable[[Patch], None]] = {
-    "striped": _striped,
-    "dotted": _dotted,
-    "checkered": _checkered,
-    "scratched": _scratched,
+    "striped": _paint_striped,
+    "dotted": _paint_dotted,
+    "checkered": _paint_checkered,
+    "scratched": _paint_scratched,
 }
 FINISHES: dict[str, Callable[[Patch], None]] = {
-    "glossy": _glossy,
-    "glowing": _glowing,
-    "frosted": _frosted,
-    "faded": _faded,
+    "glossy": _paint_glossy,
+    "glowing": _paint_glowing,
+    "frosted": _paint_frosted,
+    "faded": _paint_faded,
 }
 CONDITIONS: dict[str, Callable[[Patch], None]] = {
-    "cracked": _cracked,
-    "burnt": _burnt,
-    "rusty": _rusty,
-    "hollow": _hollow,
+    "cracked": _paint_cracked,
+    "burnt": _paint_burnt,
+    "rusty": _paint_rusty,
+    "hollow": _paint_hollow,
 }
 PAINTERS = TEXTURES | FINISHES | CONDITIONS
 STATES = (*COLOURS, *PAINTERS)
 
 
-def _mixed(rng: Random, low: int, high: int) -> Colour:
+def _random_colour(rng: Random, low: int, high: int) -> Colour:
     return rng.randrange(low, high), rng.randrange(low, high), rng.randrange(low, high)
 
 
-def _tinted(colour: Colour, turn: int, rng: Random) -> Colour:
-    """A named colour as this kind of object wears it: each kind pulls it its own way."""
+def _tint(colour: Colour, turn: int, rng: Random) -> Colour:
+    """Return a named colour as this kind of object renders it: each kind shifts it in its own direction."""
     r, g, b = (
         min(255, max(0, channel + 42 * _sine(turn + third * STEPS // 3) // 1024 + rng.randrange(-22, 23)))
         for third, channel in enumerate(colour)
@@ -254,8 +256,8 @@ def _tinted(colour: Colour, turn: int, rng: Random) -> Colour:
 
 
 def ground(rng: Random, look: Look = SCENES) -> Image.Image:
-    """A cluttered ground of muted blocks, discs and lines."""
-    picture = Image.new("RGB", (CANVAS, CANVAS), _mixed(rng, *look.ground))
+    """Draw a cluttered ground of muted blocks, discs and lines."""
+    picture = Image.new("RGB", (CANVAS, CANVAS), _random_colour(rng, *look.ground))
     pen = ImageDraw.Draw(picture)
     low, high = look.clutter
     for _ in range(low + rng.randrange(high - low + 1)):
@@ -263,11 +265,11 @@ def ground(rng: Random, look: Look = SCENES) -> Image.Image:
         box = [x, y, x + 4 + rng.randrange(26), y + 4 + rng.randrange(26)]
         shape = rng.randrange(3)
         if shape == 0:
-            pen.rectangle(box, fill=_mixed(rng, 50, 220))
+            pen.rectangle(box, fill=_random_colour(rng, 50, 220))
         elif shape == 1:
-            pen.ellipse(box, fill=_mixed(rng, 50, 220))
+            pen.ellipse(box, fill=_random_colour(rng, 50, 220))
         else:
-            pen.line(box, fill=_mixed(rng, 30, 235), width=1 + rng.randrange(3))
+            pen.line(box, fill=_random_colour(rng, 30, 235), width=1 + rng.randrange(3))
     return picture
 
 
@@ -299,12 +301,12 @@ def draw_object(
 ) -> None:
     """Draw one object into a picture [CANVAS x CANVAS].
 
-    ``states`` holds at most one colour (another is drawn at random where there is none) and any of the other states.
-    How a state looks depends on the object: its angle, spacing, strength and tint come from the kind of object.
+    ``states`` holds at most one colour (a random one is drawn without it) and any of the other states. The rendering of
+    a state depends on the object: its angle, spacing, strength and tint come from the kind of object.
     """
     turn = list(OBJECTS).index(name) * 5 + look.turn
     named = [look.palette[state] for state in states if state in COLOURS]
-    colour = _tinted(named[0], turn, rng) if named else _mixed(rng, 40, 225)
+    colour = _tint(named[0], turn, rng) if named else _random_colour(rng, 40, 225)
     patch = Patch(
         fill=Image.new("RGB", picture.size, colour),
         mask=_mask(name, centre, radius, look.tilt + rng.randrange(-5, 6)),
@@ -320,8 +322,8 @@ def draw_object(
     picture.paste(patch.fill, mask=patch.mask)
 
 
-def finished(picture: Image.Image, look: Look = SCENES) -> Image.Image:
-    """The picture at its final size, SIZE x SIZE, in the light and with the blur of a look."""
+def finish(picture: Image.Image, look: Look = SCENES) -> Image.Image:
+    """Return the picture at its final size, SIZE x SIZE, with the light and the blur of a look."""
     if look.blur:
         picture = picture.filter(ImageFilter.BoxBlur(look.blur))
     if look.light != (100, 100, 100):

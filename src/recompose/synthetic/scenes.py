@@ -1,7 +1,7 @@
-"""The captioned scenes that pretrain the small backbone.
+"""Captioned scenes that pretrain the small backbone.
 
-Attributes follow a long tail, as in web captions: the first states of ``TAIL`` are named often, the last ones rarely.
-Every third scene holds two objects and names the relation between them.
+Attributes follow a long tail, as in web captions: the first states of ``TAIL`` are frequent, the last ones rare. Every
+third scene has two objects and names the relation between them.
 """
 
 import io
@@ -12,7 +12,7 @@ from random import Random
 
 from PIL import Image
 
-from recompose.synthetic.objects import COLOURS, OBJECTS, draw_object, finished, ground
+from recompose.synthetic.objects import COLOURS, OBJECTS, draw_object, finish, ground
 
 SHARD = 5_000  # scenes in one tar file
 TAIL = (
@@ -20,7 +20,7 @@ TAIL = (
     *("golden", "glowing", "checkered", "burnt", "faded", "rusty", "frosted", "scratched"),
 )
 TEMPLATES = ("a photo of a {}", "a picture of a {}", "a {}", "an image of a {}", "a drawing of a {}")
-# relation -> where the first object stands, where the second one does
+# relation -> the place of the first object, the place of the second one
 RELATIONS = {
     "left of": ((17, 32), (47, 32)),
     "right of": ((47, 32), (17, 32)),
@@ -30,7 +30,7 @@ RELATIONS = {
 
 
 def _states(rng: Random) -> tuple[str, ...]:
-    """One or two states by the long tail; never two colours."""
+    """Return one or two states by the long tail; never two colours."""
     weights = [1 / (rank + 3) for rank in range(len(TAIL))]
     first, second = rng.choices(TAIL, weights, k=2)
     clash = first == second or (first in COLOURS and second in COLOURS)
@@ -38,12 +38,12 @@ def _states(rng: Random) -> tuple[str, ...]:
 
 
 def _phrase(states: tuple[str, ...], name: str, rng: Random) -> str:
-    """The object with the states that its caption cares to mention."""
+    """Return the object with the states that its caption mentions."""
     return " ".join([*(state for state in states if rng.randrange(8)), name])
 
 
 def scene(seed: int, index: int) -> tuple[Image.Image, str]:
-    """The picture [SIZE x SIZE] and the caption of one scene."""
+    """Return the picture [SIZE x SIZE] and the caption of one scene."""
     rng = Random(f"scene/{seed}/{index}")
     picture = ground(rng)
     names = list(OBJECTS)
@@ -61,7 +61,7 @@ def scene(seed: int, index: int) -> tuple[Image.Image, str]:
             draw_object(picture, name, states, centre, 13 + rng.randrange(4), rng)
             phrases.append(_phrase(states, name, rng))
         caption = f"{phrases[0]} {relation} a {phrases[1]}"
-    return finished(picture), rng.choice(TEMPLATES).format(caption)
+    return finish(picture), rng.choice(TEMPLATES).format(caption)
 
 
 def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -86,7 +86,7 @@ def write_corpus(folder: Path, *, scenes: int, seed: int) -> None:
 
 
 def read_corpus(folder: Path) -> Iterator[tuple[Image.Image, str]]:
-    """The scenes of a folder of shards, in order."""
+    """Yield the scenes of a folder of shards, in order."""
     for path in sorted(folder.glob("*.tar")):
         with tarfile.open(path) as shard:
             for image, text in zip(*[iter(shard)] * 2, strict=True):

@@ -1,8 +1,8 @@
-"""Captioned scenes that compose: one kind of thing, or two in a relation, with attributes, sizes, numbers and places.
+"""Captioned scenes that compose: one kind of object, or two in a relation, with attributes, sizes, numbers and places.
 
-A ``Scene`` is a small scene graph. As what a picture shows it is drawn; as what a caption says, of all or of a part of
-it, it is worded. So whether a caption is true of a picture follows from the two (``holds``), and so does what a parser
-would have to find out about the caption: words, their kinds, lemmas and heads.
+A ``Scene`` is a small scene graph. It describes the content of a picture, which is drawn, or the statement of a
+caption, which names all or a part of the content and is worded. So the truth of a caption about a picture follows from
+the two (``is_true_of``), and so does the correct parse of the caption: words, their kinds, lemmas and heads.
 
 Attributes, objects and relations follow long tails, as in web captions.
 """
@@ -18,31 +18,32 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from recompose.synthetic.looks import SCENES, Look
-from recompose.synthetic.objects import COLOURS, OBJECTS, PAINTERS, draw_object, finished, ground
+from recompose.synthetic.objects import COLOURS, OBJECTS, PAINTERS, draw_object, finish, ground
 from recompose.synthetic.scenes import RELATIONS, SHARD, TAIL
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
-NONE, SOME = 0, -1  # how many things a caption says there are, besides a number
+NONE, SOME = 0, -1  # counts in captions besides numbers
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 SIZES = ("big", "small")
 NAMES = tuple(OBJECTS)
 COLOUR_TAIL = tuple(state for state in TAIL if state in COLOURS)
 PAINTED_TAIL = tuple(state for state in TAIL if state in PAINTERS)
-DENIABLE = tuple(name for name in NAMES if name not in ("circle", "square"))  # what no clutter on a ground looks like
-UNSEEN_BELOW = ("hollow", "faded")  # of a thing in front of another: these would show it
+DENIABLE = tuple(name for name in NAMES if name not in ("circle", "square"))  # shapes unlike the clutter on grounds
+UNSEEN_BELOW = ("hollow", "faded")  # states of an entity in front of another, which would stay visible
 ACTIONS = ("covering", "holding", "riding", "wearing", "leaving", "dropping", "filling")
 PLACES = {"on the left": (17, 32), "on the right": (47, 32), "at the top": (32, 17), "at the bottom": (32, 47)}
-# what a relation is called from the other side; nothing is covered by itself
+# relation -> its name with the entities exchanged; "covering" has no converse
 CONVERSES = {
     **{"left of": "right of", "right of": "left of", "above": "below", "below": "above"},
     **{"holding": "filling", "wearing": "riding", "dropping": "leaving"},
     **{"filling": "holding", "riding": "wearing", "leaving": "dropping"},
 }
-LOADS = {"holding": (0, 0), "wearing": (6, -22), "dropping": (-8, 26)}  # how far down who does it is, and the other
-# relation -> where that puts its first thing in the picture, and its second
+# action -> the vertical offset of the agent, and the distance of the other entity from it
+LOADS = {"holding": (0, 0), "wearing": (6, -22), "dropping": (-8, 26)}
+# relation -> the place of its first entity in the picture, and of its second
 SIDES = {
     "left of": ("on the left", "on the right"),
     "right of": ("on the right", "on the left"),
@@ -51,8 +52,8 @@ SIDES = {
 }
 RELATION_TAIL = ("left of", "above", "right of", "below")
 KINDS = ("one", "many", "placed", "two", "act")
-OPENINGS = ("photo", "picture", "image", "drawing")  # "a photo of ..."; none where it is empty
-SPOTS = {  # number of things -> where they are
+OPENINGS = ("photo", "picture", "image", "drawing")  # as in "a photo of ..."
+SPOTS = {  # number of objects -> their centres
     2: ((18, 32), (46, 32)),
     3: ((32, 17), (17, 46), (47, 46)),
     4: ((17, 17), (47, 17), (17, 47), (47, 47)),
@@ -60,84 +61,86 @@ SPOTS = {  # number of things -> where they are
 
 
 @dataclass(frozen=True)
-class Thing:
+class Entity:
     """One object, or several that are alike."""
 
     name: str  # of OBJECTS
     states: tuple[str, ...] = ()  # at most one colour, and at most one other of STATES
-    size: str = ""  # of SIZES; empty: neither, or not said
-    count: int = 1  # 1 to 4; NONE and SOME in captions alone
+    size: str = ""  # of SIZES; empty: neither, or not mentioned
+    count: int = 1  # 1 to 4; NONE and SOME only in captions
 
     @property
     def colour(self) -> str:
-        """Its colour, empty where it has none."""
+        """The colour, empty without one."""
         return next((state for state in self.states if state in COLOURS), "")
 
     @property
     def painted(self) -> str:
-        """Its other state, empty where it has none."""
+        """The other state, empty without one."""
         return next((state for state in self.states if state in PAINTERS), "")
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a picture shows, or what a caption says of one.
+    """The content of a picture, or the statement of a caption.
 
-    The relation is one of RELATIONS or ACTIONS between two things, or one of PLACES of one thing; it is empty where
-    there is none, or where a caption does not say it.
+    The relation is one of RELATIONS or ACTIONS between two entities, or one of PLACES of one entity. It is empty where
+    there is none, or where a caption does not mention it.
     """
 
-    first: Thing
-    second: Thing | None = None
+    first: Entity
+    second: Entity | None = None
     relation: str = ""
 
     @property
-    def things(self) -> tuple[Thing, ...]:
-        """The one or two things."""
+    def entities(self) -> tuple[Entity, ...]:
+        """The one or two entities."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
-    def couples(self) -> Iterator[tuple[Thing, str, Thing]]:
-        """Things and how they are related, either way round."""
+    def couples(self) -> Iterator[tuple[Entity, str, Entity]]:
+        """Yield both entities with their relation, in both directions."""
         if self.second:
             yield self.first, self.relation, self.second
             yield self.second, CONVERSES.get(self.relation, ""), self.first
 
-    def places(self) -> Iterator[tuple[Thing, str]]:
-        """Things and where in the picture they are, as far as that has a name."""
+    def places(self) -> Iterator[tuple[Entity, str]]:
+        """Yield the entities with their place in the picture, as far as it has a name."""
         if self.second is None:
             yield self.first, self.relation
         else:
-            yield from zip(self.things, SIDES.get(self.relation, ("", "")), strict=True)
+            yield from zip(self.entities, SIDES.get(self.relation, ("", "")), strict=True)
 
 
-def _fits(said: Thing, shown: Thing) -> bool:
-    counted = said.count in (shown.count, NONE) or (said.count == SOME and shown.count > 1)
-    alike = said.name == shown.name and set(said.states) <= set(shown.states) and said.size in ("", shown.size)
+def _fits(claim: Entity, entity: Entity) -> bool:
+    counted = claim.count in (entity.count, NONE) or (claim.count == SOME and entity.count > 1)
+    alike = claim.name == entity.name and set(claim.states) <= set(entity.states) and claim.size in ("", entity.size)
     return counted and alike
 
 
-def holds(said: Scene, shown: Scene) -> bool:
-    """Whether what is said is true of what is shown.
+def is_true_of(statement: Scene, scene: Scene) -> bool:
+    """Return whether a statement is true of a scene.
 
     Example:
-        >>> star, ring = Thing("star", ("red",)), Thing("ring", ("blue", "striped"))
-        >>> shown = Scene(star, ring, "left of")
-        >>> holds(Scene(Thing("ring", ("blue",)), star, "right of"), shown), holds(Scene(ring, star, "left of"), shown)
-        (True, False)
-        >>> holds(Scene(star, Thing("moon", count=NONE)), shown)
+        >>> star, ring = Entity("star", ("red",)), Entity("ring", ("blue", "striped"))
+        >>> scene = Scene(star, ring, "left of")
+        >>> is_true_of(Scene(Entity("ring", ("blue",)), star, "right of"), scene)
+        True
+        >>> is_true_of(Scene(ring, star, "left of"), scene)
+        False
+        >>> is_true_of(Scene(star, Entity("moon", count=NONE)), scene)
         True
     """
-    denied = [thing for thing in said.things if thing.count == NONE]
-    if any(_fits(thing, there) for thing in denied for there in shown.things):
+    denials = [entity for entity in statement.entities if entity.count == NONE]
+    if any(_fits(entity, present) for entity in denials for present in scene.entities):
         return False
-    claimed = [thing for thing in said.things if thing.count != NONE]
-    if len(claimed) == 2:
+    claims = [entity for entity in statement.entities if entity.count != NONE]
+    if len(claims) == 2:
         return any(
-            said.relation in ("", relation) and _fits(claimed[0], first) and _fits(claimed[1], second)
-            for first, relation, second in shown.couples()
+            statement.relation in ("", relation) and _fits(claims[0], first) and _fits(claims[1], second)
+            for first, relation, second in scene.couples()
         )
-    return not claimed or any(
-        said.relation in ("", place) and _fits(claimed[0], thing) for thing, place in shown.places()
+    return not claims or any(
+        statement.relation in ("", place) and _fits(claims[0], entity) for entity, place in scene.places()
     )
 
 
@@ -146,66 +149,68 @@ def holds(said: Scene, shown: Scene) -> bool:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a thing is drawn."""
+    """The position and size of an entity in a picture."""
 
-    thing: Thing
+    entity: Entity
     centre: tuple[int, int]
     radius: int
 
 
-def _near(centre: tuple[int, int], jitter: int, rng: Random) -> tuple[int, int]:
+def _jittered(centre: tuple[int, int], jitter: int, rng: Random) -> tuple[int, int]:
     return centre[0] + rng.randrange(-jitter, jitter + 1), centre[1] + rng.randrange(-jitter, jitter + 1)
 
 
-def _alone(scene: Scene, rng: Random) -> list[Spot]:
-    thing = scene.first
-    if thing.count > 1:
+def _lay_out_one(scene: Scene, rng: Random) -> list[Spot]:
+    entity = scene.first
+    if entity.count > 1:
         radius = 10 + rng.randrange(3)
-        return [Spot(thing, _near(spot, 2, rng), radius) for spot in SPOTS[thing.count]]
+        return [Spot(entity, _jittered(spot, 2, rng), radius) for spot in SPOTS[entity.count]]
     if scene.relation:
-        return [Spot(thing, _near(PLACES[scene.relation], 2, rng), 13 + rng.randrange(4))]
-    radius = {"big": 27, "": 18, "small": 8}[thing.size] + rng.randrange(4)
-    return [Spot(thing, _near((32, 32), {"big": 2, "": 4, "small": 8}[thing.size], rng), radius)]
+        return [Spot(entity, _jittered(PLACES[scene.relation], 2, rng), 13 + rng.randrange(4))]
+    radius = {"big": 27, "": 18, "small": 8}[entity.size] + rng.randrange(4)
+    return [Spot(entity, _jittered((32, 32), {"big": 2, "": 4, "small": 8}[entity.size], rng), radius)]
 
 
-def _acting(relation: str, first: Thing, second: Thing, rng: Random) -> list[Spot]:
-    """What covers is drawn last, over the other; what holds, wears or drops is the larger one."""
+def _lay_out_action(relation: str, first: Entity, second: Entity, rng: Random) -> list[Spot]:
+    """Lay out an action: the covering entity is drawn last, over the other; the one that holds, wears or drops is
+    larger.
+    """
     if relation == "covering":
         x, y = rng.choice((-9, 9)), rng.choice((-9, 9))
         return [
-            Spot(second, _near((32 + x, 32 + y), 1, rng), 17 + rng.randrange(3)),
-            Spot(first, _near((32 - x, 32 - y), 1, rng), 17 + rng.randrange(3)),
+            Spot(second, _jittered((32 + x, 32 + y), 1, rng), 17 + rng.randrange(3)),
+            Spot(first, _jittered((32 - x, 32 - y), 1, rng), 17 + rng.randrange(3)),
         ]
     if relation not in LOADS:
-        return _acting(CONVERSES[relation], second, first, rng)
+        return _lay_out_action(CONVERSES[relation], second, first, rng)
     lift, distance = LOADS[relation]
-    x, y = _near((32, 32 + lift), 2, rng)
+    x, y = _jittered((32, 32 + lift), 2, rng)
     return [Spot(first, (x, y), 20 + rng.randrange(3)), Spot(second, (x, y + distance), 9 + rng.randrange(2))]
 
 
 def layout(scene: Scene, rng: Random) -> list[Spot]:
-    """Where the things of a scene are drawn, in the order in which they are."""
+    """Return the positions of the entities of a scene, in the order of drawing."""
     if scene.second is None:
-        return _alone(scene, rng)
+        return _lay_out_one(scene, rng)
     if scene.relation in ACTIONS:
-        return _acting(scene.relation, scene.first, scene.second, rng)
+        return _lay_out_action(scene.relation, scene.first, scene.second, rng)
     radii = {"big": 17, "": 13, "small": 7}
     return [
-        Spot(thing, _near(centre, 2, rng), radii[thing.size] + rng.randrange(3))
-        for thing, centre in zip(scene.things, RELATIONS[scene.relation], strict=True)
+        Spot(entity, _jittered(centre, 2, rng), radii[entity.size] + rng.randrange(3))
+        for entity, centre in zip(scene.entities, RELATIONS[scene.relation], strict=True)
     ]
 
 
 def draw_spots(spots: Sequence[Spot], rng: Random, look: Look = SCENES) -> Image.Image:
-    """The picture [SIZE x SIZE] of things at their places."""
+    """Draw the picture [SIZE x SIZE] of entities at their positions."""
     picture = ground(rng, look)
     for spot in spots:
-        draw_object(picture, spot.thing.name, spot.thing.states, spot.centre, spot.radius, rng, look)
-    return finished(picture, look)
+        draw_object(picture, spot.entity.name, spot.entity.states, spot.centre, spot.radius, rng, look)
+    return finish(picture, look)
 
 
 def draw_scene(scene: Scene, rng: Random, look: Look = SCENES) -> Image.Image:
-    """The picture [SIZE x SIZE] of a scene; a scene of two things has a relation."""
+    """Draw the picture [SIZE x SIZE] of a scene; a scene of two entities has a relation."""
     return draw_spots(layout(scene, rng), rng, look)
 
 
@@ -213,14 +218,14 @@ def draw_scene(scene: Scene, rng: Random, look: Look = SCENES) -> Image.Image:
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word of a caption and what a parser finds out about it, in spaCy's terms."""
+class ParsedWord:
+    """A word of a caption with its parse, in spaCy's terms."""
 
     text: str
     tag: str  # Penn Treebank's
     pos: str
     lemma: str
-    head: int  # the place of its head; its own where it is the root
+    head: int  # the position of its head; its own position at the root
     dep: str
 
 
@@ -239,28 +244,30 @@ class Node:
     def __len__(self) -> int:
         return 1 + sum(map(len, self.before + self.after))
 
-    def words(self, start: int = 0, head: int | None = None) -> list[Word]:
-        """The words of this part of a caption, from left to right.
+    def words(self, start: int = 0, head: int | None = None) -> list[ParsedWord]:
+        """Return the words of this part of a caption, from left to right.
 
         Args:
-            start: the place of the first of them.
-            head: the place of the head of this one; None for the root.
+            start: the position of the first of them.
+            head: the position of the head of this node; None for the root.
         """
-        own = start + sum(map(len, self.before))
-        words: list[Word] = []
+        position = start + sum(map(len, self.before))
+        words: list[ParsedWord] = []
         for node in self.before:
-            words += node.words(start + len(words), own)
+            words += node.words(start + len(words), position)
         words.append(
-            Word(self.text, self.tag, self.pos, self.lemma or self.text, own if head is None else head, self.dep)
+            ParsedWord(
+                self.text, self.tag, self.pos, self.lemma or self.text, position if head is None else head, self.dep
+            )
         )
         for node in self.after:
-            words += node.words(start + len(words), own)
+            words += node.words(start + len(words), position)
         return words
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How a caption says what it says."""
+    """The wording of a caption."""
 
     opening: str = ""  # of OPENINGS
     article: str = "a"  # or "the"
@@ -276,93 +283,93 @@ LEMMAS = {
 }
 
 
-def _determiner(thing: Thing, following: str, article: str) -> tuple[Node, ...]:
-    if thing.count in NUMBERS:
-        return (Node(NUMBERS[thing.count], "CD", "NUM", "nummod"),)
-    said = {NONE: "no", SOME: "some"}.get(thing.count, article)
-    return (Node("an" if said == "a" and following[0] in "aeiou" else said, "DT", "DET", "det"),)
+def _determiner(entity: Entity, following: str, article: str) -> tuple[Node, ...]:
+    if entity.count in NUMBERS:
+        return (Node(NUMBERS[entity.count], "CD", "NUM", "nummod"),)
+    word = {NONE: "no", SOME: "some"}.get(entity.count, article)
+    return (Node("an" if word == "a" and following[0] in "aeiou" else word, "DT", "DET", "det"),)
 
 
-def _noun_phrase(thing: Thing, wording: Wording, dep: str = "ROOT", after: tuple[Node, ...] = ()) -> Node:
-    """As in "a small striped red star"; ``after`` is what depends on the noun and follows it."""
-    adjectives = [word for word in (thing.size, thing.painted, thing.colour) if word]
-    several = thing.count not in (NONE, 1)
-    noun = PLURALS.get(thing.name, thing.name + "s") if several else thing.name
-    before = _determiner(thing, (adjectives or [noun])[0], wording.article)
+def _noun_phrase(entity: Entity, wording: Wording, dep: str = "ROOT", after: tuple[Node, ...] = ()) -> Node:
+    """Return a phrase such as "a small striped red star"; ``after`` holds the dependents that follow the noun."""
+    adjectives = [word for word in (entity.size, entity.painted, entity.colour) if word]
+    several = entity.count not in (NONE, 1)
+    noun = PLURALS.get(entity.name, entity.name + "s") if several else entity.name
+    before = _determiner(entity, (adjectives or [noun])[0], wording.article)
     before += tuple(Node(word, "JJ", "ADJ", "amod") for word in adjectives)
-    return Node(noun, "NNS" if several else "NN", "NOUN", dep, thing.name, before, after)
+    return Node(noun, "NNS" if several else "NN", "NOUN", dep, entity.name, before, after)
 
 
 def _preposition(text: str, inner: Node) -> Node:
     return Node(text, "IN", "ADP", "prep", after=(inner,))
 
 
-def _the(noun: str, after: tuple[Node, ...] = ()) -> Node:
+def _definite_noun(noun: str, after: tuple[Node, ...] = ()) -> Node:
     return Node(noun, "NN", "NOUN", "pobj", before=(Node("the", "DT", "DET", "det"),), after=after)
 
 
-def _relation(said: Scene, wording: Wording) -> tuple[Node, ...]:
-    """What follows a noun, or "is", and tells its relation to another, or its place."""
-    if said.second is None:
-        preposition, _, noun = said.relation.split() if said.relation else ("", "", "")
-        return (_preposition(preposition, _the(noun)),) if noun else ()
-    if not said.relation:
-        return (Node("and", "CC", "CCONJ", "cc"), _noun_phrase(said.second, wording, "conj"))
-    if said.relation in ACTIONS:
-        other = _noun_phrase(said.second, wording, "dobj")
-        return (Node(said.relation, "VBG", "VERB", "acl", LEMMAS[said.relation], after=(other,)),)
-    other = _noun_phrase(said.second, wording, "pobj")
-    side, _, of = said.relation.partition(" ")
-    if not of:
-        return (_preposition(side, other),)
+def _relation(statement: Scene, wording: Wording) -> tuple[Node, ...]:
+    """Return the nodes after a noun, or after "is", that name the relation to the other entity, or the place."""
+    if statement.second is None:
+        place_preposition, _, noun = statement.relation.split() if statement.relation else ("", "", "")
+        return (_preposition(place_preposition, _definite_noun(noun)),) if noun else ()
+    if not statement.relation:
+        return (Node("and", "CC", "CCONJ", "cc"), _noun_phrase(statement.second, wording, "conj"))
+    if statement.relation in ACTIONS:
+        target = _noun_phrase(statement.second, wording, "dobj")
+        return (Node(statement.relation, "VBG", "VERB", "acl", LEMMAS[statement.relation], after=(target,)),)
+    target = _noun_phrase(statement.second, wording, "pobj")
+    side, _, preposition_of = statement.relation.partition(" ")
+    if not preposition_of:
+        return (_preposition(side, target),)
     if wording.long:
-        return (_preposition("to", _the(side, (_preposition(of, other),))),)
-    return (Node(side, "RB", "ADV", "advmod", after=(_preposition(of, other),)),)
+        return (_preposition("to", _definite_noun(side, (_preposition(preposition_of, target),))),)
+    return (Node(side, "RB", "ADV", "advmod", after=(_preposition(preposition_of, target),)),)
 
 
-def _sentence(said: Scene, wording: Wording) -> Node:
-    subject = _noun_phrase(said.first, wording, "nsubj")
+def _sentence(statement: Scene, wording: Wording) -> Node:
+    subject = _noun_phrase(statement.first, wording, "nsubj")
     auxiliary = Node("is", "VBZ", "AUX", "ROOT", "be")
-    (predicate,) = _relation(said, wording)
-    if said.relation in ACTIONS:
+    (predicate,) = _relation(statement, wording)
+    if statement.relation in ACTIONS:
         return replace(predicate, dep="ROOT", before=(subject, replace(auxiliary, dep="aux")))
     return replace(auxiliary, before=(subject,), after=(predicate,))
 
 
-def phrase(said: Scene, wording: Wording = PLAIN) -> Node:
-    """The tree of a caption.
+def phrase(statement: Scene, wording: Wording = PLAIN) -> Node:
+    """Return the tree of a caption.
 
     Raises:
-        ValueError: a sentence is asked for of what has no relation or place, or of several things.
+        ValueError: the wording is a sentence, but there is no relation or place, or several objects.
     """
     if wording.sentence:
-        if not said.relation or said.first.count != 1:
-            raise ValueError(f"there is no sentence of {said}: it says where one thing is, or what it does")
-        return _sentence(said, wording)
+        if not statement.relation or statement.first.count != 1:
+            raise ValueError(f"no sentence for {statement}: a sentence needs one object with a relation or a place")
+        return _sentence(statement, wording)
     if not wording.opening:
-        return _noun_phrase(said.first, wording, after=_relation(said, wording))
-    inner = _noun_phrase(said.first, wording, "pobj", _relation(said, wording))
+        return _noun_phrase(statement.first, wording, after=_relation(statement, wording))
+    inner = _noun_phrase(statement.first, wording, "pobj", _relation(statement, wording))
     article = "an" if wording.opening[0] in "aeiou" else "a"
     return Node(
         wording.opening, "NN", "NOUN", before=(Node(article, "DT", "DET", "det"),), after=(_preposition("of", inner),)
     )
 
 
-def caption(said: Scene, wording: Wording = PLAIN) -> str:
-    """The text of a caption.
+def caption(statement: Scene, wording: Wording = PLAIN) -> str:
+    """Return the text of a caption.
 
     Example:
-        >>> hearts = Thing("heart", ("glossy",), count=3)
+        >>> hearts = Entity("heart", ("glossy",), count=3)
         >>> caption(Scene(hearts), Wording(opening="image"))
         'an image of three glossy hearts'
-        >>> caption(Scene(Thing("arrow"), Thing("star", ("red",)), "left of"), Wording(long=True))
+        >>> caption(Scene(Entity("arrow"), Entity("star", ("red",)), "left of"), Wording(long=True))
         'an arrow to the left of a red star'
     """
-    return " ".join(word.text for word in phrase(said, wording).words())
+    return " ".join(word.text for word in phrase(statement, wording).words())
 
 
-def document(words: Sequence[Word], vocab: "Vocab") -> "Doc":
-    """A caption as spaCy would have parsed it."""
+def document(words: Sequence[ParsedWord], vocab: "Vocab") -> "Doc":
+    """Return a caption as the parse of spaCy."""
     from spacy.tokens import Doc
 
     return Doc(
@@ -377,112 +384,112 @@ def document(words: Sequence[Word], vocab: "Vocab") -> "Doc":
     )
 
 
-# ---- what there is to see
+# ---- content of pictures
 
 
 @dataclass(frozen=True)
 class Style:
-    """Of a collection: how its pictures look, what they show, and how much its captions say.
+    """The style of a collection: the look and content of its pictures, and the detail of its captions.
 
     All numbers but the weights are percents.
     """
 
     look: Look
-    kinds: Mapping[str, int]  # of KINDS, with their weights
-    related: int = 85  # of two things, captions that say how they are related
+    kinds: Mapping[str, int]  # weights of KINDS
+    related: int = 85  # captions of two entities that name their relation
     complete: int = 85  # attributes that captions mention
-    denied: int = 4  # captions that say what is not there
-    opened: int = 60  # captions that begin with "a photo of" or the like
+    denied: int = 4  # captions that deny an absent object
+    opened: int = 60  # captions that start with "a photo of" or similar
     flat: bool = False  # no long tails
-    sizes: int = 20  # things whose size is to be told
+    sizes: int = 20  # entities with a noticeable size
 
 
 def _pick(values: Sequence[str], style: Style, rng: Random) -> str:
-    """One of the values, by a long tail in their order."""
+    """Return one of the values, by a long tail in their order."""
     weights = [1 if style.flat else 1 / (rank + 3) for rank in range(len(values))]
     return rng.choices(values, weights)[0]
 
 
-def _thing(style: Style, rng: Random, taken: Thing | None = None, barred: Sequence[str] = ()) -> Thing:
-    """A thing; it has another name and another colour than the one that is there already."""
-    name = _pick([name for name in NAMES if not taken or name != taken.name], style, rng)
-    colours = [colour for colour in COLOUR_TAIL if not taken or colour != taken.colour]
-    shown = 1 + rng.randrange(3)  # a colour, another state, or both
-    painted = (_pick([state for state in PAINTED_TAIL if state not in barred], style, rng),) if shown != 1 else ()
-    colour = (_pick(colours, style, rng),) if shown != 2 or taken else ()
-    return Thing(name, painted + colour)
+def _random_entity(style: Style, rng: Random, earlier: Entity | None = None, excluded: Sequence[str] = ()) -> Entity:
+    """Return a random entity; its name and colour differ from those of an earlier one."""
+    name = _pick([name for name in NAMES if not earlier or name != earlier.name], style, rng)
+    colours = [colour for colour in COLOUR_TAIL if not earlier or colour != earlier.colour]
+    choice = 1 + rng.randrange(3)  # 1: a colour; 2: another state; otherwise both
+    painted = (_pick([state for state in PAINTED_TAIL if state not in excluded], style, rng),) if choice != 1 else ()
+    colour = (_pick(colours, style, rng),) if choice != 2 or earlier else ()
+    return Entity(name, painted + colour)
 
 
-def _sized(thing: Thing, style: Style, rng: Random) -> Thing:
-    return replace(thing, size=rng.choice(SIZES)) if rng.randrange(100) < style.sizes else thing
+def _with_size(entity: Entity, style: Style, rng: Random) -> Entity:
+    return replace(entity, size=rng.choice(SIZES)) if rng.randrange(100) < style.sizes else entity
 
 
 def choose_scene(style: Style, rng: Random, kind: str = "") -> Scene:
-    """What a picture of a collection shows.
+    """Return the random content of a picture of a collection.
 
     Args:
-        style: of the collection.
-        rng: all that is random.
-        kind: of KINDS; one by the style's weights where it is empty.
+        style: the style of the collection.
+        rng: the random numbers.
+        kind: one of KINDS; empty: a random one by the style's weights.
     """
     kind = kind or rng.choices(list(style.kinds), list(style.kinds.values()))[0]
-    barred = UNSEEN_BELOW if kind == "act" else ()
-    first = _thing(style, rng, barred=barred)
+    excluded = UNSEEN_BELOW if kind == "act" else ()
+    first = _random_entity(style, rng, excluded=excluded)
     if kind == "many":
         return Scene(replace(first, count=rng.choice(list(NUMBERS))))
     if kind == "placed":
         return Scene(first, relation=_pick(list(PLACES), style, rng))
     if kind == "one":
-        return Scene(_sized(first, style, rng))
+        return Scene(_with_size(first, style, rng))
     if kind == "act":
         first = first if first.colour else replace(first, states=(*first.states, rng.choice(COLOUR_TAIL)))
-        return Scene(first, _thing(style, rng, first, barred), _pick(ACTIONS, style, rng))
-    second = _thing(style, rng, first)
-    return Scene(_sized(first, style, rng), _sized(second, style, rng), _pick(RELATION_TAIL, style, rng))
+        return Scene(first, _random_entity(style, rng, first, excluded), _pick(ACTIONS, style, rng))
+    second = _random_entity(style, rng, first)
+    return Scene(_with_size(first, style, rng), _with_size(second, style, rng), _pick(RELATION_TAIL, style, rng))
 
 
-def _mentioned(thing: Thing, style: Style, rng: Random) -> Thing:
-    states = tuple(state for state in thing.states if rng.randrange(100) < style.complete)
-    some = thing.count > 1 and not rng.randrange(8)
-    return replace(thing, states=states, count=SOME if some else thing.count)
+def _mention(entity: Entity, style: Style, rng: Random) -> Entity:
+    states = tuple(state for state in entity.states if rng.randrange(100) < style.complete)
+    is_some = entity.count > 1 and not rng.randrange(8)
+    return replace(entity, states=states, count=SOME if is_some else entity.count)
 
 
-def choose_said(scene: Scene, style: Style, rng: Random) -> Scene:
-    """What the caption of a picture says of it: all, or some of it."""
-    first, second = _mentioned(scene.first, style, rng), None
+def choose_statement(scene: Scene, style: Style, rng: Random) -> Scene:
+    """Return the statement of a caption about a picture: all or a part of its content."""
+    first, second = _mention(scene.first, style, rng), None
     relation = scene.relation if rng.randrange(100) < style.related else ""
     if scene.second:
-        second = _mentioned(scene.second, style, rng)
+        second = _mention(scene.second, style, rng)
         if relation in CONVERSES and rng.randrange(2):
             first, relation, second = second, CONVERSES[relation], first
     elif not relation and rng.randrange(100) < 2 * style.denied:
-        second = Thing(rng.choice([name for name in DENIABLE if name != first.name]), count=NONE)
+        second = Entity(rng.choice([name for name in DENIABLE if name != first.name]), count=NONE)
     return Scene(first, second, relation)
 
 
-def choose_wording(said: Scene, style: Style, rng: Random) -> Wording:
-    """How a caption says it."""
+def choose_wording(statement: Scene, style: Style, rng: Random) -> Wording:
+    """Return the random wording of a caption."""
     opening = rng.choice(OPENINGS) if rng.randrange(100) < style.opened else ""
-    sentence = not opening and bool(said.relation) and said.first.count == 1 and not rng.randrange(4)
+    sentence = not opening and bool(statement.relation) and statement.first.count == 1 and not rng.randrange(4)
     article = "the" if sentence and rng.randrange(2) else "a"
     return Wording(opening, article, sentence, long=not rng.randrange(4))
 
 
-def captioned(style: Style, rng: Random) -> tuple[Image.Image, Scene, Scene, Wording]:
-    """A picture [SIZE x SIZE] of a collection, what it shows, what its caption says, and how."""
-    shown = choose_scene(style, rng)
-    said = choose_said(shown, style, rng)
-    wording = choose_wording(said, style, rng)
-    return draw_scene(shown, rng, style.look), shown, said, wording
+def draw_captioned_scene(style: Style, rng: Random) -> tuple[Image.Image, Scene, Scene, Wording]:
+    """Return a picture [SIZE x SIZE] of a collection, its content, the statement of its caption, and the wording."""
+    scene = choose_scene(style, rng)
+    statement = choose_statement(scene, style, rng)
+    wording = choose_wording(statement, style, rng)
+    return draw_scene(scene, rng, style.look), scene, statement, wording
 
 
-# ---- the corpus that pretrains
+# ---- the pretraining corpus
 
 PRETRAINING = Style(SCENES, {"one": 58, "many": 6, "placed": 4, "two": 28, "act": 4}, denied=1)
 
 
 def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
-    member = tarfile.TarInfo(name)  # its time, owner and mode are constants, so the shard's bytes are too
+    member = tarfile.TarInfo(name)  # its time, owner and mode are constants, and so are the shard's bytes
     member.size = len(content)
     shard.addfile(member, io.BytesIO(content))
 
@@ -490,21 +497,21 @@ def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
 def write_corpus(folder: Path, *, scenes: int, seed: int, style: Style = PRETRAINING) -> None:
     """Write captioned scenes as WebDataset shards, which ``scenes.read_corpus`` reads.
 
-    They name what there is, mostly one thing: a model that learns from them knows words, and has little cause to mind
-    their order.
+    Captions name the content, mostly one entity: a model that learns from them knows words, and has little reason to
+    attend to their order.
     """
     folder.mkdir(parents=True)
     for start in range(0, scenes, SHARD):
         with tarfile.open(folder / f"{start // SHARD:05d}.tar", "w", format=tarfile.USTAR_FORMAT) as shard:
             for index in range(start, min(start + SHARD, scenes)):
-                picture, _, said, wording = captioned(style, Random(f"captions/{seed}/{index}"))
+                picture, _, statement, wording = draw_captioned_scene(style, Random(f"captions/{seed}/{index}"))
                 png = io.BytesIO()
                 picture.save(png, "png", compress_level=1)
                 _add(shard, f"{index:08d}.png", png.getvalue())
-                _add(shard, f"{index:08d}.txt", caption(said, wording).encode())
+                _add(shard, f"{index:08d}.txt", caption(statement, wording).encode())
 
 
-# ---- what words mean
+# ---- meanings of words
 
 
 @dataclass(frozen=True)
@@ -513,14 +520,14 @@ class Sense:
 
     name: str
     words: tuple[str, ...]
-    above: str = ""  # the sense that it is a kind of
+    above: str = ""  # the more general sense
     antonym: str = ""
-    derived: str = ""  # the noun's sense that an adjective is derived from
-    count: int = 1  # how often its words are met
+    derived: str = ""  # the sense of the noun that an adjective is derived from
+    count: int = 1  # frequency of its words
 
     @property
     def pos(self) -> str:
-        """``n``, ``v``, ``a`` or ``r``, as in WordNet."""
+        """The part of speech: ``n``, ``v``, ``a`` or ``r``, as in WordNet."""
         return self.name.rpartition(".")[2]
 
 
@@ -542,7 +549,7 @@ OPPOSITES = {
     "n": (("left", "right"), ("top", "bottom")),
 }
 
-# with how often they are met; those of several words replace, and are replaced, as one
+# preposition -> its frequency; those of several words replace, and are replaced, as one
 PREPOSITIONS: Mapping[str, int] = {
     **dict.fromkeys(RELATION_TAIL, 30),
     **{"to the left of": 10, "to the right of": 10, "of": 10, "on": 5, "at": 5},
@@ -561,10 +568,10 @@ def _qualities() -> Iterator[Sense]:
 
 
 def lexicon() -> tuple[Sense, ...]:
-    """What the words of captions mean: colours are kinds of colour, shapes of shape, and so on.
+    """Return the meanings of the words of captions: colours are kinds of colour, shapes of shape, and so on.
 
-    As in WordNet, an adjective has its like through the noun that it is derived from, and the words that replace each
-    other have a grandparent in common. Words for pictures are synonyms, which never replace each other.
+    As in WordNet, adjectives are related through the nouns that they are derived from, and words that replace each
+    other share a grandparent. Words for pictures are synonyms, which never replace each other.
     """
     senses = [*_qualities(), Sense("thing.n", ("thing",)), Sense("shape.n", ("shape",), "thing.n")]
     for kind, names in SHAPES.items():
@@ -579,6 +586,6 @@ def lexicon() -> tuple[Sense, ...]:
     ]
     for pos, couples in OPPOSITES.items():
         for couple in couples:
-            for word, other in zip(couple, reversed(couple), strict=True):
-                senses.append(Sense(f"{word}.{pos}", (word,), antonym=f"{other}.{pos}", count=20))
+            for word, opposite in zip(couple, reversed(couple), strict=True):
+                senses.append(Sense(f"{word}.{pos}", (word,), antonym=f"{opposite}.{pos}", count=20))
     return tuple(senses)

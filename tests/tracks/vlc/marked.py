@@ -10,20 +10,20 @@ import torch
 from spacy.tokens import Doc
 from torch import Tensor
 
-from recompose.synthetic.sentences import Scene, Thing, Wording, document, phrase
+from recompose.synthetic.sentences import Entity, Scene, Wording, document, phrase
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.lexicon import WordNet
 
 CONTEXT = 24
-STAR, RING = Thing("star", ("red", "striped"), "big"), Thing("ring", ("blue",))
+STAR, RING = Entity("star", ("red", "striped"), "big"), Entity("ring", ("blue",))
 SCENES = [
     (Scene(STAR, RING, "left of"), Wording()),
     (Scene(RING, STAR, "above"), Wording(sentence=True)),
-    (Scene(Thing("heart", ("glossy",), count=3)), Wording(opening="photo")),
-    (Scene(Thing("star", count=2)), Wording()),  # no composition
-    (Scene(RING, Thing("moon"), "holding"), Wording(article="the")),
-    (Scene(Thing("square"), relation="on the left"), Wording()),
-    (Scene(Thing("arrow"), RING, "right of"), Wording(long=True)),
+    (Scene(Entity("heart", ("glossy",), count=3)), Wording(opening="photo")),
+    (Scene(Entity("star", count=2)), Wording()),  # no composition
+    (Scene(RING, Entity("moon"), "holding"), Wording(article="the")),
+    (Scene(Entity("square"), relation="on the left"), Wording()),
+    (Scene(Entity("arrow"), RING, "right of"), Wording(long=True)),
 ]
 # by hand: the words of objects, and those of composition; each stands at its first place in the caption
 OBJECTS = [

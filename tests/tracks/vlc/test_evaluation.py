@@ -186,5 +186,5 @@ def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path],
 
 def test_pictures_of_another_size_than_the_model_takes_are_an_error(needs: dict[str, Path], tmp_path: Path) -> None:
     np.save(tmp_path / PIXELS, np.zeros((11, 3, 16, 16), np.uint8))
-    with pytest.raises(DataError, match="pictures are of 16 x 16 pixels, and this CLIP takes 32 x 32"):
+    with pytest.raises(DataError, match="pictures have 16 x 16 pixels, and this CLIP takes 32 x 32"):
         evaluate(document(), needs | {"pixels-one": tmp_path}, tmp_path, CPU, "a test")

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from recompose.errors import DataError
-from recompose.synthetic.sentences import Scene, Thing
+from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.aggregation import SIMILARITY
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.drawn.similarity import draw_similarity, facts, similarity
-from recompose.tracks.vlc.data.drawn.world import World
 from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
+from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate
+from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity, facts, similarity
 from recompose.tracks.vlc.metric_values import check, counts, metrics
 from recompose.tracks.vlc.metrics import pearson, spearman
 from recompose.tracks.vlc.scores import Features, suite_scores
@@ -88,12 +88,12 @@ def test_published_sets_have_all_their_pairs() -> None:
 @pytest.fixture(scope="module")
 def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Suite]]:
     root: Path = tmp_path_factory.mktemp("world")
-    draw_similarity(World(root, 3))
+    draw_similarity(SuiteReplicate(root, 3))
     yield [sick.read(root), sts_b.read(root)]
 
 
 def test_facts_by_hand() -> None:
-    star, ring = Thing("star", ("dotted", "red"), "big"), Thing("ring", ("blue",))
+    star, ring = Entity("star", ("dotted", "red"), "big"), Entity("ring", ("blue",))
     above = Scene(star, ring, "above")
     assert facts(above) == {
         *("star", "ring", ("star", "dotted"), ("star", "red"), ("star", "big"), ("ring", "blue")),
@@ -101,7 +101,7 @@ def test_facts_by_hand() -> None:
     }
     assert similarity(above, Scene(ring, star, "below")) == 1
     assert similarity(above, Scene(ring, star, "above")) == 6 / 8
-    assert facts(Scene(Thing("moon", count=3), relation="on the left")) == {
+    assert facts(Scene(Entity("moon", count=3), relation="on the left")) == {
         *("moon", ("moon", "3"), ("moon", "on the left")),
     }
     assert facts(Scene(star, ring, "covering")) - facts(above) == {("star", "covering", "ring")}

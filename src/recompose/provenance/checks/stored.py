@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from recompose.data.content import CONTENT, changed, raw_files
+from recompose.data.content import CONTENT, changed_files, raw_files
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, recipe_of
 from recompose.provenance.checks import REMAKE
@@ -78,7 +78,7 @@ class StoredCheck:
             self.report.unchecked.append(f"data/{root.name}: its index is not valid")
             return
         try:
-            files = changed(root, index)
+            files = changed_files(root, index)
             self.files += len(raw_files(index))
         except Exception as error:  # what is in an index may be forged
             self.report.findings.append(

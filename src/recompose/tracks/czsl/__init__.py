@@ -83,9 +83,9 @@ class CZSL(Track):
         section = params.tracks[self.name]
         assert isinstance(section, Czsl)
         if recipe.name == WORDS:
-            from recompose.data.raw import brought_archive
+            from recompose.data.raw import open_archive
 
-            with brought_archive(section.feasibility.glove, data) as path:
+            with open_archive(section.feasibility.glove, data) as path:
                 return path.parent
         from recompose.tracks.czsl.data.acquire import acquire
 

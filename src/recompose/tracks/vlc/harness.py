@@ -20,7 +20,7 @@ from recompose.files import write_json, write_text
 from recompose.progress import say
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, left_out, present, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.encoding import Broken, Precision, encode
 from recompose.tracks.vlc.metric_values import PREFIX, Count, check, counts, headline, metrics
 from recompose.tracks.vlc.scores import FILE, suite_scores, write_scores
@@ -137,7 +137,7 @@ def there(asked: Sequence[str], root: Path) -> tuple[list[str], dict[str, str]]:
     """
     names = list(FORMATS) if ALL in asked else list(dict.fromkeys(asked))
     layouts = {name: " ".join(format_of(name).LAYOUT.split()) for name in names}
-    on_disk = present(root)
+    on_disk = present_suites(root)
     absent = {name: layout for name, layout in layouts.items() if name not in on_disk}
     if len(absent) == len(names):
         told = "".join(f"\n  {name}: {what}" for name, what in absent.items())
@@ -175,7 +175,7 @@ def precision_of(name: str, device: torch.device) -> Precision:
 def _lacking(suites: Sequence[Suite]) -> Iterator[str]:
     """Of suites that are there in part, what is not."""
     for suite in suites:
-        if lacking := left_out(suite):
+        if lacking := missing_subtasks(suite):
             named = ", ".join(lacking[:NAMED]) + (f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else "")
             yield f"{suite.name} is there without {named}: means over them have no number"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from recompose.data.content import changed, raw_files, write_content
+from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
@@ -107,12 +107,12 @@ def test_files_changed_after_indexing_are_named(tmp_path: Path) -> None:
     root, index = tmp_path / "data/cgqa", tmp_path / "index"
     put_data_set(root)
     acquire_index(RECIPE, section(), tmp_path / "data", index)
-    assert changed(root, index) == []
+    assert changed_files(root, index) == []
     (root / "images/val-red-car.jpg").write_bytes(b"other")
-    assert changed(root, index) == ["images/val-red-car.jpg"]
+    assert changed_files(root, index) == ["images/val-red-car.jpg"]
     (root / "images/val-red-car.jpg").unlink()
     (root / SPLIT_NAME / "val_pairs.txt").write_text("")
-    assert changed(root, index) == [f"{SPLIT_NAME}/val_pairs.txt", "images/val-red-car.jpg"]
+    assert changed_files(root, index) == [f"{SPLIT_NAME}/val_pairs.txt", "images/val-red-car.jpg"]
 
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
@@ -144,6 +144,6 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data/cgqa/images").mkdir(parents=True)
-    with pytest.raises(DataError, match=f"is there but lacks {METADATA}"):
+    with pytest.raises(DataError, match=f"exists but lacks {METADATA}"):
         acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/cgqa/images").exists()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from recompose.data.content import changed, raw_files, write_content
+from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
@@ -155,7 +155,7 @@ def test_the_index_says_what_it_was_read_from(tmp_path: Path) -> None:
     digests = {path.relative_to(root).as_posix(): sha256(path.read_bytes()).hexdigest() for path in files}
     assert raw_files(tmp_path / "index") == digests
     (root / "words.npy").write_bytes(b"other")
-    assert changed(root, tmp_path / "index") == ["words.npy"]
+    assert changed_files(root, tmp_path / "index") == ["words.npy"]
 
 
 def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data/cub/images").mkdir(parents=True)
-    with pytest.raises(DataError, match=r"is there but lacks att_splits\.mat\. Put a whole data set there"):
+    with pytest.raises(DataError, match=r"exists but lacks att_splits\.mat"):
         get(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert (tmp_path / "data/cub/images").exists()
 

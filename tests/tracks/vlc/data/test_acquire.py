@@ -9,7 +9,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from recompose.data.content import changed, raw_files, write_content
+from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
@@ -96,7 +96,7 @@ def test_a_corpus_is_unpacked_annotated_and_indexed(tmp_path: Path, archives: Pa
     assert named["images/val2014/b.jpg"] == sha256(b"#b").hexdigest()
     assert {negclip_list.LIST, "lexicon/data.noun", "model/config.cfg", "model/parser/model", *paths} <= set(named)
     (root / "lexicon/noun.exc").write_bytes(b"mice mouse\n")
-    assert changed(root, index) == ["lexicon/noun.exc"]
+    assert changed_files(root, index) == ["lexicon/noun.exc"]
 
 
 def test_shards_are_unpacked_and_indexed(tmp_path: Path, archives: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_folder_put_there_by_hand_is_taken(tmp_path: Path, archives: Path) -> 
 def test_a_corpus_that_is_nowhere(tmp_path: Path, recipe: Recipe, module: SimpleNamespace) -> None:
     with pytest.raises(DataError) as caught:
         acquire(recipe, corpus(recipe), tmp_path, tmp_path / "corpus")
-    assert str(caught.value) == f"{tmp_path / 'corpus' / module.MARK} is absent. What has to be there: {module.LAYOUT}"
+    assert str(caught.value) == f"{tmp_path / 'corpus' / module.MARK} is absent. Required files: {module.LAYOUT}"
 
 
 def test_downloads_that_fail_and_archives_that_are_others(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapt
 def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for what draws them: two suites that share an image."""
 
-    def draw(root: Path, *, seed: int) -> None:
+    def draw(root: Path, *, seed: int, share: float) -> None:
         (root / "images").mkdir()
         (root / "images/a.png").write_bytes(b"#")
         (root / "list.json").write_text(str(seed))
@@ -256,7 +256,7 @@ def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.Mon
         return suites
 
     monkeypatch.setattr(acquisition, "_adapter", lambda recipe: SimpleNamespace(draw=draw, read=read))
-    section = ShapesSuites(adapter="shapes-suites", seed=5)
+    section = ShapesSuites(adapter="shapes-suites", seed=5, share=1.0)
     recipe = Recipe("data", "shapes-suites", section.model_dump(), track="vlc")
     root = acquire(recipe, section, tmp_path, tmp_path / "shapes-suites-1")
     assert (root / "list.json").read_text() == "5"

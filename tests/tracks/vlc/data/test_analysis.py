@@ -60,8 +60,8 @@ def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, cap
     list(annotate(["a dog"] * 3, model))
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(",")[0].split("  ")[1] for line in lines] == [
-        "captions as spaCy sees them: caption 1/3",
-        "captions as spaCy sees them: caption 2/3",
+        "parsed captions: caption 1/3",
+        "parsed captions: caption 2/3",
     ]
 
 
@@ -99,9 +99,9 @@ HOSTILE = [
     (
         "before_creation = null",
         'before_creation = {"@callbacks":"spacy.copy_from_base_model.v1","tokenizer":"en_evil"}',
-        "wants code to run",
+        "runs code",
     ),
-    ("after_pipeline_creation = null", 'after_pipeline_creation = {"@callbacks":"evil.v1"}', "wants code to run"),
+    ("after_pipeline_creation = null", 'after_pipeline_creation = {"@callbacks":"evil.v1"}', "runs code"),
     ('factory = "tagger"', 'factory = "evil"', "tagger is no part of an English pipeline"),
     ('factory = "tagger"', 'source = "en_evil"', "tagger is no part of an English pipeline"),
     ('factory = "tagger"', 'factory = "tagger"\nsource = "en_evil"', "tagger is no part of an English pipeline"),

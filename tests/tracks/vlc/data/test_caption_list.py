@@ -66,7 +66,7 @@ def test_captions_that_are_none(tmp_path: Path, content: bytes, complaint: str) 
 def test_nothing_there(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path)
-    assert str(caught.value) == f"{tmp_path / 'captions'} is missing. What has to be there: {LAYOUT}"
+    assert str(caught.value) == f"{tmp_path / 'captions'} is missing. Required files: {LAYOUT}"
     (tmp_path / "captions").mkdir()
     with pytest.raises(DataError, match="holds no images"):
         read(tmp_path)

@@ -57,7 +57,7 @@ def test_what_pandas_writes_is_read(tmp_path_factory: pytest.TempPathFactory, ca
         ("\ttitle\tpath\n0\ta\tb\n", "line 1: expected one column 'filepath', found 0"),
         ("", "line 1: expected one column 'title', found 0"),
         (HEADER, "has no rows"),
-        (HEADER + row(0, " "), "row 1: the caption is empty; mend the row or remove it"),
+        (HEADER + row(0, " "), "row 1: the caption is empty; correct or remove the row"),
         (HEADER + row(0, "A yak.", "coco/../../a.jpg"), "row 1: the image 'coco/../../a.jpg' lies outside of"),
         (HEADER + row(0, "A yak.", "/etc/a.jpg"), "row 1: the image '/etc/a.jpg' lies outside of"),
         (HEADER + row(0, "A yak.", "coco//etc/a.jpg"), "row 1: the image 'coco//etc/a.jpg' lies outside of"),
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, table: str, complaint
 def test_no_list_and_no_text(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path)
-    assert str(caught.value) == f"{tmp_path / LIST} is missing. What has to be there: {LAYOUT}"
+    assert str(caught.value) == f"{tmp_path / LIST} is missing. Required files: {LAYOUT}"
     (tmp_path / LIST).write_bytes(HEADER.encode() + b"\xff")
     with pytest.raises(DataError, match="byte 39: not UTF-8"):
         read(tmp_path)

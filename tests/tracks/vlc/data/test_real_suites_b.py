@@ -13,7 +13,7 @@ import pytest
 
 from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool
-from recompose.tracks.vlc.data.suites_on_disk import left_out, present, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.suites import ITEMS, RETRIEVALS
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
@@ -37,7 +37,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place, file in links.items():
         (root / place).parent.mkdir(exist_ok=True)
         (root / place).symlink_to(REAL / file)
-    assert present(root) == ["valse", "comvg", "elevater", "coco"]
+    assert present_suites(root) == ["valse", "comvg", "elevater", "coco"]
     return root
 
 
@@ -46,7 +46,7 @@ def test_valse_has_as_many_items_as_papers_print(root: Path) -> None:
     counts = {name: len(task.asked) for name, task in suite.tasks.items() if isinstance(task, Choices)}
     assert counts == {name: count for name, count in ITEMS.items() if name.startswith("valse/")}
     assert sum(counts.values()) == 7_702
-    assert not left_out(suite)
+    assert not missing_subtasks(suite)
     first = questions(suite, "valse/action-replacement")[0]
     assert first == ("images/swig/exercising_255.jpg", ["A man exercises his torso.", "A man lifts his torso."], 0)
 
@@ -109,7 +109,7 @@ def test_elevater_has_prompts_of_all_its_sets(root: Path, tmp_path: Path) -> Non
             index.parent.mkdir(parents=True)
             index.write_text(f"{archive}@1.jpg {classes - 1}\n")
     suite = read_suite("elevater", tmp_path)
-    assert not left_out(suite)
+    assert not missing_subtasks(suite)
     for name, published in elevater.SETS.items():
         task, one = suite.tasks[f"elevater/{name}"], registry[published]
         assert isinstance(task, Classes)

@@ -17,14 +17,19 @@ import pytest
 from PIL import Image
 
 from recompose.synthetic.objects import SIZE
-from recompose.synthetic.sentences import Scene, Thing
+from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
-from recompose.tracks.vlc.data.drawn.counterfactuals import apart, false_of, other_object, other_state
-from recompose.tracks.vlc.data.drawn.genome import shuffled
-from recompose.tracks.vlc.data.drawn.world import World, held_out
-from recompose.tracks.vlc.data.shapes_suites import draw, draw_world
+from recompose.tracks.vlc.data.shapes_suites import draw, draw_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
+    counterfactual,
+    falsify,
+    replace_object,
+    replace_state,
+)
+from recompose.tracks.vlc.data.synthetic_suites.genome import shuffle_words
+from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scene
 from recompose.tracks.vlc.metric_values import check
 from recompose.tracks.vlc.suites import SUBTASKS
 
@@ -35,21 +40,21 @@ AWAY = {"left": (-1, 0), "right": (1, 0), "above": (0, -1), "below": (0, 1), "to
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    made = World(tmp_path_factory.mktemp("world"), 5)
-    draw_world(made)
+def world(tmp_path_factory: pytest.TempPathFactory) -> SuiteReplicate:
+    made = SuiteReplicate(tmp_path_factory.mktemp("world"), 5)
+    draw_suites(made)
     return made
 
 
 @pytest.fixture(scope="module")
-def suites(world: World) -> dict[str, Suite]:
+def suites(world: SuiteReplicate) -> dict[str, Suite]:
     return {suite.name: suite for suite in shapes_suites.read(world.root)}
 
 
 # ---- a reader of captions that knows nothing of how they were made
 
 
-def fits(phrase: str, thing: Thing) -> bool:
+def fits(phrase: str, thing: Entity) -> bool:
     """Whether a phrase such as "two small red stars" is true of a thing, by its words."""
     first, *adjectives, noun = phrase.split()
     noun = {"crosses": "cross", "fish": "fish"}.get(noun, noun if noun in ("cross",) else noun.removesuffix("s"))
@@ -67,27 +72,27 @@ def is_true(text: str, scene: Scene) -> bool:
     if "?" in text:
         told, asked, answer = (part.strip(" .") for part in re.split(r"\. |\?", text))
         name, colour = re.fullmatch(r"is (?:it|the (\w+)) (\w+)", asked).groups()  # type: ignore[union-attr]
-        thing = next(thing for thing in scene.things if thing.name == name) if name else scene.first
+        thing = next(thing for thing in scene.entities if thing.name == name) if name else scene.first
         return is_true(told, scene) and (answer == "yes") == (colour in thing.states)
     text = re.sub(r"^an? (photo|picture|image|drawing) of ", "", text)
     text = re.sub(r" is (?!.* is )", " ", text)
     placed = re.fullmatch(r"(.*) ((?:on|at) the \w+)", text)
     if placed:
-        (thing,) = scene.things
+        (thing,) = scene.entities
         return fits(placed[1], thing) and direction(placed[2]) == direction(scene.relation)
     between = r" (to the left of|to the right of|left of|right of|above|below|and|\w+ing) (?=an? |the |no )"
     first, *rest = re.split(between, text)
     phrases = [first, *rest[1:]]
     denied = [phrase for phrase in phrases if phrase.startswith("no ")]
     claimed = [phrase for phrase in phrases if phrase not in denied]
-    if any(fits(phrase, thing) for phrase in denied for thing in scene.things):
+    if any(fits(phrase, thing) for phrase in denied for thing in scene.entities):
         return False
     if len(claimed) < 2:
-        return all(any(fits(phrase, thing) for thing in scene.things) for phrase in claimed)
+        return all(any(fits(phrase, thing) for thing in scene.entities) for phrase in claimed)
     relation, way = rest[0], direction(rest[0])
-    if len(scene.things) < 2:
+    if len(scene.entities) < 2:
         return False
-    one, other = scene.things
+    one, other = scene.entities
     straight = fits(claimed[0], one) and fits(claimed[1], other)
     turned = fits(claimed[0], other) and fits(claimed[1], one)
     if relation == "and":
@@ -102,7 +107,7 @@ def is_true(text: str, scene: Scene) -> bool:
 
 
 def test_the_reader_of_captions() -> None:
-    scene = Scene(Thing("star", ("red",)), Thing("cross", ("striped", "blue"), "small"), "left of")
+    scene = Scene(Entity("star", ("red",)), Entity("cross", ("striped", "blue"), "small"), "left of")
     true = [
         "a star",
         "a small blue cross to the right of a red star",
@@ -128,8 +133,8 @@ def test_the_reader_of_captions() -> None:
 # ---- what was drawn
 
 
-def shown(suite: Suite, image: int, world: World) -> Scene:
-    return world.shown[suite.images[image].path]
+def shown(suite: Suite, image: int, world: SuiteReplicate) -> Scene:
+    return world.scenes[suite.images[image].path]
 
 
 def couples(suite: Suite, task: Choices) -> Iterator[tuple[int, int, bool]]:
@@ -141,7 +146,7 @@ def couples(suite: Suite, task: Choices) -> Iterator[tuple[int, int, bool]]:
                 yield image, text, place == right
 
 
-def test_true_captions_are_true_and_false_ones_false(world: World, suites: dict[str, Suite]) -> None:
+def test_true_captions_are_true_and_false_ones_false(world: SuiteReplicate, suites: dict[str, Suite]) -> None:
     asked = 0
     for suite in suites.values():
         for name, task in suite.tasks.items():
@@ -152,7 +157,7 @@ def test_true_captions_are_true_and_false_ones_false(world: World, suites: dict[
     assert asked > 5000
 
 
-def test_groups(world: World, suites: dict[str, Suite]) -> None:
+def test_groups(world: SuiteReplicate, suites: dict[str, Suite]) -> None:
     groups = 0
     for suite in suites.values():
         for name, task in suite.tasks.items():
@@ -173,7 +178,7 @@ def test_groups_of_winoground_have_the_same_words(suites: dict[str, Suite]) -> N
             assert one == other
 
 
-def test_orders_are_of_the_same_words(world: World, suites: dict[str, Suite]) -> None:
+def test_orders_are_of_the_same_words(world: SuiteReplicate, suites: dict[str, Suite]) -> None:
     suite = suites["aro"]
     for name in ORDERS:
         task = suite.tasks[name]
@@ -189,7 +194,7 @@ def test_shuffles_exchange_what_they_say() -> None:
     tags = ["DT", "NN", "IN", "DT", "JJ", "NN", "RB", "IN", "CD", "NN"]
     named = [place for place, tag in enumerate(tags) if tag in ("NN", "JJ")]
     for seed in range(30):
-        nouns, others, within, threes = (text.split() for text in shuffled(words, tags, Random(seed)))
+        nouns, others, within, threes = (text.split() for text in shuffle_words(words, tags, Random(seed)))
         assert [nouns[place] for place in range(10) if place not in named] == [
             words[place] for place in range(10) if place not in named
         ]
@@ -201,7 +206,7 @@ def test_shuffles_exchange_what_they_say() -> None:
         assert all(" ".join(words[start : start + 3]) in joined for start in range(0, 10, 3))
 
 
-def test_captions_of_retrieval_are_true(world: World, suites: dict[str, Suite]) -> None:
+def test_captions_of_retrieval_are_true(world: SuiteReplicate, suites: dict[str, Suite]) -> None:
     for name in ("coco", "flickr30k", "coco_counterfactuals"):
         suite, task = suites[name], suites[name].tasks[name]
         assert isinstance(task, Pool)
@@ -209,7 +214,7 @@ def test_captions_of_retrieval_are_true(world: World, suites: dict[str, Suite]) 
             assert is_true(suite.texts[text], shown(suite, task.images[place], world))
 
 
-def test_classes_are_what_pictures_show(world: World, suites: dict[str, Suite]) -> None:
+def test_classes_are_what_pictures_show(world: SuiteReplicate, suites: dict[str, Suite]) -> None:
     suite = suites["elevater"]
     assert len(suite.tasks) == 7
     for name, task in suite.tasks.items():
@@ -249,11 +254,11 @@ def test_the_pool_is_small(suites: dict[str, Suite]) -> None:
     assert max(len(text.split()) for suite in suites.values() for text in suite.texts) <= 22
 
 
-def test_pictures_are_there_and_boxes_in_them(world: World, suites: dict[str, Suite]) -> None:
+def test_pictures_are_there_and_boxes_in_them(world: SuiteReplicate, suites: dict[str, Suite]) -> None:
     boxes = 0
     for suite in suites.values():
         for picture in suite.images:
-            assert (world.root / picture.path).is_file() and picture.path in world.shown
+            assert (world.root / picture.path).is_file() and picture.path in world.scenes
             if picture.box:
                 left, top, right, bottom = picture.box
                 assert 0 <= left < right <= SIZE and 0 <= top < bottom <= SIZE
@@ -263,9 +268,9 @@ def test_pictures_are_there_and_boxes_in_them(world: World, suites: dict[str, Su
     assert Image.open(world.root / "images/vg/1.jpg").size == (SIZE, SIZE)
 
 
-def test_frames_of_youcook2_are_arrays_of_blue_green_red(tmp_path: Path, world: World) -> None:
-    path = next(path for path in world.shown if path.endswith(".npy"))
-    photo = World(tmp_path, world.seed).photo(path.replace(".npy", ".jpg"), world.shown[path])
+def test_frames_of_youcook2_are_arrays_of_blue_green_red(tmp_path: Path, world: SuiteReplicate) -> None:
+    path = next(path for path in world.scenes if path.endswith(".npy"))
+    photo = SuiteReplicate(tmp_path, world.seed).photo(path.replace(".npy", ".jpg"), world.scenes[path])
     with Image.open(tmp_path / photo.path) as picture:
         red, green, blue = picture.convert("RGB").split()
     assert np.array_equal(np.load(world.root / path), np.dstack([blue, green, red]))
@@ -279,23 +284,23 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_another_world(tmp_path: Path, world: World) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_another_world(tmp_path: Path, world: SuiteReplicate) -> None:
     script = "import sys, pathlib; from recompose.tracks.vlc.data.shapes_suites import draw; "
-    script += f"draw(pathlib.Path(sys.argv[1]), seed={world.seed})"
+    script += f"draw(pathlib.Path(sys.argv[1]), seed={world.seed}, share=1.0)"
     environment = os.environ | {"PYTHONHASHSEED": "77", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "same")], env=environment, check=True)
     same, own = digests(tmp_path / "same"), digests(world.root)
     assert same == own
-    draw(tmp_path / "other", seed=world.seed + 1)
+    draw(tmp_path / "other", seed=world.seed + 1, share=1.0)
     other = digests(tmp_path / "other")
     pictures = [path for path in own if path.startswith("images/")]
     assert not {own[path] for path in pictures} & {other[path] for path in other if path.startswith("images/")}
 
 
 def test_what_cannot_be_made_false_is_said() -> None:
-    scene = held_out("one", Random(0))
-    with pytest.raises(ValueError, match="other_state makes nothing false"):
-        false_of(scene, Scene(Thing(scene.first.name)), other_state, Random(0))
-    with pytest.raises(ValueError, match="no counterfactual"):
-        apart(Scene(Thing("star")), other_state, Random(0))
-    assert apart(scene, other_object, Random(0)).first.name != scene.first.name
+    scene = held_out_scene("one", Random(0))
+    with pytest.raises(ValueError, match=r"no replace_state of .* is false"):
+        falsify(scene, Scene(Entity(scene.first.name)), replace_state, Random(0))
+    with pytest.raises(ValueError, match="a counterfactual"):
+        counterfactual(Scene(Entity("star")), replace_state, Random(0))
+    assert counterfactual(scene, replace_object, Random(0)).first.name != scene.first.name

@@ -6,7 +6,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, left_out, present, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
 
 
@@ -19,7 +19,7 @@ def test_each_suite_that_is_evaluated_has_a_format() -> None:
 def test_a_format_knows_its_name_and_says_what_it_needs_in_one_line(name: str, tmp_path: Path) -> None:
     suite_format = format_of(name)
     assert (suite_format.NAME, f"{name}/" in suite_format.LAYOUT) == (name, True)
-    with pytest.raises(DataError, match=r"has to be there: .") as error:
+    with pytest.raises(DataError, match=r"required files: .") as error:
         read_suite(name, tmp_path)
     assert "\n" not in str(error.value)
 
@@ -27,12 +27,12 @@ def test_a_format_knows_its_name_and_says_what_it_needs_in_one_line(name: str, t
 def test_suites_are_present_where_their_folders_are(tmp_path: Path) -> None:
     for name in ("winoground", "aro", "images", "unheard-of"):
         (tmp_path / name).mkdir()
-    assert present(tmp_path) == ["aro", "winoground"]
-    assert present(tmp_path / "nowhere") == []
+    assert present_suites(tmp_path) == ["aro", "winoground"]
+    assert present_suites(tmp_path / "nowhere") == []
 
 
 def test_the_nearest_name_of_a_suite_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no suite 'SugarCreep': is sugarcrepe meant"):
+    with pytest.raises(DataError, match="no suite 'SugarCreep': did you mean sugarcrepe"):
         read_suite("SugarCreep", tmp_path)
     with pytest.raises(DataError, match="no suite 'x': there are aro, crepe, "):
         read_suite("x", tmp_path)
@@ -40,6 +40,6 @@ def test_the_nearest_name_of_a_suite_is_said(tmp_path: Path) -> None:
 
 def test_what_a_suite_lacks_is_said() -> None:
     suite = Suite("whatsup", (), (), dict.fromkeys(["whatsup/a", "whatsup/b", "whatsup/vg_qa_one"]))  # type: ignore[arg-type]
-    assert left_out(suite) == ["whatsup/coco_qa_one", "whatsup/coco_qa_two", "whatsup/vg_qa_two"]
-    assert len(left_out(Suite("elevater", (), (), {"elevater/mnist": None}))) == 20  # type: ignore[dict-item]
-    assert left_out(Suite("elevater", (), (), {"elevater/of-a-user": None})) == []  # type: ignore[dict-item]
+    assert missing_subtasks(suite) == ["whatsup/coco_qa_one", "whatsup/coco_qa_two", "whatsup/vg_qa_two"]
+    assert len(missing_subtasks(Suite("elevater", (), (), {"elevater/mnist": None}))) == 20  # type: ignore[dict-item]
+    assert missing_subtasks(Suite("elevater", (), (), {"elevater/of-a-user": None})) == []  # type: ignore[dict-item]

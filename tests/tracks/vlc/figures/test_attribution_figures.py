@@ -242,11 +242,11 @@ def test_relations_come_first_and_attributes_have_their_share(tmp_path: Path) ->
 def test_a_line_of_many_items_has_few_points_and_both_of_its_ends(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     ratio, share = np.sort(rng.random(30_000)), rng.random(30_000)
-    few, its = cumulative._thinned(ratio, share)
+    few, its = cumulative._thin(ratio, share)
     assert len(few) == len(its) == cumulative.POINTS
     assert (few[0], few[-1], its[0], its[-1]) == (ratio[0], ratio[-1], share[0], share[-1])
     assert {*few} <= {*ratio}
-    assert len(cumulative._thinned(ratio[:7], share[:7])[0]) == 7
+    assert len(cumulative._thin(ratio[:7], share[:7])[0]) == 7
 
 
 def test_pictures_that_one_row_alone_has_kept_are_not_shown(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_pictures_that_one_row_alone_has_kept_are_not_shown(tmp_path: Path) -> N
 @settings(max_examples=30)
 @given(st.lists(st.one_of(st.floats(-5, 5), st.just(math.nan)), max_size=6))
 def test_shades_go_from_nothing_to_one_and_keep_the_order(values: list[float]) -> None:
-    found = attribution_maps.scaled(np.array(values, dtype=np.float64))
+    found = attribution_maps.rescale(np.array(values, dtype=np.float64))
     known = [(value, shade) for value, shade in zip(values, found, strict=True) if not math.isnan(value)]
     assert all(math.isnan(shade) == math.isnan(value) for value, shade in zip(values, found, strict=True))
     if known:
@@ -274,6 +274,6 @@ def test_shades_go_from_nothing_to_one_and_keep_the_order(values: list[float]) -
 
 def test_a_map_is_brightest_where_most_is_attributed() -> None:
     pixels = np.zeros((16, 16, 3), dtype=np.uint8)
-    drawn = attribution_maps.overlaid(pixels, np.array([[0.0, 0.0], [0.0, 1.0]])).sum(axis=2)
+    drawn = attribution_maps.overlay_map(pixels, np.array([[0.0, 0.0], [0.0, 1.0]])).sum(axis=2)
     assert drawn.shape == (16, 16)
     assert drawn[15, 15] == drawn.max() > drawn[0, 0] == drawn.min()

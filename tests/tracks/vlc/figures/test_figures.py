@@ -28,7 +28,7 @@ from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures import negatives, page, retrieval, trajectories
 from recompose.tracks.vlc.figures.holistic import draw_holistic
-from recompose.tracks.vlc.figures.page import Word, differing, plain, wrapped
+from recompose.tracks.vlc.figures.page import Word, mark_differences, plain_words, wrap_words
 from tests.report.fakes import Fake, by_seed
 
 COMP, ZS = "test/comp", "test/zs"
@@ -50,7 +50,7 @@ def read(stem: Path) -> list[dict[str, str]]:
 
 @given(st.lists(st.text("ab", min_size=1, max_size=9), max_size=12), st.integers(1, 20))
 def test_lines_have_all_words_in_order_and_fit_but_for_words_that_do_not(words: list[str], letters: int) -> None:
-    lines = wrapped([Word(word) for word in words], letters)
+    lines = wrap_words([Word(word) for word in words], letters)
     assert [word.text for line in lines for word in line] == words
     for line in lines:
         assert len(line) == 1 or len(" ".join(word.text for word in line)) <= letters
@@ -60,21 +60,23 @@ def test_lines_have_all_words_in_order_and_fit_but_for_words_that_do_not(words: 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=8), st.lists(st.sampled_from("abcd"), max_size=8))
 def test_words_that_are_not_marked_stand_in_the_caption_in_this_order(caption: list[str], other: list[str]) -> None:
-    words = differing(" ".join(caption), " ".join(other))
+    words = mark_differences(" ".join(caption), " ".join(other))
     assert [word.text for word in words] == other
     rest = iter(caption)
     assert all(word.text in rest for word in words if not word.marked)
 
 
 def test_a_swap_marks_what_moved_and_a_text_is_no_different_from_itself() -> None:
-    marked = [w.text for w in differing("steps in front of a building", "building in front of a steps") if w.marked]
+    marked = [
+        w.text for w in mark_differences("steps in front of a building", "building in front of a steps") if w.marked
+    ]
     assert marked == ["building", "steps"]
-    assert not any(word.marked for word in differing("a red cup", "a red cup"))
+    assert not any(word.marked for word in mark_differences("a red cup", "a red cup"))
 
 
 def test_letters_are_as_wide_as_they_are_drawn() -> None:
     made = page.Page(1.0)
-    made.lines([plain("m" * 50)], 0.0, 0.0)
+    made.lines([plain_words("m" * 50)], 0.0, 0.0)
     (text,) = made.figure.axes[0].texts
     width = text.get_window_extent(made.figure.canvas.get_renderer()).width / made.figure.dpi  # type: ignore[attr-defined]
     assert width == pytest.approx(50 * page.LETTER, rel=0.02)
@@ -176,7 +178,7 @@ def test_a_model_without_one_of_the_measures_is_no_point(tmp_path: Path) -> None
 def test_the_nearest_captions_are_those_of_plain_loops(seed: int, images: int, captions: int) -> None:
     rng = np.random.default_rng(seed)
     left, right = rng.normal(size=(images, 4)), rng.normal(size=(captions, 4))
-    found = retrieval.nearest(left, right)
+    found = retrieval.nearest_captions(left, right)
     for image in range(images):
         cosines = [sum(left[image] * right[caption]) for caption in range(captions)]
         best = sorted(range(captions), key=lambda caption: (-cosines[caption], caption))[:3]
@@ -187,7 +189,7 @@ def test_the_nearest_captions_are_those_of_plain_loops(seed: int, images: int, c
 def test_images_are_shown_that_the_last_model_tells_right_and_the_first_one_wrong_then_what_none_does() -> None:
     first = np.array([False, True, False, False, False, False])
     last = np.array([True, True, False, True, True, True])
-    assert retrieval.chosen([first, last]) == [0, 3, 4, 2]
+    assert retrieval.select_images([first, last]) == [0, 3, 4, 2]
 
 
 class Stored:
@@ -266,8 +268,8 @@ def test_nothing_is_shown_where_a_row_is_missing(tmp_path: Path) -> None:
 
 def test_different_negatives_are_taken_in_the_order_in_which_they_were_drawn() -> None:
     drawn: Any = iter(["b", None, "a", "b", "c", "d"] * 10)
-    assert negatives.several(None, lambda doc, rng: next(drawn), Random(0)) == ["b", "a", "c"]  # type: ignore[arg-type]
-    assert negatives.several(None, lambda doc, rng: None, Random(0)) == []  # type: ignore[arg-type]
+    assert negatives.distinct_negatives(None, lambda doc, rng: next(drawn), Random(0)) == ["b", "a", "c"]  # type: ignore[arg-type]
+    assert negatives.distinct_negatives(None, lambda doc, rng: None, Random(0)) == []  # type: ignore[arg-type]
 
 
 def test_captions_are_shown_with_negatives_of_every_kind(tmp_path: Path) -> None:
@@ -282,7 +284,7 @@ def test_captions_are_shown_with_negatives_of_every_kind(tmp_path: Path) -> None
         drawn = negatives.draw_examples([example, example])
         Sheet(tmp_path / "f", "", []).write(drawn.figure, pd.DataFrame())
     marked = [text.get_text() for text in drawn.figure.axes[0].texts if text.get_color() == WRONG]
-    swapped = [word.text for word in differing(example.caption, made["negclip"][0]) if word.marked]
+    swapped = [word.text for word in mark_differences(example.caption, made["negclip"][0]) if word.marked]
     assert marked == [*swapped, "blue"] * 2
     assert "shuffle" in (tmp_path / "f.svg").read_text()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from recompose.synthetic.looks import CATALOGUE
-from recompose.synthetic.objects import draw_object, finished, ground
+from recompose.synthetic.objects import draw_object, finish, ground
 from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
@@ -68,7 +68,7 @@ def _draw(path: Path, pair: Pair, rng: Random) -> None:
     centre = (32 + rng.randrange(-3, 4), 32 + rng.randrange(-3, 4))
     draw_object(picture, DRAWN[pair[1]], (DRAWN[pair[0]],), centre, 25 + rng.randrange(5), rng, CATALOGUE)
     path.parent.mkdir(parents=True, exist_ok=True)
-    finished(picture, CATALOGUE).save(path, "png", compress_level=1)
+    finish(picture, CATALOGUE).save(path, "png", compress_level=1)
 
 
 def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:

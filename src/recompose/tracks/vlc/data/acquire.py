@@ -1,9 +1,9 @@
-"""Acquire: raw data onto this disk, then its index in the common form.
+"""Acquisition of raw data, and its index in the common form.
 
-Drawn data is drawn into ``data/<name>-<digest>``. A published corpus is unpacked into ``data/<name>``, from archives in
-``data/archives`` that are downloaded where they are not there, with a spaCy model and WordNet's files beside its
-images. Published suites lie in one folder, in which they share images, and are put there by hand but for what archives
-params.yaml names. A folder that somebody put there already is taken as it is, and checked all the same.
+Synthetic data is generated in ``data/<name>-<digest>``. A published corpus is unpacked into ``data/<name>`` from
+archives in ``data/archives``, which are downloaded unless they exist, with a spaCy model and WordNet's files beside its
+images. Published suites lie in one folder, in which they share images. Their files are added by hand, except the
+archives that params.yaml names. An existing folder is used as it is, and checked all the same.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from recompose.data.archives import extract
-from recompose.data.raw import brought_archive, draw_once, unpack
+from recompose.data.raw import draw_once, open_archive, unpack
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
 from recompose.params import Section
@@ -35,59 +35,59 @@ def _adapter(recipe: Recipe) -> ModuleType:
 
 
 def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
-    """Bring raw files onto this disk where they are not there yet; gives their folder.
+    """Acquire raw files that are missing on this disk, and return their folder.
 
     Raises:
-        DataError, DownloadError: what is there or what came is not the data.
+        DataError, DownloadError: the existing or downloaded files are not the data.
     """
     adapter = _adapter(recipe)
     if isinstance(section, Corpus):
-        _bring_corpus(adapter, section, data, root)
+        _acquire_corpus(adapter, section, data, root)
     elif isinstance(section, PublishedSuite):
-        _bring_suite(adapter, recipe.name, section, data, root)
+        _acquire_suite(adapter, recipe.name, section, data, root)
     else:
         draw_once(adapter.draw, recipe, root)
     return root
 
 
-def _bring_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
+def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
     if not (root / adapter.MARK).exists():
         archives = [archive for archive in section.archives if archive.file.endswith(_ARCHIVES)]
         lists = [archive for archive in section.archives if archive not in archives]
         if not section.archives:
-            raise DataError(f"{root / adapter.MARK} is absent. What has to be there: {adapter.LAYOUT}")
+            raise DataError(f"{root / adapter.MARK} is absent. Required files: {adapter.LAYOUT}")
         unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
     if not (root / MODEL).exists():
-        with brought_archive(section.model, data) as path:
+        with open_archive(section.model, data) as path:
             analysis.unpack_model(path, root / MODEL)
     if not (root / LEXICON).exists():
-        with brought_archive(section.lexicon, data) as path:
+        with open_archive(section.lexicon, data) as path:
             wordnet.unpack(path, root / LEXICON)
 
 
-def _bring_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: Path, root: Path) -> None:
-    """Put what is downloaded of a suite in its place: archives are of its own images, other files its annotations."""
+def _acquire_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: Path, root: Path) -> None:
+    """Store a suite's downloads: archives hold its own images, other files are its annotations."""
     folder, images = root / adapter.NAME, root / "images" / adapter.NAME
     if sum(archive.file.endswith(_ARCHIVES) for archive in section.archives) > 1:
-        raise DataError(f"{name}: one archive of images can be unpacked, into {images}: put the others there yourself")
+        raise DataError(f"{name}: only one archive of images can be unpacked into {images}; add the others by hand")
     for archive in section.archives:
         place = folder / archive.file
         if archive.file.endswith(_ARCHIVES):
             if not images.exists():
-                with brought_archive(archive, data) as path:
+                with open_archive(archive, data) as path:
                     extract(path, images)
         elif not place.exists():
-            with brought_archive(archive, data) as path:
+            with open_archive(archive, data) as path:
                 write_atomically(place, partial(shutil.copyfile, path))
     if not folder.is_dir():
-        raise DataError(f"{name}: {folder} is absent. What has to be there, below {root}: {adapter.LAYOUT}")
+        raise DataError(f"{name}: {folder} is absent. Required files below {root}: {adapter.LAYOUT}")
 
 
 def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
-    """Read and check raw files, and write their index into a folder; gives the files that it was read from.
+    """Read and check raw files, write their index into a folder, and return the files that it was read from.
 
     Raises:
-        DataError: they are not the data.
+        DataError: the files are not the data.
     """
     adapter, entry = _adapter(recipe), ADAPTERS[recipe.document["adapter"]]
     if entry.kind == "suites":
@@ -100,10 +100,10 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     shutil.copytree(root / LEXICON, folder / LEXICON, dirs_exist_ok=True)
     if entry.drawn:
         shutil.copyfile(root / DOCS, folder / DOCS)
-        return [*_beside_images(root, corpus.paths), *corpus.paths]
+        return [*_other_files(root, corpus.paths), *corpus.paths]
     wordnet.check(root / LEXICON)
     write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
-    tools = [*_below(root / MODEL, root), *_below(root / LEXICON, root)]
+    tools = [*_files_below(root / MODEL, root), *_files_below(root / LEXICON, root)]
     return [*adapter.annotation_files(root), *tools, *corpus.paths]
 
 
@@ -114,34 +114,34 @@ def _write_suites(adapter: ModuleType, drawn: bool, root: Path, folder: Path) ->
         images = list(files([suite]))
         _check_images(suite.name, images, root, adapter.LAYOUT)
         write_suites([suite], folder)
-        return [*_below(root / suite.name, root), *images]
+        return [*_files_below(root / suite.name, root), *images]
     suites: list[Suite] = list(adapter.read(root))
     write_suites(suites, folder)
     images = list(files(suites))
-    return [*_beside_images(root, images), *images]
+    return [*_other_files(root, images), *images]
 
 
 def _check_images(suite: str, images: list[str], root: Path, layout: str) -> None:
-    """See to it that all images are there, before anything is encoded.
+    """Check that all images exist, before any is encoded.
 
     Raises:
-        DataError: one is not.
+        DataError: an image is missing.
     """
     absent = [path for path in images if not (root / path).is_file()]
     if absent:
         raise DataError(
-            f"{suite}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. What has "
-            f"to be there: {layout}. Leave {suite} out of the profile's suites, or evaluate without these images: "
-            "recompose evaluate --skip-broken"
+            f"{suite}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. Required "
+            f"files: {layout}. Remove {suite} from the profile's suites, or evaluate without these images: recompose "
+            "evaluate --skip-broken"
         )
 
 
-def _below(folder: Path, root: Path) -> list[str]:
-    """The files below a folder, by their paths below the root."""
+def _files_below(folder: Path, root: Path) -> list[str]:
+    """Return the files below a folder, by their paths below the root."""
     return sorted(path.relative_to(root).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def _beside_images(root: Path, images: tuple[str, ...] | list[str]) -> list[str]:
-    """The files of a drawn world that are no images of it."""
-    shown = set(images)
-    return [path for path in _below(root, root) if path not in shown]
+def _other_files(root: Path, images: tuple[str, ...] | list[str]) -> list[str]:
+    """Return the files of a synthetic replicate that are no images."""
+    image_paths = set(images)
+    return [path for path in _files_below(root, root) if path not in image_paths]

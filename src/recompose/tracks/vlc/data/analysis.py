@@ -1,12 +1,12 @@
-"""Captions as spaCy sees them: words, their kinds, lemmas and heads, by the model that is published as a wheel.
+"""Parses of captions by spaCy: words, parts of speech, lemmas and heads, by a model that is published as a wheel.
 
-FSC-CLIP's negatives are made with ``en_core_web_sm`` (ytaek-oh/fsc-clip at 604015d, ``text_negatives_data.py``, of
-whatever release is at hand; its requirements ask for spaCy 3.7.4). Of 3.8.0 here, entities are not looked for: no
-negative asks for them, and nothing else depends on them.
+FSC-CLIP's negatives use ``en_core_web_sm`` (ytaek-oh/fsc-clip at 604015d, ``text_negatives_data.py``, in the installed
+version; its requirements ask for spaCy 3.7.4). Here it is 3.8.0, without entity recognition, which no negative uses and
+nothing else depends on.
 
-A wheel holds code and data; only the folder of data is unpacked, and no code of it runs. That folder's ``config.cfg``
-may name any function that is registered with spaCy to build the pipeline with, so what it names is compared with what
-English pipelines need before anything is built.
+A wheel holds code and data. Only the folder of data is unpacked, and none of its code runs. That folder's
+``config.cfg`` may name any function that is registered with spaCy to build the pipeline. So the names are compared with
+those that English pipelines need before anything is built.
 """
 
 import shutil
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 CONFIG = "config.cfg"
-BATCH = 256  # captions that the model sees at once
-NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer")  # kinds of words, heads and lemmas come from them
+BATCH = 256  # captions in a batch of the model
+NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer")  # parts of speech, heads and lemmas come from them
 NOT_NEEDED = ("ner", "senter", "entity_linker")
 LAYOUT = "the folder en_core_web_sm-3.8.0 of the wheel of that name of github.com/explosion/spacy-models"
 
@@ -56,7 +56,7 @@ def unpack_model(wheel: Path, folder: Path) -> None:
     """Unpack the data of a model's wheel into a new folder, all of it or nothing.
 
     Raises:
-        DataError: the wheel is unsafe, holds no model or several, or one that names other code than it may.
+        DataError: the wheel is unsafe, holds no model or several, or one that names forbidden code.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -72,84 +72,84 @@ def check_config(folder: Path) -> None:
     """Check that a model is an English pipeline of spaCy's own parts, and names no other function.
 
     Raises:
-        DataError: its configuration cannot be read, or asks for something else.
+        DataError: its configuration is unreadable or has other content.
     """
     from spacy.util import load_config
 
     path = folder / CONFIG
     if not path.is_file():
-        raise DataError(f"{path} is missing. What has to be there: {LAYOUT}")
+        raise DataError(f"{path} is missing. Required files: {LAYOUT}")
     try:
         config: dict[str, Any] = load_config(path, interpolate=True)
         nlp, components = config["nlp"], config["components"]
         language, pipeline, hooks = nlp["lang"], list(nlp["pipeline"]), [nlp.get(hook) for hook in _HOOKS]
         factories = {name: components[name].get("factory") for name in components}
-    except Exception as error:  # what a reader of nonsense complains of is not said anywhere
+    except Exception as error:  # the errors of malformed files are not documented
         raise DataError(
-            f"{path} is no configuration of a pipeline ({_first_line(error)}). What has to be there: {LAYOUT}"
+            f"{path} is no configuration of a pipeline ({_first_line(error)}). Required files: {LAYOUT}"
         ) from None
     if language != "en":
-        raise DataError(f"{path}: its language is {language!r}, not 'en'. What has to be there: {LAYOUT}")
+        raise DataError(f"{path}: its language is {language!r}, not 'en'. Required files: {LAYOUT}")
     if any(hook is not None for hook in hooks):
-        raise DataError(f"{path} wants code to run when the pipeline is made; it is not loaded")
+        raise DataError(f"{path} runs code when the pipeline is built; it is not loaded")
     for name, factory in factories.items():
         if factory not in _FACTORIES or "source" in components[name]:
             raise DataError(f"{path}: {name} is no part of an English pipeline of spaCy's own; it is not loaded")
-    for registry, function in [*_named(nlp), *_named(components)]:
+    for registry, function in [*_named_functions(nlp), *_named_functions(components)]:
         if (registry, function) not in _FUNCTIONS:
             raise DataError(f"{path} names {registry} {function!r}, which no English pipeline needs; it is not loaded")
-    made = {factories.get(name) for name in pipeline}
+    factories_used = {factories.get(name) for name in pipeline}
     for factory in NEEDED:
-        if factory not in made:
-            raise DataError(f"{path}: the pipeline has no {factory}. What has to be there: {LAYOUT}")
+        if factory not in factories_used:
+            raise DataError(f"{path}: the pipeline has no {factory}. Required files: {LAYOUT}")
 
 
-def _named(value: Any) -> Iterator[tuple[str, Any]]:
-    """The functions that a part of a configuration names: registry and name."""
+def _named_functions(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the functions that a part of a configuration names: registry and name."""
     if isinstance(value, dict):
         for key, entry in value.items():
             if key.startswith("@"):
                 yield key, entry
-            yield from _named(entry)
+            yield from _named_functions(entry)
     elif isinstance(value, list | tuple):
         for entry in value:
-            yield from _named(entry)
+            yield from _named_functions(entry)
 
 
 def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
-    """Captions as spaCy sees them, in their order; what there is to complain of is said before the first one.
+    """Return the parses of captions in their order; errors are raised before the first one.
 
     Args:
         captions: their texts.
-        model_folder: an unpacked model.
+        model_folder: the folder of an unpacked model.
 
     Raises:
-        DataError: the model is none that may be loaded, or a caption is no text that it takes.
+        DataError: the model is not allowed or unreadable, or a caption is no text, or too long.
     """
     import spacy
 
     check_config(model_folder)
     try:
         model = spacy.load(model_folder, exclude=list(NOT_NEEDED))
-    except Exception as error:  # a damaged file makes spaCy fail in any way
+    except Exception as error:  # a damaged file may raise any error in spaCy
         raise DataError(
-            f"{model_folder} is no model that spaCy can load ({_first_line(error)}). What has to be there: {LAYOUT}"
+            f"{model_folder} is no model that spaCy can load ({_first_line(error)}). Required files: {LAYOUT}"
         ) from None
     for number, caption in enumerate(captions, start=1):
         if not isinstance(caption, str):
-            raise DataError(f"caption {number} is no text, but {caption!r:.50}; mend the list of captions")
+            raise DataError(f"caption {number} is no text, but {caption!r:.50}; correct the list of captions")
         if len(caption) > model.max_length:
-            raise DataError(f"caption {number} has {len(caption)} letters, more than spaCy takes; mend the list")
-    return _told(model.pipe(captions, batch_size=BATCH), len(captions))
+            raise DataError(f"caption {number} has {len(caption)} letters, more than spaCy takes; correct the list")
+    return _with_progress(model.pipe(captions, batch_size=BATCH), len(captions))
 
 
-def _told(docs: "Iterator[Doc]", total: int) -> "Iterator[Doc]":
-    """The same, saying from time to time how far it is."""
-    pace, told = Pace("captions as spaCy sees them", "caption", total), time.monotonic()
+def _with_progress(docs: "Iterator[Doc]", total: int) -> "Iterator[Doc]":
+    """Yield the parses and report the progress from time to time."""
+    pace, reported_at = Pace("parsed captions", "caption", total), time.monotonic()
     for done, doc in enumerate(docs, start=1):
         yield doc
-        if time.monotonic() - told > SAY_EVERY and done < total:
-            told = time.monotonic()
+        if time.monotonic() - reported_at > SAY_EVERY and done < total:
+            reported_at = time.monotonic()
             pace.at(done)
 
 

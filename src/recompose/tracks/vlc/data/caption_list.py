@@ -1,14 +1,14 @@
-"""CC3M's and LAION-COCO's 100k images with synthetic captions, as FSC-CLIP's authors published them: shards of files.
+"""CC3M's and LAION-COCO's 100k images with synthetic captions, as published by FSC-CLIP's authors in shards.
 
 Each corpus is a repository of data sets at Hugging Face (``ytaek-oh/cc3m-subset-100k`` and
 ``ytaek-oh/laioncoco-subset-100k``, October 2024) of tars that img2dataset wrote: ``<key>.jpg`` with ``<key>.txt`` and
-``<key>.json``. FSC-CLIP's loader (ytaek-oh/fsc-clip at 604015d, ``get_wds_dataset``) takes LAION-COCO's captions from
-the ``.txt``; CC3M's there are what the web said, and the captions of CoCa that it takes instead stand in
-``coca_captions/<key>.txt`` of ``coca_captions.tar.gz``, the first line of each.
+``<key>.json``. FSC-CLIP's loader (ytaek-oh/fsc-clip at 604015d, ``get_wds_dataset``) reads LAION-COCO's captions from
+the ``.txt``. CC3M's there are web texts, and the loader reads the captions of CoCa instead: the first line of each
+``coca_captions/<key>.txt`` of ``coca_captions.tar.gz``.
 
-Unpacked, both have one form: an image and its caption have one name, and all captions lie in one folder. So there is no
-way to train on the wrong ones because others are missing. Rows are in the order of the images' paths. An image without
-a caption, which that loader passes over, is an error here.
+Unpacked, both have one form: an image and its caption have one name, and all captions lie in one folder. So missing
+captions cannot lead to training on the wrong ones. Rows are in the order of the images' paths. An image without a
+caption, which that loader skips, is an error here.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from recompose.errors import DataError
 from recompose.tracks.vlc.data.captions import Captions
 
 CAPTIONS = "captions"
-MARK = CAPTIONS  # tells that a folder is whole
+MARK = CAPTIONS  # its presence means that a folder is complete
 LAYOUT = (
     "images/<shard>/<key>.jpg (the tars 00000 to 00014 of huggingface.co/datasets/ytaek-oh/cc3m-subset-100k, or 00000 "
     "to 00013 of huggingface.co/datasets/ytaek-oh/laioncoco-subset-100k, each unpacked into a folder of its own), "
@@ -29,10 +29,10 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 
 
 def arrange(unpacked: Path, folder: Path) -> None:
-    """Put the unpacked shards into the form that is read, with CoCa's captions where they are among them.
+    """Arrange the unpacked shards in the common form, with CoCa's captions if they exist.
 
     Raises:
-        DataError: two captions have one name, or there is nothing.
+        DataError: two captions have one name, or a file is missing.
     """
     coca = sorted(path for path in unpacked.rglob(COCA) if path.is_dir())
     if len(coca) > 1:
@@ -50,7 +50,7 @@ def arrange(unpacked: Path, folder: Path) -> None:
 
 
 def annotation_files(root: Path) -> list[str]:
-    """The files, beside images, that the corpus is read from."""
+    """Return the files, beside images, that the corpus is read from."""
     return [f"{CAPTIONS}/{path.name}" for path in sorted((root / CAPTIONS).glob("*.txt"))]
 
 
@@ -58,35 +58,35 @@ def read(root: Path) -> Captions:
     """Read and check the corpus.
 
     Args:
-        root: its folder, see ``LAYOUT``.
+        root: the folder of the corpus, see ``LAYOUT``.
 
     Raises:
         DataError: there are no images or captions, or an image has no caption.
     """
     if not (root / CAPTIONS).is_dir():
-        raise DataError(f"{root / CAPTIONS} is missing. What has to be there: {LAYOUT}")
+        raise DataError(f"{root / CAPTIONS} is missing. Required files: {LAYOUT}")
     images = sorted(path for path in (root / "images").rglob("*") if path.suffix.lower() in SUFFIXES)
     if not images:
-        raise DataError(f"{root / 'images'} holds no images. What has to be there: {LAYOUT}")
+        raise DataError(f"{root / 'images'} holds no images. Required files: {LAYOUT}")
     captions = tuple(_caption(root / CAPTIONS / f"{path.stem}.txt", path) for path in images)
     return Captions(tuple(path.relative_to(root).as_posix() for path in images), captions)
 
 
 def _caption(path: Path, image: Path) -> str:
-    """The first line, with its end, as the released loader reads it."""
+    """Return the first line, with its end, as the released loader reads it."""
     try:
         with path.open(encoding="utf-8") as file:
             caption = file.readline()
     except FileNotFoundError:
         raise DataError(f"{path} is missing, the caption of {image}; put it there or remove the image") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not UTF-8; mend it, or remove it and {image}") from None
+        raise DataError(f"{path} is not UTF-8; correct it, or remove it and {image}") from None
     if not caption.strip():
-        raise DataError(f"{path} holds no caption; mend it, or remove it and {image}")
+        raise DataError(f"{path} holds no caption; correct it, or remove it and {image}")
     return caption
 
 
 def _move(file: Path, place: Path) -> None:
     if place.exists():
-        raise DataError(f"{file}: {place} is there already; the shards of two corpora may be mixed")
+        raise DataError(f"{file}: {place} exists already; the shards of two corpora may be mixed")
     file.rename(place)

@@ -1,7 +1,7 @@
-"""A corpus to train on: images with their captions, and what is known of the captions' words.
+"""A training corpus: images with their captions, and parses of the captions.
 
-Its index holds ``captions.json`` (paths and captions, a row each) and ``docs.spacy`` (the rows' captions as spaCy sees
-them: words, kinds, lemmas, heads), from which hard negatives are made in each step.
+Its index holds ``captions.json`` (paths and captions, a row each) and ``docs.spacy`` (the parses of the rows' captions
+by spaCy: words, parts of speech, lemmas, heads), from which hard negatives are generated in each step.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ROWS, DOCS = "captions.json", "docs.spacy"
 
 @dataclass(frozen=True)
 class Captions:
-    """Images and their captions, a row each; an image may stand in several rows."""
+    """Images and their captions, a row each; an image may have several rows."""
 
     paths: tuple[str, ...]  # [rows], below the root of raw files
     captions: tuple[str, ...]  # [rows]
@@ -36,7 +36,7 @@ class Captions:
 
 
 def write_docs(docs: "Sequence[Doc]", folder: Path) -> None:
-    """Write captions as spaCy sees them, in the order of the rows."""
+    """Write the parses of captions by spaCy, in the order of the rows."""
     from spacy.tokens import DocBin
 
     attributes = ["ORTH", "TAG", "POS", "LEMMA", "HEAD", "DEP", "SPACY"]
@@ -44,7 +44,7 @@ def write_docs(docs: "Sequence[Doc]", folder: Path) -> None:
 
 
 def read_docs(folder: Path) -> "list[Doc]":
-    """The captions of an index as spaCy sees them [rows]."""
+    """Return the parses of the captions of an index [rows]."""
     import spacy
     from spacy.tokens import DocBin
 

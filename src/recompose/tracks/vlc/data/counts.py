@@ -1,26 +1,26 @@
-"""Whether a suite that was read has as many items as are published of it."""
+"""Checks of the number of items of a suite against the published one."""
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Choices, Similarity, Suite, Task
 from recompose.tracks.vlc.suites import ITEMS, SIMILARITIES
 
-UNSETTLED = ("svo_probes",)  # suites of which everybody has as many items as images could be downloaded when they tried
+UNSETTLED = ("svo_probes",)  # suites whose number of items depends on the images that could be downloaded
 
 
 def check_counts(suite: Suite) -> None:
-    """Check the number of items of each sub-task that one is published of.
+    """Check the number of items of each sub-task whose number is published.
 
     Raises:
         DataError: a sub-task has more items or fewer, or is missing.
     """
     if suite.name in UNSETTLED:
         return
-    found = {name: _items(task) for name, task in suite.tasks.items()}
+    counts = {name: _items(task) for name, task in suite.tasks.items()}
     for name, published in (ITEMS | SIMILARITIES).items():
-        if name.split("/")[0] == suite.name and found.get(name, 0) != published:
+        if name.split("/")[0] == suite.name and counts.get(name, 0) != published:
             raise DataError(
-                f"{name}: {found.get(name, 0)} items instead of the {published} that are published; "
-                "put the published annotation files in place, and all images"
+                f"{name}: {counts.get(name, 0)} items instead of the {published} that are published; "
+                "restore the published annotation files and all images"
             )
 
 

@@ -1,11 +1,11 @@
-"""COCO's captions as NegCLIP's authors prepared them (Yuksekgonul et al., 2023), the corpus of most fine-tuned CLIPs.
+"""COCO's captions as prepared by NegCLIP's authors (Yuksekgonul et al., 2023), the corpus of most fine-tuned CLIPs.
 
-``train_neg_clip.tsv`` is a table that pandas wrote, separated by tabs, quoted where a cell holds quotes or ends of
-lines: a column of row numbers without a name, ``title`` (the caption), ``filepath`` (``coco/train2014/COCO_train2014_
-000000000009.jpg``, of train2014 and val2014), and ``neg_caption`` and ``neg_image``, which nothing here needs: hard
-negatives are drawn anew in each step. Captions stay as they are, with blanks and ends of lines behind some of them, and
-rows that stand twice count twice, as in FSC-CLIP's loader (ytaek-oh/fsc-clip at 604015d, ``CocoDataset``), which
-finds an image below ``images`` by its path without ``coco/``.
+``train_neg_clip.tsv`` is a table written by pandas, separated by tabs, with quotes around cells that hold quotes or
+line ends: a column of row numbers without a name, ``title`` (the caption), ``filepath``
+(``coco/train2014/COCO_train2014_ 000000000009.jpg``, of train2014 and val2014), and ``neg_caption`` and ``neg_image``,
+which are unused here: new hard negatives are drawn in each step. Captions stay unchanged, with blanks and line ends
+after some of them, and repeated rows count repeatedly, as in FSC-CLIP's loader (ytaek-oh/fsc-clip at 604015d,
+``CocoDataset``), which finds an image below ``images`` by its path without ``coco/``.
 """
 
 import csv
@@ -17,7 +17,7 @@ from recompose.errors import DataError
 from recompose.tracks.vlc.data.captions import Captions
 
 LIST = "train_neg_clip.tsv"
-MARK = LIST  # tells that a folder is whole
+MARK = LIST  # its presence means that a folder is complete
 LAYOUT = (
     f"{LIST} (temp_data/{LIST} of github.com/mertyg/vision-language-models-are-bows), "
     "images/train2014/*.jpg and images/val2014/*.jpg (train2014.zip and val2014.zip of images.cocodataset.org/zips)"
@@ -27,10 +27,10 @@ _SETS = ("train2014", "val2014")
 
 
 def arrange(unpacked: Path, folder: Path) -> None:
-    """Put the unpacked archives and the list into the form that is read.
+    """Arrange the unpacked archives and the list in the common form.
 
     Raises:
-        DataError: an archive lacks something.
+        DataError: an archive lacks a file.
     """
     find_file(unpacked, LIST).rename(folder / LIST)
     (folder / "images").mkdir()
@@ -39,7 +39,7 @@ def arrange(unpacked: Path, folder: Path) -> None:
 
 
 def annotation_files(root: Path) -> list[str]:
-    """The files, beside images, that the corpus is read from."""
+    """Return the files, beside images, that the corpus is read from."""
     return [LIST]
 
 
@@ -47,32 +47,30 @@ def read(root: Path) -> Captions:
     """Read and check the corpus.
 
     Args:
-        root: its folder, see ``LAYOUT``.
+        root: the folder of the corpus, see ``LAYOUT``.
 
     Raises:
-        DataError: a file is missing, the list is no such table, or a row is wrong.
+        DataError: a file is missing, the list has another form, or a row is malformed.
     """
     paths, captions = [], []
     for number, caption, name in _rows(root / LIST):
         if not caption.strip():
-            raise DataError(f"{root / LIST}, row {number}: the caption is empty; mend the row or remove it")
+            raise DataError(f"{root / LIST}, row {number}: the caption is empty; correct or remove the row")
         path = f"images/{name.removeprefix('coco/')}"
         if not is_inside(name) or not is_inside(name.removeprefix("coco/")):
             raise DataError(f"{root / LIST}, row {number}: the image {name!r} lies outside of {root / 'images'}")
         paths.append(path)
         captions.append(caption)
     if not paths:
-        raise DataError(f"{root / LIST} has no rows; put the published file in its place")
+        raise DataError(f"{root / LIST} has no rows; replace it with the published file")
     missing = [path for path in dict.fromkeys(paths) if not (root / path).is_file()]
     if missing:
-        raise DataError(
-            f"{root / missing[0]} and {len(missing) - 1} more images are missing. What has to be there: {LAYOUT}"
-        )
+        raise DataError(f"{root / missing[0]} and {len(missing) - 1} more images are missing. Required files: {LAYOUT}")
     return Captions(tuple(paths), tuple(captions))
 
 
 def _rows(path: Path) -> list[tuple[int, str, str]]:
-    """Number, caption and image of each row."""
+    """Return the number, caption and image of each row."""
     reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t", strict=True)
     rows = []
     try:
@@ -83,7 +81,7 @@ def _rows(path: Path) -> list[tuple[int, str, str]]:
         caption, image = header.index(_CAPTION), header.index(_IMAGE)
         for number, cells in enumerate(filter(None, reader), start=1):
             if len(cells) != len(header):
-                raise DataError(f"{path}, row {number}: {len(cells)} cells in {len(header)} columns; mend the row")
+                raise DataError(f"{path}, row {number}: {len(cells)} cells in {len(header)} columns; correct the row")
             rows.append((number, cells[caption], cells[image]))
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: not a table with tabs ({error})") from None
@@ -94,6 +92,6 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise DataError(f"{path} is missing. What has to be there: {LAYOUT}") from None
+        raise DataError(f"{path} is missing. Required files: {LAYOUT}") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}, byte {error.start + 1}: not UTF-8; put the published file in its place") from None
+        raise DataError(f"{path}, byte {error.start + 1}: not UTF-8; replace it with the published file") from None

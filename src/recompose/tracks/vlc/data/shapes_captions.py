@@ -1,8 +1,8 @@
-"""shapes-captions: drawn corpora of images and captions, written as NegCLIP's list of COCO's captions is.
+"""shapes-captions: synthetic corpora of images and captions, in the form of NegCLIP's list of COCO's captions.
 
-Three stand for COCO, CC3M and LAION-COCO. They differ in what pictures look like, in how often two things are shown,
-and in how much of that captions say. Beside the list are what a parser would tell of the captions, and a lexicon in
-WordNet's form, from which hard negatives are made.
+Three corpora replace COCO, CC3M and LAION-COCO. They differ in the look of the pictures, in the share of pictures of
+two entities, and in the detail of the captions. Beside the list are the parses of the captions, and a lexicon in
+WordNet's form, from which hard negatives are generated.
 """
 
 import csv
@@ -18,15 +18,15 @@ from recompose.synthetic.sentences import (
     Scene,
     Style,
     caption,
-    captioned,
     document,
-    holds,
+    draw_captioned_scene,
+    is_true_of,
     lexicon,
     phrase,
 )
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
-from recompose.tracks.vlc.data.drawn.counterfactuals import swapped_names, swapped_states, swapped_things
+from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import swap_entities, swap_names, swap_states
 from recompose.tracks.vlc.lexicon import Meaning, PartOfSpeech, write_lexicon
 
 ANNOTATED = Look(
@@ -67,22 +67,24 @@ FOLDER, IMAGES, LEXICON = "train2014", "images", "lexicon"
 PARTS: Mapping[str, PartOfSpeech] = {"n": "n", "v": "v", "a": "a", "r": "r"}
 
 
-def _exchanged(said: Scene) -> list[Scene]:
-    """What is said with things, their states or their names exchanged, as NegCLIP exchanges words of a kind."""
-    if said.second is None or said.second.count == NONE:
+def _exchanges(statement: Scene) -> list[Scene]:
+    """Return the statement with entities, their states or their names exchanged, as NegCLIP exchanges words of one part
+    of speech.
+    """
+    if statement.second is None or statement.second.count == NONE:
         return []
-    return [change(said, Random(0)) for change in (swapped_things, swapped_states, swapped_names)]
+    return [change(statement, Random(0)) for change in (swap_entities, swap_states, swap_names)]
 
 
 def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
-    """Draw a corpus into ``root``: images, the list of their captions, what a parser would tell of these, and a
-    lexicon. The same seed gives the same bytes.
+    """Generate a corpus in ``root``: images, the list of their captions, the parses of these, and a lexicon. The same
+    seed gives the same bytes.
 
     Args:
-        root: its folder.
-        seed: another one gives other scenes.
-        corpus: of CORPORA.
-        images: how many, each with one caption.
+        root: the folder.
+        seed: the seed of the scenes.
+        corpus: one of CORPORA.
+        images: the number of images, each with one caption.
     """
     import spacy
 
@@ -92,10 +94,12 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
     writer = csv.writer(table, delimiter="\t", lineterminator="\n")
     writer.writerow(COLUMNS)
     for number in range(images):
-        picture, shown, said, wording = captioned(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
+        picture, scene, statement, wording = draw_captioned_scene(CORPORA[corpus], Random(f"{corpus}/{seed}/{number}"))
         picture.save(root / IMAGES / FOLDER / f"{number:06d}.png", "png", compress_level=1)
-        docs.append(document(phrase(said, wording).words(), vocab))
-        negatives = [caption(other, wording) for other in _exchanged(said) if not holds(other, shown)]
+        docs.append(document(phrase(statement, wording).words(), vocab))
+        negatives = [
+            caption(exchanged, wording) for exchanged in _exchanges(statement) if not is_true_of(exchanged, scene)
+        ]
         writer.writerow((number, docs[-1].text, f"coco/{FOLDER}/{number:06d}.png", negatives, []))
     (root / negclip_list.LIST).write_text(table.getvalue(), encoding="utf-8")
     write_docs(docs, root)
@@ -103,7 +107,7 @@ def draw(root: Path, *, seed: int, corpus: str, images: int) -> None:
 
 
 def write_senses(folder: Path) -> None:
-    """Write what the words of captions mean, in WordNet's files."""
+    """Write the meanings of the words of captions, in WordNet's files."""
     senses = lexicon()
     meanings = [
         Meaning(sense.name, PARTS[sense.pos], sense.words, sense.above or None, dict.fromkeys(sense.words, sense.count))
@@ -113,14 +117,14 @@ def write_senses(folder: Path) -> None:
     write_lexicon(
         folder,
         meanings,
-        antonyms=[(one, other) for one, other in sorted(opposites)],
+        antonyms=[(first, second) for first, second in sorted(opposites)],
         derived=[(sense.name, sense.derived) for sense in senses if sense.derived],
         prepositions=PREPOSITIONS,
     )
 
 
 def read(root: Path) -> Captions:
-    """Read and check a drawn corpus.
+    """Read and check a synthetic corpus.
 
     Raises:
         DataError: its list is absent or broken, or an image is.

@@ -1,8 +1,8 @@
-"""shapes-suites: drawn suites of all kinds, in the files and folders that the published ones come in.
+"""shapes-suites: synthetic suites of all kinds, in the files and folders of the published ones.
 
-Each world has its own pictures, none of which is in a corpus; suites share them where the published ones do: Visual
-Genome's, COCO's, SWiG's, ... Each suite asks what the published one of its name asks: to bind attributes, to tell who
-is where and does what, to count, to deny, to mind the order of words.
+Each replicate has its own pictures, none of which is in a corpus. Suites share pictures where the published ones do:
+Visual Genome's, COCO's, SWiG's, ... Each suite has the task of the published one of its name: binding of attributes,
+relations and actions, counting, negation, the order of words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,23 +10,6 @@ from pathlib import Path
 from random import Random
 
 from recompose.synthetic.sentences import Scene
-from recompose.tracks.vlc.data.drawn.checklist import draw_checklist
-from recompose.tracks.vlc.data.drawn.classification import draw_classification
-from recompose.tracks.vlc.data.drawn.coco import draw_counterfactuals, draw_questions, draw_retrieval, draw_sugarcrepe
-from recompose.tracks.vlc.data.drawn.genome import draw_aro, draw_comvg, draw_crepe, draw_genome, draw_order
-from recompose.tracks.vlc.data.drawn.own import (
-    draw_clip_binding,
-    draw_colorswap,
-    draw_controlled,
-    draw_eqben,
-    draw_imagecode,
-    draw_spec,
-    draw_svo_probes,
-    draw_winoground,
-)
-from recompose.tracks.vlc.data.drawn.similarity import draw_similarity
-from recompose.tracks.vlc.data.drawn.valse import draw_valse
-from recompose.tracks.vlc.data.drawn.world import World, draw_album, of_kinds
 from recompose.tracks.vlc.data.formats import (
     aro,
     clip_binding,
@@ -51,6 +34,28 @@ from recompose.tracks.vlc.data.formats import (
 )
 from recompose.tracks.vlc.data.shapes_captions import WEB
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.synthetic_suites.checklist import draw_checklist
+from recompose.tracks.vlc.data.synthetic_suites.classification import draw_classification
+from recompose.tracks.vlc.data.synthetic_suites.coco import (
+    draw_counterfactuals,
+    draw_questions,
+    draw_retrieval,
+    draw_sugarcrepe,
+)
+from recompose.tracks.vlc.data.synthetic_suites.genome import draw_aro, draw_comvg, draw_crepe, draw_genome, draw_order
+from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, draw_album, held_out_scenes
+from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity
+from recompose.tracks.vlc.data.synthetic_suites.standalone import (
+    draw_clip_binding,
+    draw_colorswap,
+    draw_controlled,
+    draw_eqben,
+    draw_imagecode,
+    draw_spec,
+    draw_svo_probes,
+    draw_winoground,
+)
+from recompose.tracks.vlc.data.synthetic_suites.valse import draw_valse
 
 FORMATS = (
     *(aro, crepe, eqben, imagecode, spec, sugarcrepe, svo_probes, valse, vl_checklist, whatsup, winoground),
@@ -58,72 +63,74 @@ FORMATS = (
 )
 
 
-def draw_world(world: World) -> None:
-    """Draw all pictures of a world, and write the files of all suites."""
-    rng = world.rng("albums")
-    genome = draw_genome(world)
+def draw_suites(replicate: SuiteReplicate) -> None:
+    """Draw all pictures of a replicate, and write the files of all suites."""
+    rng = replicate.rng("albums")
+    genome = draw_genome(replicate)
     val2017 = draw_album(
-        world,
+        replicate,
         "images/coco/val2017/{:012d}.jpg",
-        of_kinds(rng, {"two": 80, "act": 50, "many": 25, "placed": 25}, world.share),
+        held_out_scenes(rng, {"two": 80, "act": 50, "many": 25, "placed": 25}, replicate.share),
     )
     mixed = {"one": 20, "many": 20, "placed": 15, "two": 70, "act": 35}
     val2014 = draw_album(
-        world, "images/coco/val2014/COCO_val2014_{:012d}.jpg", _shuffled(of_kinds(rng, mixed, world.share), rng)
+        replicate,
+        "images/coco/val2014/COCO_val2014_{:012d}.jpg",
+        _shuffle(held_out_scenes(rng, mixed, replicate.share), rng),
     )
     flickr = draw_album(
-        world,
+        replicate,
         "images/flickr30k/flickr30k-images/{:010d}.jpg",
-        _shuffled(of_kinds(rng, mixed, world.share), rng)[: world.items(140)],
+        _shuffle(held_out_scenes(rng, mixed, replicate.share), rng)[: replicate.items(140)],
         WEB,
     )
-    swig = draw_album(world, "images/swig/{}.jpg", of_kinds(rng, {"act": 40}))
-    hake = draw_album(world, "images/hake/vcoco/{:06d}.jpg", of_kinds(rng, {"act": 12, "two": 8}))
-    draw_aro(world, genome)
-    draw_order(world, "coco_order", val2014, aro.ORDERS["coco_order"])
-    draw_order(world, "flickr30k_order", flickr, aro.ORDERS["flickr30k_order"])
-    draw_crepe(world, genome)
-    draw_comvg(world, genome)
-    draw_questions(world, "vg", genome)
-    draw_questions(world, "coco", val2017)
-    draw_controlled(world)
-    draw_sugarcrepe(world, val2017)
-    draw_valse(world, val2017, val2014, swig)
-    draw_checklist(world, {"images/vg": genome, "images/swig": swig, "images/hake": hake})
-    draw_eqben(world)
-    draw_imagecode(world)
-    draw_spec(world)
-    draw_svo_probes(world)
-    draw_winoground(world)
-    draw_colorswap(world)
-    draw_clip_binding(world)
-    draw_retrieval(world, "coco", "coco_karpathy_test.json", val2014, "images/coco")
-    draw_retrieval(world, "flickr30k", "flickr30k_test.json", flickr, "images/flickr30k")
-    draw_counterfactuals(world)
-    draw_classification(world)
-    draw_similarity(world)
+    swig = draw_album(replicate, "images/swig/{}.jpg", held_out_scenes(rng, {"act": 40}))
+    hake = draw_album(replicate, "images/hake/vcoco/{:06d}.jpg", held_out_scenes(rng, {"act": 12, "two": 8}))
+    draw_aro(replicate, genome)
+    draw_order(replicate, "coco_order", val2014, aro.ORDERS["coco_order"])
+    draw_order(replicate, "flickr30k_order", flickr, aro.ORDERS["flickr30k_order"])
+    draw_crepe(replicate, genome)
+    draw_comvg(replicate, genome)
+    draw_questions(replicate, "vg", genome)
+    draw_questions(replicate, "coco", val2017)
+    draw_controlled(replicate)
+    draw_sugarcrepe(replicate, val2017)
+    draw_valse(replicate, val2017, val2014, swig)
+    draw_checklist(replicate, {"images/vg": genome, "images/swig": swig, "images/hake": hake})
+    draw_eqben(replicate)
+    draw_imagecode(replicate)
+    draw_spec(replicate)
+    draw_svo_probes(replicate)
+    draw_winoground(replicate)
+    draw_colorswap(replicate)
+    draw_clip_binding(replicate)
+    draw_retrieval(replicate, "coco", "coco_karpathy_test.json", val2014, "images/coco")
+    draw_retrieval(replicate, "flickr30k", "flickr30k_test.json", flickr, "images/flickr30k")
+    draw_counterfactuals(replicate)
+    draw_classification(replicate)
+    draw_similarity(replicate)
 
 
-def _shuffled(scenes: Sequence[Scene], rng: Random) -> list[Scene]:
+def _shuffle(scenes: Sequence[Scene], rng: Random) -> list[Scene]:
     return rng.sample(list(scenes), len(scenes))
 
 
 def draw(root: Path, *, seed: int, share: float) -> None:
-    """Draw all suites into ``root``: the same seed gives the same bytes.
+    """Generate all suites in ``root``: the same seed gives the same bytes.
 
     Args:
         root: an empty folder.
-        seed: of all that is drawn.
-        share: of the items that each suite has at its full size, in (0, 1].
+        seed: the seed of the replicate.
+        share: of the items of each suite at its full size, in (0, 1].
     """
-    draw_world(World(root, seed, share))
+    draw_suites(SuiteReplicate(root, seed, share))
 
 
 def read(root: Path) -> Iterator[Suite]:
     """Read and check the suites.
 
     Raises:
-        DataError: a file is absent, or not as it was drawn.
+        DataError: a file is absent or was changed.
     """
     for form in FORMATS:
         yield form.read(root)

@@ -1,9 +1,8 @@
-"""WordNet's files: which release, which of them are needed, and whether they are whole.
+"""WordNet's files: the release, the required files, and their integrity.
 
 FSC-CLIP's code reads the package ``wordnet`` of NLTK's data (ytaek-oh/fsc-clip at 604015d, ``text_negatives_data.py``),
 which is Princeton's release 3.0. It is published as ``wordnet.zip``; Princeton's own archive has the same files in a
-folder ``dict``. What NLTK's reader opens besides (``lexnames``, ``index.sense``) is not needed here, and no archive is
-refused for the want of it.
+folder ``dict``. NLTK's reader also opens ``lexnames`` and ``index.sense``, which are not required here.
 """
 
 import re
@@ -49,50 +48,51 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def check(folder: Path, origin: Path | None = None) -> None:
-    """Check that a folder holds the files of this release, byte by byte where they refer to each other by place.
+    """Check that a folder holds the files of this release. Files that refer to each other by position are checked byte
+    by byte.
 
-    A copy whose ends of lines were changed on its way is found out by that.
+    That detects a copy whose line ends were changed.
 
     Args:
-        folder: the files.
-        origin: what messages blame; the folder where it is not said.
+        folder: the folder of the files.
+        origin: the path that messages name; by default the folder.
 
     Raises:
-        DataError: a file is missing or empty, of another release, or its lines are not where its index says.
+        DataError: a file is missing or empty, of another release, or its lines are not at the positions of its index.
     """
     origin = origin or folder
     for name in FILES:
         if not (folder / name).is_file() or not (folder / name).stat().st_size:
-            raise DataError(f"{origin}: {name} is missing or empty. What has to be there: {LAYOUT}")
+            raise DataError(f"{origin}: {name} is missing or empty. Required files: {LAYOUT}")
     for part in PARTS:
         data = (folder / f"data.{part}").read_bytes()
         release = re.search(rb"WordNet ([0-9.]+) Copyright", data[:4096])
         if release is None or release[1].decode() != VERSION:
-            found = "names no release" if release is None else f"is of release {release[1].decode()}"
-            raise DataError(f"{origin}: data.{part} {found}, not {VERSION}. What has to be there: {LAYOUT}")
+            actual = "names no release" if release is None else f"is of release {release[1].decode()}"
+            raise DataError(f"{origin}: data.{part} {actual}, not {VERSION}. Required files: {LAYOUT}")
         _check_places(origin, part, data, (folder / f"index.{part}").read_bytes())
 
 
 def _check_places(origin: Path, part: str, data: bytes, index: bytes) -> None:
-    """Check that synsets begin at the bytes that they and the index give as their names."""
+    """Check that synsets begin at the bytes that they and the index name."""
     places, place = set(), 0
     for line in data.split(b"\n"):
         if line[:8].isdigit():
             if int(line[:8]) != place:
                 raise DataError(
-                    f"{origin}: data.{part}, byte {place}: a line that says it stands at byte {int(line[:8])}; "
-                    f"the file was changed. Put the published one in its place: {LAYOUT}"
+                    f"{origin}: data.{part}, byte {place}: a line that states byte {int(line[:8])}; the file "
+                    f"was changed. Replace it with the published one: {LAYOUT}"
                 )
             places.add(line[:8])
         place += len(line) + 1
     if not places:
-        raise DataError(f"{origin}: data.{part} holds no synsets. What has to be there: {LAYOUT}")
+        raise DataError(f"{origin}: data.{part} holds no synsets. Required files: {LAYOUT}")
     for number, line in enumerate(index.split(b"\n"), start=1):
         if line.strip() and not line.startswith(b" "):  # the licence is indented
             fields = line.split()
-            named = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0
-            if not named or len(fields) < named + 6 or not places.issuperset(fields[-named:]):
+            count = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0
+            if not count or len(fields) < count + 6 or not places.issuperset(fields[-count:]):
                 raise DataError(
                     f"{origin}: index.{part}, line {number}: not a word with its synsets in data.{part}. "
-                    f"Put the published files in their place: {LAYOUT}"
+                    f"Replace the files with the published ones: {LAYOUT}"
                 )

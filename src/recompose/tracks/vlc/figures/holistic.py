@@ -1,6 +1,4 @@
-"""What methods reach in several metrics, side by side."""
-
-from typing import Any
+"""Several metrics of methods, side by side."""
 
 import pandas as pd
 import seaborn as sns
@@ -15,16 +13,16 @@ from recompose.tracks import TRACKS
 from recompose.tracks.track import Metric
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
-WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: of the page, of a method, of what a panel needs besides
+WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: width of the page, height of a method, other height of a panel
 
 
 def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """A line of panels for each data set, a panel for each metric: means over seeds of each row, with their standard
+    """Draw a line of panels for each data set, a panel for each metric: means of each row over seeds with standard
     deviations, and a line through the untrained method's.
     """
     view = next(iter(paper.artifacts[name].all_views.values()))
     about = {column: TRACKS[paper.track].description_of(metric) for column, metric in view.columns.items()}
-    lines: list[dict[str, Any]] = [
+    lines: list[dict[str, object]] = [
         {
             "dataset": series.benchmark,
             "row": series.row,
@@ -54,7 +52,7 @@ def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
 
 
 def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], metric: Metric) -> None:
-    """A method in each line, the first one at the top."""
+    """Draw a method in each line, the first one at the top."""
     colours = sns.color_palette(SERIES, len(rows))
     for place, (row, colour) in enumerate(zip(rows, colours, strict=True)):
         values = points[points["row"] == row]["value"]

@@ -1,4 +1,4 @@
-"""Captions with the hard negatives that training makes of them."""
+"""Captions with the hard negatives of training."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from PIL import ImageOps
 
 from recompose.data.pictures import Picture
 from recompose.palette import WRONG
@@ -19,16 +18,26 @@ from recompose.plan import Recipe
 from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
 from recompose.tracks.vlc.data.captions import Captions, read_docs
-from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, differing, letters_in, plain, wrapped
+from recompose.tracks.vlc.figures.page import (
+    LINE,
+    WIDTH,
+    Page,
+    Word,
+    letters_in,
+    mark_differences,
+    plain_words,
+    square_pixels,
+    wrap_words,
+)
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-LEXICON = "lexicon"  # the folder of an index that has it
-SHOWN = 3  # captions of a corpus
-EACH = 3  # negatives of a kind, at most
-DRAWS = 20  # how often one is drawn, to find different ones
-SIDE, GAP, PIXELS = 1.0, 0.12, 224
+LEXICON = "lexicon"  # its folder in an index
+CAPTIONS = 3  # of a corpus
+NEGATIVES = 3  # of a kind, at most
+DRAWS = 20  # attempts to generate distinct negatives
+SIDE, GAP = 1.0, 0.12
 COLUMNS = ["dataset", "image", "caption", "kind", "negative"]
 Make = Callable[["Doc", Random], str | None]
 
@@ -49,12 +58,11 @@ class Example:
         Raises:
             DataError: it is no readable image.
         """
-        picture = Picture(self.path).open(self.root).convert("RGB")
-        return np.asarray(ImageOps.fit(picture, (PIXELS, PIXELS)))
+        return square_pixels(Picture(self.path), self.root)
 
 
 def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Some captions of each corpus, drawn at random, with negatives of each kind; a line each."""
+    """Draw some random captions of each corpus in lines, with negatives of each kind."""
     examples = [
         example
         for benchmark in results.benchmarks(paper.track)
@@ -71,7 +79,7 @@ def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
 
 def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Example]:
-    """Captions of which every kind makes a negative, the first ones of a random order."""
+    """Yield captions with a negative of every kind, the first ones of a random order."""
     from recompose.tracks.vlc.lexicon import WordNet
     from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace
 
@@ -85,81 +93,86 @@ def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Exampl
         "bi-gram shuffle": bigram_shuffle,
     }
     rng = Random("captions of a figure")
-    left = SHOWN
+    remaining = CAPTIONS
     for row in rng.sample(range(len(docs)), len(docs)):
-        negatives = {kind: several(docs[row], make, rng) for kind, make in kinds.items()}
+        negatives = {kind: distinct_negatives(docs[row], make, rng) for kind, make in kinds.items()}
         if all(negatives.values()):
             yield Example(benchmark, results.raw(data), corpus.paths[row], corpus.captions[row], negatives)
-            left -= 1
-        if not left:
+            remaining -= 1
+        if not remaining:
             return
 
 
 @contextmanager
 def without_torch() -> Iterator[None]:
-    """Within this context torch is not to be had, unless it is there already: spaCy imports it for models that nothing
-    here has, which takes longer than to draw a figure.
+    """Block the import of torch in a context, unless it is imported already: spaCy imports it for models that are not
+    used here, which takes longer than drawing a figure.
     """
     if "torch" in sys.modules:
         yield
         return
-    sys.modules["torch"] = None  # type: ignore[assignment] # an import of it is an ImportError
+    sys.modules["torch"] = None  # type: ignore[assignment] # makes its import an ImportError
     try:
         yield
     finally:
         del sys.modules["torch"]
 
 
-def several(doc: "Doc", make: Make, rng: Random) -> list[str]:
-    """Different negatives of a caption, in the order in which they were drawn."""
+def distinct_negatives(doc: "Doc", make: Make, rng: Random) -> list[str]:
+    """Return distinct negatives of a caption, in the order of their generation."""
     drawn = dict.fromkeys(make(doc, rng) for _ in range(DRAWS))
-    return [negative for negative in drawn if negative is not None][:EACH]
+    return [negative for negative in drawn if negative is not None][:NEGATIVES]
 
 
 def draw_examples(examples: list[Example]) -> Page:
-    """Images with their captions at the left, and negatives of each kind in a column of their own."""
+    """Draw images with their captions at the left, and negatives of each kind in their own column."""
     kinds = list(dict.fromkeys(kind for example in examples for kind in example.negatives))
     across = (WIDTH - 1.6 * SIDE - 2 * GAP) / max(1, len(kinds))
     letters = letters_in(across - GAP)
-    captions = [wrapped([Word(example.dataset, marked=True)], 1) + _under(example.caption) for example in examples]
-    told = [
-        {kind: [_told(example.caption, kind, each, letters) for each in example.negatives[kind]] for kind in kinds}
+    captions = [
+        wrap_words([Word(example.dataset, marked=True)], 1) + _caption_lines(example.caption) for example in examples
+    ]
+    negatives = [
+        {
+            kind: [_negative_lines(example.caption, kind, negative, letters) for negative in example.negatives[kind]]
+            for kind in kinds
+        }
         for example in examples
     ]
     heights = [
         max(
             SIDE + LINE * len(caption),
-            *(sum(LINE * (len(each) + 0.5) for each in of_kind) for of_kind in by_kind.values()),
+            *map(_height, by_kind.values()),
         )
         + GAP
-        for caption, by_kind in zip(captions, told, strict=True)
+        for caption, by_kind in zip(captions, negatives, strict=True)
     ]
     page = Page(sum(heights) + 3 * LINE)
-    lefts = [1.6 * SIDE + 2 * GAP + across * place for place in range(len(kinds))]
-    for kind, left in zip(kinds, lefts, strict=True):
-        page.lines([plain(kind)], left, GAP / 2, weight="bold")
+    columns = [1.6 * SIDE + 2 * GAP + across * place for place in range(len(kinds))]
+    for kind, x in zip(kinds, columns, strict=True):
+        page.lines([plain_words(kind)], x, GAP / 2, weight="bold")
     top = 2 * LINE
-    for example, caption, by_kind, height in zip(examples, captions, told, heights, strict=True):
+    for example, caption, by_kind, height in zip(examples, captions, negatives, heights, strict=True):
         page.image(example.pixels(), GAP, top, SIDE)
         page.lines(caption, GAP, top + SIDE + 0.3 * LINE)
-        for kind, left in zip(kinds, lefts, strict=True):
+        for kind, x in zip(kinds, columns, strict=True):
             below = top
             for lines in by_kind[kind]:
-                below = page.lines(lines, left, below, marked=WRONG) + 0.5 * LINE
+                below = page.lines(lines, x, below, marked=WRONG) + 0.5 * LINE
         top += height
     return page
 
 
-def _under(caption: str) -> list[list[Word]]:
-    """A caption in lines that stand below its image."""
-    return wrapped(plain(caption), letters_in(1.6 * SIDE))
+def _caption_lines(caption: str) -> list[list[Word]]:
+    """Return a caption in lines for the space below its image."""
+    return wrap_words(plain_words(caption), letters_in(1.6 * SIDE))
 
 
 def _height(negatives: list[list[list[Word]]]) -> float:
-    """How much room negatives take, below each other, with half a line between them."""
+    """Return the height of negatives below each other, with half a line between them."""
     return sum(LINE * (len(lines) + 0.5) for lines in negatives)
 
 
-def _told(caption: str, kind: str, negative: str, letters: int) -> list[list[Word]]:
-    """A negative in lines, with what differs marked; of a shuffle nothing is, for it moves everything."""
-    return wrapped(plain(negative) if "shuffle" in kind else differing(caption, negative), letters)
+def _negative_lines(caption: str, kind: str, negative: str, letters: int) -> list[list[Word]]:
+    """Return a negative in lines, with differences marked, except in a shuffle, which moves all words."""
+    return wrap_words(plain_words(negative) if "shuffle" in kind else mark_differences(caption, negative), letters)

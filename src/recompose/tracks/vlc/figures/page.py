@@ -1,48 +1,53 @@
 """Pages of images and texts, laid out in inches from the upper left corner.
 
-Texts are in letters of one width, so that where a word begins follows from the letters before it, on any machine.
+Texts are monospaced, so that the position of a word follows from the letters before it, on any machine.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
+from PIL import ImageOps
 
-WIDTH = 7.0  # of a page of two columns
+from recompose.data.pictures import Picture
+
+WIDTH = 7.0  # inches: of a page of two columns
 SIZE = 6  # of letters, in points
-LETTER = 0.602 * SIZE / 72  # how wide one is, in DejaVu Sans Mono
-LINE = 0.115  # from a line of text to the next one
+LETTER = 0.602 * SIZE / 72  # inches: width of a letter of DejaVu Sans Mono
+PIXELS = 224  # of the side of an image
+LINE = 0.115  # inches: from a line of text to the next one
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word, and whether it is to be seen at once."""
+    """A word, and whether it is highlighted."""
 
     text: str
     marked: bool = False
 
 
-def differing(caption: str, other: str) -> list[Word]:
-    """The words of another text, those marked that do not follow each other so in a caption.
+def mark_differences(caption: str, other: str) -> list[Word]:
+    """Return the words of another text, marked unless they continue a common sequence with the caption.
 
     Example:
         >>> [word.text for word in differing("a red cup on a box", "a blue cup on a box") if word.marked]
         ['blue']
     """
     before, after = caption.split(), other.split()
-    kept = {
+    common = {
         place
         for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
         for place in range(block.b, block.b + block.size)
     }
-    return [Word(word, marked=place not in kept) for place, word in enumerate(after)]
+    return [Word(word, marked=place not in common) for place, word in enumerate(after)]
 
 
-def wrapped(words: Sequence[Word], letters: int) -> list[list[Word]]:
-    """Words in lines of at most so many letters; a longer word has a line of its own.
+def wrap_words(words: Sequence[Word], letters: int) -> list[list[Word]]:
+    """Return words in lines of at most this number of letters; a longer word has its own line.
 
     Example:
         >>> [[word.text for word in line] for line in wrapped([Word("one"), Word("two"), Word("three")], 8)]
@@ -59,13 +64,22 @@ def wrapped(words: Sequence[Word], letters: int) -> list[list[Word]]:
     return lines
 
 
+def square_pixels(picture: Picture, root: Path) -> np.ndarray:
+    """Return a picture [PIXELS, PIXELS, 3], cropped to the square in its middle.
+
+    Raises:
+        DataError: it is no readable image.
+    """
+    return np.asarray(ImageOps.fit(picture.open(root).convert("RGB"), (PIXELS, PIXELS)))
+
+
 def letters_in(inches: float) -> int:
-    """How many letters go into a line of so many inches."""
+    """Return the number of letters in a line of this width."""
     return int(inches / LETTER)
 
 
 class Page:
-    """A figure of so many inches, which images and lines of text are put on."""
+    """A figure of a given size in inches, with images and lines of text."""
 
     def __init__(self, height: float, width: float = WIDTH) -> None:
         self.figure = plt.figure(figsize=(width, height))
@@ -75,7 +89,7 @@ class Page:
         self._axis.set(**self._frame)
 
     def image(self, pixels: np.ndarray, left: float, top: float, side: float) -> None:
-        """Put a square image [side, side, 3] there."""
+        """Draw a square image [side, side, 3] at this position."""
         whole = (left, left + side, top + side, top)
         self._axis.imshow(pixels, extent=whole, interpolation="nearest", aspect="auto")
         self._axis.set(**self._frame)
@@ -83,20 +97,20 @@ class Page:
     def lines(
         self, lines: Sequence[Sequence[Word]], left: float, top: float, *, marked: str = "black", **look: Any
     ) -> float:
-        """Write lines of words, marked ones bold and in a colour of their own; gives where the next line would be."""
+        """Write lines of words, marked ones bold and in their own colour, and return the position of the next line."""
         for line in lines:
             place = left
             for word in line:
-                own = {"color": marked, "weight": "bold"} if word.marked else {}
+                highlight = {"color": marked, "weight": "bold"} if word.marked else {}
                 place_of_text = (place, top + 0.75 * LINE)
                 self._axis.text(
-                    *place_of_text, word.text, family="monospace", size=SIZE, va="baseline", **{**look, **own}
+                    *place_of_text, word.text, family="monospace", size=SIZE, va="baseline", **{**look, **highlight}
                 )
                 place += LETTER * (len(word.text) + 1)
             top += LINE
         return top
 
 
-def plain(text: str) -> list[Word]:
-    """A text's words, none of them marked."""
+def plain_words(text: str) -> list[Word]:
+    """Return a text's words, none of them marked."""
     return [Word(word) for word in text.split()]

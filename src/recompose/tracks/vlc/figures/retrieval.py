@@ -1,13 +1,11 @@
-"""What models find for images among all captions of a set."""
+"""The captions that models retrieve for images, among all captions of a set."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from PIL import ImageOps
 from safetensors.numpy import load_file
 
 from recompose.palette import RIGHT, WRONG
@@ -18,25 +16,33 @@ from recompose.report.figures.style import Sheet
 from recompose.report.results import Results
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Pool, Suite
-from recompose.tracks.vlc.figures.page import LINE, WIDTH, Page, Word, letters_in, plain, wrapped
+from recompose.tracks.vlc.figures.page import (
+    LINE,
+    WIDTH,
+    Page,
+    Word,
+    letters_in,
+    plain_words,
+    square_pixels,
+    wrap_words,
+)
 
 POOL = "coco_counterfactuals"
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them
-NEEDED = "suites-"  # what roles of collections of suites begin with, among what an evaluation needs
-NEAREST = 3  # captions that are shown
+EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that stores them
+NEEDED = "suites-"  # prefix of the roles of collections of suites among the needs of an evaluation
+NEAREST = 3  # captions of an image
 SIDE, GAP = 1.0, 0.12  # inches: of an image, and around it
 BETWEEN = 0.4  # lines, between captions
-BETTER, WORSE = 3, 1  # images shown: that the last row alone tells right of the first and it, and that none does
-PIXELS = 224
+BETTER, WORSE = 3, 1  # images that the last row gets right and the first wrong, and that no row gets right
 TICKS = {True: "\u2713", False: "\u2717"}
 COLUMNS = ["dataset", "image", "row", "rank", "caption", "cosine", "right"]
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a row's model finds for each image of a pool."""
+class NearestCaptions:
+    """The captions nearest to each image of a pool in a row's model."""
 
-    captions: np.ndarray  # [images, rank], places of captions in the pool, the nearest first
+    captions: np.ndarray  # [images, rank], positions of captions in the pool, the nearest first
     cosines: np.ndarray  # [images, rank]
 
 
@@ -49,63 +55,62 @@ class Gallery:
     pool: Pool
 
     def caption(self, place: int) -> str:
-        """The caption at a place of the pool."""
+        """Return the caption at a position of the pool."""
         return self.suite.texts[int(self.pool.texts[place])]
 
     def path(self, image: int) -> str:
-        """The file of an image of the pool, below the root."""
+        """Return the file of an image of the pool, below the root."""
         return self.suite.images[int(self.pool.images[image])].path
 
     def pixels(self, image: int) -> np.ndarray:
-        """An image, cut to the square in its middle.
+        """Return an image, cropped to the square in its middle.
 
         Raises:
             DataError: it is no readable image.
         """
-        picture = self.suite.images[int(self.pool.images[image])].open(self.root)
-        return np.asarray(ImageOps.fit(picture.convert("RGB"), (PIXELS, PIXELS)))
+        return square_pixels(self.suite.images[int(self.pool.images[image])], self.root)
 
-    def right(self, found: Found) -> np.ndarray:
-        """Whether each of the captions found [images, rank] is of the image."""
-        of_image: np.ndarray = self.pool.image_of[found.captions] == np.arange(len(found.captions))[:, None]
+    def right(self, nearest: NearestCaptions) -> np.ndarray:
+        """Return whether each of the retrieved captions [images, rank] belongs to the image."""
+        of_image: np.ndarray = self.pool.image_of[nearest.captions] == np.arange(len(nearest.captions))[:, None]
         return of_image
 
 
 def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """An image in each line, with the three captions that each row's model finds nearest to it, right ones ticked."""
-    lines: list[tuple[Gallery, int, dict[str, Found]]] = []
-    shown: list[dict[str, Any]] = []
+    """Draw an image in each line, with the three captions nearest to it in each row's model, right ones ticked."""
+    lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]] = []
+    table: list[dict[str, object]] = []
     rows = list(paper.artifacts[name].rows)
-    for dataset, evaluations in of_one_seed(results, paper, name).items():
+    for dataset, evaluations in evaluations_of_one_seed(results, paper, name).items():
         gallery = read_gallery(results, evaluations[rows[0]])
         if gallery is None:
             continue
-        found = {row: read_found(results, evaluation, gallery) for row, evaluation in evaluations.items()}
-        for image in chosen([gallery.right(each)[:, 0] for each in found.values()]):
-            lines.append((gallery, image, found))
-            shown += _numbers(dataset, gallery, image, found)
+        nearest = {row: read_nearest_captions(results, evaluation, gallery) for row, evaluation in evaluations.items()}
+        for image in select_images([gallery.right(captions)[:, 0] for captions in nearest.values()]):
+            lines.append((gallery, image, nearest))
+            table += _numbers(dataset, gallery, image, nearest)
     page = draw_gallery(rows, lines)
-    sheet.write(page.figure, pd.DataFrame(shown, columns=COLUMNS))
+    sheet.write(page.figure, pd.DataFrame(table, columns=COLUMNS))
 
 
-def of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
-    """By data set the evaluations of all rows with the first seed that all have: where seeds draw suites of their own,
-    these are then the same.
+def evaluations_of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
+    """Return the evaluations of all rows by data set, with the first seed that all rows have: if replicates have their
+    own suites, these are then the same.
     """
     by_dataset: dict[str, dict[str, dict[int, Recipe]]] = {}
     for series in series_of(results, paper, name):
-        of_seed = {int(each.labels["seed"]): each for each in series.complete}
+        of_seed = {int(evaluation.labels["seed"]): evaluation for evaluation in series.complete}
         by_dataset.setdefault(series.benchmark, {})[series.row] = of_seed
-    found = {}
+    evaluations = {}
     for dataset, of_rows in by_dataset.items():
         common = set.intersection(*(set(of_seed) for of_seed in of_rows.values()))
         if common and len(of_rows) == len(paper.artifacts[name].rows):
-            found[dataset] = {row: of_seed[min(common)] for row, of_seed in of_rows.items()}
-    return found
+            evaluations[dataset] = {row: of_seed[min(common)] for row, of_seed in of_rows.items()}
+    return evaluations
 
 
 def read_gallery(results: Results, evaluation: Recipe) -> Gallery | None:
-    """The pool that an evaluation was of; None where it was of other suites alone."""
+    """Return the pool of an evaluation; None if it was on other suites only."""
     for _, data in collections(evaluation):
         path = results.folder(data) / SUITES / f"{POOL}.json"
         if path.exists():
@@ -117,15 +122,15 @@ def read_gallery(results: Results, evaluation: Recipe) -> Gallery | None:
 
 
 def collections(evaluation: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """The collections of suites that an evaluation was of, by their names."""
+    """Yield the collections of suites of an evaluation with their names."""
     for role, data in evaluation.needs.items():
         if role.startswith(NEEDED):
             yield role.removeprefix(NEEDED), data
 
 
-def read_found(results: Results, evaluation: Recipe, gallery: Gallery) -> Found:
-    """What an evaluation's model finds in the pool, by the embeddings that were kept of it."""
-    kept = load_file(results.file(evaluation, EMBEDDINGS))
+def read_nearest_captions(results: Results, evaluation: Recipe, gallery: Gallery) -> NearestCaptions:
+    """Return the captions nearest to the images of the pool, by the stored embeddings of an evaluation's model."""
+    embeddings = load_file(results.file(evaluation, EMBEDDINGS))
     for name, data in collections(evaluation):
         index = results.folder(data)
         if (index / SUITES / f"{POOL}.json").exists():
@@ -134,29 +139,29 @@ def read_found(results: Results, evaluation: Recipe, gallery: Gallery) -> Found:
             text_row = {text: row for row, text in enumerate(texts_of(suites))}
             images = [image_row[gallery.suite.images[int(image)]] for image in gallery.pool.images]
             captions = [text_row[gallery.caption(place)] for place in range(len(gallery.pool.texts))]
-            return nearest(kept[f"{name}/images"][images], kept[f"{name}/texts"][captions])
+            return nearest_captions(embeddings[f"{name}/images"][images], embeddings[f"{name}/texts"][captions])
     raise AssertionError(f"{evaluation.name} is of no {POOL}")
 
 
-def nearest(images: np.ndarray, captions: np.ndarray) -> Found:
-    """The captions [captions, E] with the largest cosines to each image [images, E], all of length 1; of equal ones
-    the first.
+def nearest_captions(images: np.ndarray, captions: np.ndarray) -> NearestCaptions:
+    """Return the captions [captions, E] with the largest cosines to each image [images, E], all of length 1; of equal
+    ones the first.
 
     Example:
         >>> nearest(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).captions.tolist()
         [[1, 0]]
     """
     cosines = images @ captions.T
-    found = np.argsort(-cosines, axis=1, kind="stable")[:, :NEAREST]
-    return Found(found, np.take_along_axis(cosines, found, axis=1))
+    ranked = np.argsort(-cosines, axis=1, kind="stable")[:, :NEAREST]
+    return NearestCaptions(ranked, np.take_along_axis(cosines, ranked, axis=1))
 
 
-def chosen(right: list[np.ndarray]) -> list[int]:
-    """The first images that the last of some models tells right and the first one wrong, then the first that none
-    tells right.
+def select_images(right: list[np.ndarray]) -> list[int]:
+    """Return the first images that the last of some models gets right and the first one wrong, then the first that no
+    model gets right.
 
     Args:
-        right: of each model, whether it tells each image right [images].
+        right: whether each model gets each image right [images].
 
     Example:
         >>> chosen([np.array([True, False, False]), np.array([True, True, False])])
@@ -166,43 +171,52 @@ def chosen(right: list[np.ndarray]) -> list[int]:
     return [*np.flatnonzero(better)[:BETTER].tolist(), *np.flatnonzero(none)[:WORSE].tolist()]
 
 
-def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, Found]]]) -> Page:
-    """Images at the left, and what each row's model finds in a column of its own."""
+def draw_gallery(rows: list[str], lines: list[tuple[Gallery, int, dict[str, NearestCaptions]]]) -> Page:
+    """Draw images at the left, and the captions of each row's model in its own column."""
     across = (WIDTH - SIDE - 2 * GAP) / len(rows)
     letters = letters_in(across - GAP)
-    told = [{row: _told(gallery, image, found[row], letters) for row in rows} for gallery, image, found in lines]
+    captions_of_lines = [
+        {row: _caption_lines(gallery, image, nearest[row], letters) for row in rows}
+        for gallery, image, nearest in lines
+    ]
     heights = [
-        max(SIDE, *(LINE * sum(len(lines) + BETWEEN for lines in of) for of in each.values())) + GAP for each in told
+        max(SIDE, *(LINE * sum(len(lines) + BETWEEN for lines in lines_of_row) for lines_of_row in captions.values()))
+        + GAP
+        for captions in captions_of_lines
     ]
     page = Page(sum(heights) + 3 * LINE)
-    lefts = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
-    for row, left in zip(rows, lefts, strict=True):
-        page.lines([plain(row)], left, GAP / 2, weight="bold")
+    columns = [SIDE + 2 * GAP + across * place for place in range(len(rows))]
+    for row, x in zip(rows, columns, strict=True):
+        page.lines([plain_words(row)], x, GAP / 2, weight="bold")
     top = 2 * LINE
-    for (gallery, image, found), of_rows, height in zip(lines, told, heights, strict=True):
+    for (gallery, image, nearest), of_rows, height in zip(lines, captions_of_lines, heights, strict=True):
         page.image(gallery.pixels(image), GAP, top, SIDE)
-        for row, left in zip(rows, lefts, strict=True):
-            right, below = gallery.right(found[row])[image], top
+        for row, x in zip(rows, columns, strict=True):
+            right, below = gallery.right(nearest[row])[image], top
             for caption, is_right in zip(of_rows[row], right, strict=True):
-                below = page.lines(caption, left, below, color=RIGHT if is_right else WRONG) + BETWEEN * LINE
+                below = page.lines(caption, x, below, color=RIGHT if is_right else WRONG) + BETWEEN * LINE
         top += height
     return page
 
 
-def _told(gallery: Gallery, image: int, found: Found, letters: int) -> list[list[list[Word]]]:
-    """The captions found for an image, each with its tick, in lines."""
+def _caption_lines(gallery: Gallery, image: int, nearest: NearestCaptions, letters: int) -> list[list[list[Word]]]:
+    """Return the nearest captions of an image, each with its tick, in lines."""
     return [
-        wrapped(plain(f"{TICKS[bool(right)]} {gallery.caption(place)}"), letters)
-        for place, right in zip(found.captions[image], gallery.right(found)[image], strict=True)
+        wrap_words(plain_words(f"{TICKS[bool(right)]} {gallery.caption(position)}"), letters)
+        for position, right in zip(nearest.captions[image], gallery.right(nearest)[image], strict=True)
     ]
 
 
-def _numbers(dataset: str, gallery: Gallery, image: int, found: dict[str, Found]) -> list[dict[str, Any]]:
-    """What is shown of an image, for the file beside the figure."""
+def _numbers(
+    dataset: str, gallery: Gallery, image: int, nearest: dict[str, NearestCaptions]
+) -> list[dict[str, object]]:
+    """Return the rows of the table of an image, for the file beside the figure."""
     lines = []
-    for row, each in found.items():
-        ranked = zip(each.captions[image], each.cosines[image], gallery.right(each)[image], strict=True)
-        for rank, (place, cosine, right) in enumerate(ranked, start=1):
-            numbers = (dataset, gallery.path(image), row, rank, gallery.caption(place), cosine, right)
+    for row, row_captions in nearest.items():
+        ranked = zip(
+            row_captions.captions[image], row_captions.cosines[image], gallery.right(row_captions)[image], strict=True
+        )
+        for rank, (position, cosine, right) in enumerate(ranked, start=1):
+            numbers = (dataset, gallery.path(image), row, rank, gallery.caption(position), cosine, right)
             lines.append(dict(zip(COLUMNS, numbers, strict=True)))
     return lines

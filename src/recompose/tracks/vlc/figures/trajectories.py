@@ -1,4 +1,4 @@
-"""How two metrics change together between a model before and after it was tuned (WiSE-FT)."""
+"""Trajectories of two metrics between a model before and after tuning (WiSE-FT)."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ MARKERS = "osD^vP"
 
 
 def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """The second metric over the first one, a line for each model and data set that has points on its way: from the
-    method without alpha, at 0, to the tuned model, at 1, which is marked.
+    """Draw the second metric as a function of the first one, a line for each model and data set with intermediate
+    points: from the method without alpha, at 0, to the tuned model, at 1, which is marked.
 
-    Of the seeds those count that all points of a line have.
+    A line has the seeds that all of its points have.
     """
     view = next(iter(paper.artifacts[name].all_views.values()))
     about = {column: TRACKS[paper.track].description_of(metric) for column, metric in view.columns.items()}
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[str, object]] = [
         {
             "dataset": series.benchmark,
             "model": series.row.partition(AT)[0],
@@ -54,7 +54,7 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
         across, up = (mean[column] for column in about)
         axis.plot(across, up, marker=marker, markersize=2.5, label=f"{model}, {dataset} (n = {seeds})", **look)
         axis.plot(across.iloc[-1], up.iloc[-1], marker=marker, markersize=7, color=palette[place])
-    labels = [f"{column} ({each.unit})" if each.unit else column for column, each in about.items()]
+    labels = [f"{column} ({description.unit})" if description.unit else column for column, description in about.items()]
     axis.set(xlabel=labels[0], ylabel=labels[1])
     if lines:
         axis.legend(fontsize=7)
@@ -63,26 +63,27 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
 
 
 def alpha_of(evaluation: Recipe) -> float:
-    """The share of the trained weights that an evaluation scored; 0 of a method that has none."""
+    """Return the share of the trained weights in an evaluation; 0 for a method without alpha."""
     scoring = evaluation.document["settings"].get("scoring") or {}
     return float(scoring.get("alpha", 0.0))
 
 
 def trajectories(points: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """The points of each model and data set, by alpha, from the untrained model on: of seeds that all of them have.
+    """Return the points of each model and data set, by alpha, from the untrained model on: of seeds that all of them
+    have.
 
     Args:
-        points: with columns ``dataset``, ``model``, ``alpha``, ``seed`` and ``planned``, how many seeds are asked for;
-            the untrained model's alpha is 0, and if it is asked for once, it is the same for every seed.
+        points: with columns ``dataset``, ``model``, ``alpha``, ``seed`` and ``planned``, the number of planned seeds.
+            The untrained model's alpha is 0; planned once, it is the same for every seed.
     """
     lines: dict[tuple[str, str], pd.DataFrame] = {}
     inside = points["alpha"].between(0, 1, inclusive="neither")
     for model, dataset in points[inside][["model", "dataset"]].drop_duplicates().to_numpy():
         of_dataset = points[points["dataset"] == dataset]
-        own, first = of_dataset[of_dataset["model"] == model], of_dataset[of_dataset["alpha"] == 0]
+        of_model, first = of_dataset[of_dataset["model"] == model], of_dataset[of_dataset["alpha"] == 0]
         if first["planned"].max() == 1:
-            first = first.drop(columns="seed").merge(own[["seed"]].drop_duplicates(), how="cross")
-        whole = pd.concat([first, own])
+            first = first.drop(columns="seed").merge(of_model[["seed"]].drop_duplicates(), how="cross")
+        whole = pd.concat([first, of_model])
         alphas = whole.groupby("seed")["alpha"].nunique()
         shared = alphas.index[alphas == whole["alpha"].nunique()]
         if len(shared):

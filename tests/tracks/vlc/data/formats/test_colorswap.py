@@ -32,7 +32,7 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (entry(9), r"test\.json, item 2: field 'id' '9' is that of item 1, too"),
+        (entry(9), r"test\.json, item 2: field 'id' '9' is also that of item 1"),
         (entry(4, image_2="/img.png"), "item 2: the image '/img.png' lies outside"),
         ({"id": 4, "caption_1": "a", "caption_2": "b"}, "item 2: there is no field 'image_1'"),
     ],

@@ -33,7 +33,7 @@ def test_a_sentence_and_two_images(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ((HEADER, ROWS[0], ROWS[0]), r"ComVG\.csv, row 2: field 'id' '1' is that of row 1, too"),
+        ((HEADER, ROWS[0], ROWS[0]), r"ComVG\.csv, row 2: field 'id' '1' is also that of row 1"),
         ((HEADER, ROWS[0].replace("2357994", "../7")), "row 1: field 'neg_image_id' is not a number"),
         ((HEADER.replace("pos_image_id", "image"), *ROWS), "line 1: there is no column 'pos_image_id'"),
         ((HEADER,), "holds no items"),

@@ -80,5 +80,5 @@ def test_a_missing_column_and_a_missing_file_are_named(root: Path) -> None:
     with pytest.raises(DataError, match="line 1: there is no column 'caption'"):
         crepe.read(root)
     path(root, "atom", 4).unlink()
-    with pytest.raises(DataError, match=r"atom_complexity_4.csv is absent; what has to be there: .*RAIVNLab/CREPE"):
+    with pytest.raises(DataError, match=r"atom_complexity_4.csv is absent; required files: .*RAIVNLab/CREPE"):
         crepe.read(root)

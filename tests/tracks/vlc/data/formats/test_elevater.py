@@ -162,10 +162,10 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None
         ),
         ({"coco": {**COCO, "annotations": COCO["annotations"][:1]}}, "item 1: 0 labels, where an image has one"),
         ({"coco": {**COCO, "annotations": COCO["annotations"] * 2}}, "2 labels, where an image has one"),
-        ({"coco": {**COCO, "images": COCO["images"] * 2}}, "field 'id' '9' is that of images, item 1, too"),
+        ({"coco": {**COCO, "images": COCO["images"] * 2}}, "field 'id' '9' is also that of images, item 1"),
         ({"coco": {"images": []}}, r"test_meta\.json, images, holds no items"),
         ({"coco": []}, "field 'content' is not an object"),
-        ({}, "the index of a set that .* names; what has to be there"),
+        ({}, "the index of a set that .* names; required files"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], message: str) -> None:

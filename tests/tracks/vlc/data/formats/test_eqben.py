@@ -79,7 +79,7 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
     ("rows", "fault"),
     [
         (published()[1:], "item 1: its group lacks c0i0"),
-        (published() + published()[:1], "item 37: c0i0 of group 0 is item 1, too"),
+        (published() + published()[:1], "item 37: c0i0 of group 0 is also item 1"),
         (changed(2, info={"dataset": "eqbenfoo"}), "item 3: there is no 'c0i1' of 'eqbenfoo'"),
         (changed(2, info={"name": "c0i2"}), "item 3: there is no 'c0i2' of 'eqbengebc'"),
         (changed(2, info={"sample_cnt": "first"}), "item 3, field 'private_info': field 'sample_cnt' is not a number"),

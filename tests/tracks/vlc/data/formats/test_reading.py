@@ -10,14 +10,14 @@ from PIL import Image
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import reading
-from recompose.tracks.vlc.data.formats.reading import Item
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem
 from tests.tracks.vlc.data.formats.published import write_csv, write_json
 
 LAYOUT = "a.json: here\nb.json: there"
 
 
-def item(**fields: Any) -> Item:
-    return Item(Path("folder/a.json"), "item 3", fields)
+def item(**fields: Any) -> AnnotationItem:
+    return AnnotationItem(Path("folder/a.json"), "item 3", fields)
 
 
 def said(error: pytest.ExceptionInfo[DataError]) -> str:
@@ -48,7 +48,7 @@ def test_an_absent_file_says_in_one_line_what_goes_where(tmp_path: Path) -> None
         for path in (tmp_path / "a.json", tmp_path):
             with pytest.raises(DataError) as error:
                 read(path, LAYOUT)
-            assert said(error) == f"{path} is absent; what has to be there: a.json: here; b.json: there"
+            assert said(error) == f"{path} is absent; required files: a.json: here; b.json: there"
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_an_absent_file_says_in_one_line_what_goes_where(tmp_path: Path) -> None
         (b"3", "expected a list of items or an object"),
         (b'"abc"', "expected a list of items or an object"),
         (b'["abc"]', "item 1: neither an object nor a list"),
-        (b'[{"x": 1, "y": 2, "x": 3}]', "the key 'x' stands twice in one object"),
-        (b'{"7": {}, "7": {}}', "the key '7' stands twice in one object"),
+        (b'[{"x": 1, "y": 2, "x": 3}]', "the key 'x' occurs twice in one object"),
+        (b'{"7": {}, "7": {}}', "the key '7' occurs twice in one object"),
         (b'[{"x": NaN}]', "NaN is not a number of JSON"),
         (b'[{"x": -Infinity}]', "-Infinity is not a number of JSON"),
         (b"[" * 100_000, "too many lists in lists"),
@@ -109,7 +109,7 @@ def test_rows_are_those_that_were_written(tmp_path: Path) -> None:
     [
         ("", "line 1: there is no column 'x'"),
         ("y,z\n1,2\n", "line 1: there is no column 'x'"),
-        ("x,y,y\n1,2,3\n", "line 1: a column stands twice"),
+        ("x,y,y\n1,2,3\n", "line 1: a column occurs twice"),
         ("x,y\n", "holds no items"),
         ("x,y\n1,2\n\n1,2,3\n", "row 2: 3 cells in 2 columns"),
         ("x,y\n1\n", "row 1: 1 cells in 2 columns"),
@@ -228,7 +228,7 @@ def test_parts_say_where_they_stand() -> None:
 
 @pytest.mark.parametrize("ids", [["1", "1"], [1, 1], ["1", 1]])
 def test_ids_stand_once(ids: list[str | int]) -> None:
-    rows = [Item(Path("a.csv"), f"row {number}", {"id": one}) for number, one in enumerate(ids, start=1)]
-    with pytest.raises(DataError, match="row 2: field 'id' '1' is that of row 1, too"):
-        reading.distinct(rows, "id")
-    reading.distinct(rows[:1], "id")
+    rows = [AnnotationItem(Path("a.csv"), f"row {number}", {"id": one}) for number, one in enumerate(ids, start=1)]
+    with pytest.raises(DataError, match="row 2: field 'id' '1' is also that of row 1"):
+        reading.check_distinct(rows, "id")
+    reading.check_distinct(rows[:1], "id")

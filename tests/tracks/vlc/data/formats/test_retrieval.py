@@ -46,7 +46,7 @@ def own(named: bool) -> dict[str, Any]:
 def test_both_forms_of_a_split_of_karpathy_say_the_same(tmp_path: Path, module: ModuleType, folder: str) -> None:
     name, images = module.NAME, f"images/{module.NAME}/{folder}"
     write_json(tmp_path / "one" / name / module.FILE, blip(folder))
-    write_json(tmp_path / "other" / name / module.OWN, own(named=name == "coco"))
+    write_json(tmp_path / "other" / name / module.ORIGINAL, own(named=name == "coco"))
     suite, other = (module.read(tmp_path / form) for form in ("one", "other"))
     assert captions(suite) == [
         (f"{images}/2.jpg", ["a dog", "a dog runs"]),
@@ -59,7 +59,7 @@ def test_both_forms_of_a_split_of_karpathy_say_the_same(tmp_path: Path, module: 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"image": "val2014/2.jpg", "caption": ["a"]}, "item 3: field 'image' 'val2014/2.jpg' is that of item 1, too"),
+        ({"image": "val2014/2.jpg", "caption": ["a"]}, "item 3: field 'image' 'val2014/2.jpg' is also that of item 1"),
         ({"image": "../3.jpg", "caption": ["a"]}, "item 3: the image '../3.jpg' lies outside"),
         ({"image": "3.jpg", "caption": []}, "item 3: field 'caption' has 0 entries"),
         ({"image": "3.jpg", "caption": "a"}, "item 3: field 'caption' is not a list"),
@@ -82,13 +82,13 @@ def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: s
     ],
 )
 def test_what_is_wrong_in_karpathys_own_form_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
-    write_json(tmp_path / "coco" / coco.OWN, wrong)
+    write_json(tmp_path / "coco" / coco.ORIGINAL, wrong)
     with pytest.raises(DataError, match=message):
         coco.read(tmp_path)
 
 
 def test_an_absent_file_says_what_has_to_be_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"flickr30k_test\.json is absent.*to be asked for"):
+    with pytest.raises(DataError, match=r"flickr30k_test\.json is absent.*request"):
         flickr30k.read(tmp_path)
 
 
@@ -115,14 +115,14 @@ def test_a_pair_of_counterfactuals_is_two_images_with_a_caption_each(tmp_path: P
 
 
 def test_of_all_pairs_as_many_are_drawn_as_papers_take() -> None:
-    places = coco_counterfactuals.drawn(17_410)
+    places = coco_counterfactuals.pair_sample(17_410)
     assert len(places) == len(set(places)) == 5_223
-    assert places == sorted(places) == coco_counterfactuals.drawn(17_410)
+    assert places == sorted(places) == coco_counterfactuals.pair_sample(17_410)
     assert 0 <= places[0] < places[-1] < 17_410
     assert abs(sum(places) / len(places) - 17_409 / 2) < 300  # five standard deviations of their mean
-    assert coco_counterfactuals.drawn(7) == [*range(7)]
+    assert coco_counterfactuals.pair_sample(7) == [*range(7)]
 
 
 def test_what_is_wrong_with_pairs_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"examples\.jsonl, line 2: field 'id' '5' is that of line 1, too"):
+    with pytest.raises(DataError, match=r"examples\.jsonl, line 2: field 'id' '5' is also that of line 1"):
         coco_counterfactuals.read(write_pairs(tmp_path, pair(5), pair(5)))

@@ -49,5 +49,5 @@ def test_a_broken_item_is_named(root: Path, broken: dict[str, str], fault: str) 
 
 def test_a_file_that_is_absent_is_asked_for(root: Path) -> None:
     (root / "sugarcrepe/swap_att.json").unlink()
-    with pytest.raises(DataError, match=r"swap_att.json is absent; what has to be there: .*sugar-crepe"):
+    with pytest.raises(DataError, match=r"swap_att.json is absent; required files: .*sugar-crepe"):
         sugarcrepe.read(root)

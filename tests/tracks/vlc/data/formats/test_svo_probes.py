@@ -48,7 +48,7 @@ def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys:
         ("A girl sits.", [third, fourth], 0),
     ]
     assert questions(suite, "svo_probes/obj_neg") == [("A girl eats.", [fifth, first], 0)]
-    assert "left out for want of an image: 0 of 1 subj_neg, 0 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
+    assert "left out without an image: 0 of 1 subj_neg, 0 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
 
 
 def test_items_that_lack_an_image_are_left_out_and_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (entry(3), r"examples\.jsonl, line 2: field 'id' '3' is that of line 1, too"),
+        (entry(3), r"examples\.jsonl, line 2: field 'id' '3' is also that of line 1"),
         (entry(4, image_1="../ex"), "line 2: the image '../ex' lies outside"),
         (entry(4, caption_1=""), "line 2: field 'caption_1' is empty"),
         ({"id": 4}, "line 2: there is no field 'image_0'"),

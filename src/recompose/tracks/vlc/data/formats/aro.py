@@ -1,37 +1,44 @@
 """ARO: relations and attributes in Visual Genome, and the order of words in captions (Yuksekgonul et al., 2023).
 
-Read as ``dataset_zoo/aro_datasets.py`` of mertyg/vision-language-models-are-bows at 81fdd20 does. Of an image of Visual
-Genome a box is cut out (``bbox_x``, ``bbox_y``, ``bbox_w``, ``bbox_h``); its candidates are ``false_caption`` and then
-``true_caption``, and scores are means over groups: ``relation_name``, or the two ``attributes`` in their order.
+Read like ``dataset_zoo/aro_datasets.py`` of mertyg/vision-language-models-are-bows at 81fdd20. An image of Visual
+Genome is cropped to a box (``bbox_x``, ``bbox_y``, ``bbox_w``, ``bbox_h``). Its candidates are ``false_caption`` and
+then ``true_caption``, and scores are means over groups: ``relation_name``, or the two ``attributes`` in their order.
 
-In the order tasks the true caption stands first, before four in which are shuffled: nouns, and adjectives; all words
-but these; the words of each three; and the threes. The authors publish no shuffled captions: their code draws them
-whenever it starts, from Karpathy's test captions, by the tags of spaCy's en_core_web_sm and the tokens of NLTK in
-whatever versions are installed, with the generators of NumPy and of Python seeded with 1, and cuts all five down to 30
-words in lower case without most punctuation. So they are read from a file of what it drew: a list of its
-``test_cases``, each with ``image`` and the five ``caption_options``.
+In the order tasks the true caption is first, before four shuffled ones. Shuffled are: nouns and adjectives; all other
+words; the words within each three; the threes. The authors publish no shuffled captions: their code draws them at each
+start from Karpathy's test captions, with the tags of spaCy's en_core_web_sm and the tokens of NLTK in the installed
+versions, and with the generators of NumPy and of Python seeded with 1; it cuts all five to 30 words in lower case
+without most punctuation. So they are read from a file of its output: a list of its ``test_cases``, each with ``image``
+and the five ``caption_options``.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, Item, Question, read_items
+from recompose.tracks.vlc.data.formats.reading import (
+    COCO,
+    FLICKR30K,
+    VISUAL_GENOME,
+    AnnotationItem,
+    Question,
+    read_items,
+)
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
 
 NAME = "aro"
 CAPTIONS = 5  # of an item of the order tasks
-ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # and the folders of their images
+ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # sub-task -> the folder of its images
 LAYOUT = f"""\
 {NAME}/visual_genome_relation.json, {NAME}/visual_genome_attribution.json: dataset_zoo/aro_datasets.py of \
 github.com/mertyg/vision-language-models-are-bows fetches them from Google Drive
 {NAME}/coco_order.json, {NAME}/flickr30k_order.json: not published by the authors; json.dump the test_cases of \
 COCO_Order and of Flickr30k_Order there, after seed_all(1) of misc: [{{"image": "val2014/..." or \
-"flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...] (somebody's draw, with images, is \
+"flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...] (another draw, with images, is \
 huggingface.co/datasets/gowitheflow/ARO-COCO-order and ARO-Flickr-Order)
 {VISUAL_GENOME}/<number>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
 visualgenome.org
 {COCO}/val2014/*.jpg: val2014.zip of cocodataset.org
-{FLICKR30K}/flickr30k-images/*.jpg: asked for by a form at shannon.cs.illinois.edu/DenotationGraph"""
+{FLICKR30K}/flickr30k-images/*.jpg: request by a form at shannon.cs.illinois.edu/DenotationGraph"""
 
 
 def read(root: Path) -> Suite:
@@ -53,20 +60,20 @@ def read(root: Path) -> Suite:
     return collector.suite(NAME, tasks)
 
 
-def _boxes(items: Sequence[Item], groups: Sequence[str], collector: Collector) -> Choices:
+def _boxes(items: Sequence[AnnotationItem], groups: Sequence[str], collector: Collector) -> Choices:
     return collector.choices("i2t", [_box(item, collector) for item in items], groups)
 
 
-def _box(item: Item, collector: Collector) -> Question:
+def _box(item: AnnotationItem, collector: Collector) -> Question:
     box = item.box("bbox_x", "bbox_y", "bbox_w", "bbox_h")
     captions = [collector.text(item.text(field)) for field in ("false_caption", "true_caption")]
     return collector.image(item.path("image_path", VISUAL_GENOME), box), captions, 1
 
 
-def _attributes(item: Item) -> str:
+def _attributes(item: AnnotationItem) -> str:
     return "_".join(item.texts("attributes", 2))
 
 
-def _order(item: Item, images: str, collector: Collector) -> Question:
+def _order(item: AnnotationItem, images: str, collector: Collector) -> Question:
     captions = [collector.text(caption) for caption in item.texts("caption_options", CAPTIONS)]
     return collector.image(item.path("image", images)), captions, 0

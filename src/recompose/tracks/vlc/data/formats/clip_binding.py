@@ -1,13 +1,13 @@
 """CLIP-Binding: which of five pairs of colours and shapes an image of two objects shows (Lewis et al., 2024).
 
-The generalization split of the data set of two objects, the one that CLIP-CAE reports (appendix L), read as
-``ObjectDataset`` of marthaflinderslewis/clip-binding at bb6f55e does: the true caption stands first. A row is a caption
-that is true of an image, so an image stands in several.
+The generalization split of the data set of two objects, the one that CLIP-CAE reports (appendix L), read like
+``ObjectDataset`` of marthaflinderslewis/clip-binding at bb6f55e: the true caption is first. A row is a true caption of
+an image, so an image has several rows.
 """
 
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import Item, read_rows
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, read_rows
 from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME = "clip_binding"
@@ -27,7 +27,7 @@ def read(root: Path) -> Suite:
     """
     collector = Collector()
 
-    def item(row: Item) -> tuple[int, list[int], int]:
+    def item(row: AnnotationItem) -> tuple[int, list[int], int]:
         captions = [collector.text(row.text(key)) for key in CAPTIONS]
         return collector.image(row.path("file_name", IMAGES)), captions, 0
 

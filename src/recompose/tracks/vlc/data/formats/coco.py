@@ -7,13 +7,13 @@ from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.suite import Suite
 
 NAME = "coco"
-FILE, OWN, FOLDER = "coco_karpathy_test.json", "dataset_coco.json", "val2014"
+FILE, ORIGINAL, FOLDER = "coco_karpathy_test.json", "dataset_coco.json", "val2014"
 LAYOUT = (
-    f"{NAME}/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or {NAME}/{OWN} "
+    f"{NAME}/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or {NAME}/{ORIGINAL} "
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
     f"{COCO}/{FOLDER}/<file>, such as COCO_val2014_000000391895.jpg (cocodataset.org)"
 )
-SPLIT = KarpathySplit(NAME, FILE, OWN, COCO, FOLDER, LAYOUT)
+SPLIT = KarpathySplit(NAME, FILE, ORIGINAL, COCO, FOLDER, LAYOUT)
 
 
 def read(root: Path) -> Suite:

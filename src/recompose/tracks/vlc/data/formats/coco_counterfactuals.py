@@ -1,13 +1,13 @@
-"""COCO-Counterfactuals' retrieval: pairs of two drawn images and their two captions (Le et al., 2023).
+"""COCO-Counterfactuals' retrieval: pairs of two generated images and their two captions (Le et al., 2023).
 
-FSC-CLIP takes 30 % of the pairs, 5,223, with a seed that it does not tell: of more pairs than these as many are drawn
-here, with a seed of our own, so that two machines ask the same.
+FSC-CLIP uses 30 % of the pairs, 5,223, with an unpublished seed. Here the same number is drawn from more pairs with our
+own seed, so that two machines evaluate the same items.
 """
 
 import random
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import distinct, read_lines
+from recompose.tracks.vlc.data.formats.reading import check_distinct, read_lines
 from recompose.tracks.vlc.data.formats.retrieval import pool
 from recompose.tracks.vlc.data.suite import Collector, Suite
 from recompose.tracks.vlc.suites import RETRIEVALS
@@ -29,16 +29,16 @@ def read(root: Path) -> Suite:
         DataError: the file is absent or not as published.
     """
     collector = Collector()
-    found = read_lines(root / NAME / "examples.jsonl", LAYOUT)
-    distinct(found, "id")
+    pairs = read_lines(root / NAME / "examples.jsonl", LAYOUT)
+    check_distinct(pairs, "id")
     captions = [
-        (found[place].path(f"image_{side}", IMAGES) + ".jpg", [found[place].text(f"caption_{side}")])
-        for place in drawn(len(found))
+        (pairs[position].path(f"image_{side}", IMAGES) + ".jpg", [pairs[position].text(f"caption_{side}")])
+        for position in pair_sample(len(pairs))
         for side in (0, 1)
     ]
     return collector.suite(NAME, {NAME: pool(captions, collector)})
 
 
-def drawn(pairs: int) -> list[int]:
-    """The places of the pairs that are taken of so many, in their order."""
+def pair_sample(pairs: int) -> list[int]:
+    """Return the positions of the selected pairs, in their order."""
     return sorted(random.Random(SEED).sample(range(pairs), min(pairs, PAIRS)))

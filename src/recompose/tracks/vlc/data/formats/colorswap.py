@@ -1,13 +1,13 @@
 """ColorSwap: two images and two captions whose colours are exchanged, to be matched (Burapacheep et al., 2024).
 
-The 300 examples of its test split; image and caption of one number go together (Top34051/colorswap at 4f2c9e4).
+The 300 examples of its test split; image and caption of one number belong together (Top34051/colorswap at 4f2c9e4).
 """
 
 from pathlib import Path
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import distinct, read_items
+from recompose.tracks.vlc.data.formats.reading import check_distinct, read_items
 from recompose.tracks.vlc.data.suite import Collector, Groups, Suite
 
 NAME = "colorswap"
@@ -27,8 +27,8 @@ def read(root: Path) -> Suite:
         DataError: the file is absent or not as published.
     """
     collector = Collector()
-    found = read_items(root / NAME / "test.json", LAYOUT)
-    distinct(found, "id")
-    images = [[collector.image(one.path(f"image_{side}", IMAGES)) for side in (1, 2)] for one in found]
-    texts = [[collector.text(one.text(f"caption_{side}")) for side in (1, 2)] for one in found]
+    examples = read_items(root / NAME / "test.json", LAYOUT)
+    check_distinct(examples, "id")
+    images = [[collector.image(example.path(f"image_{side}", IMAGES)) for side in (1, 2)] for example in examples]
+    texts = [[collector.text(example.text(f"caption_{side}")) for side in (1, 2)] for example in examples]
     return collector.suite(NAME, {NAME: Groups(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))})

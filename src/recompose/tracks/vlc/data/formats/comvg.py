@@ -1,12 +1,12 @@
 """ComVG: which of two images of Visual Genome a sentence describes (Jiang et al., 2024).
 
-Read as ``ComVG/clip_baseline.py`` of eric-ai-lab/ComCLIP at 75ef16e does: one accuracy over all rows, whether the
+Read like ``ComVG/clip_baseline.py`` of eric-ai-lab/ComCLIP at 75ef16e: one accuracy over all rows, whether the
 subject, the verb or the object differs.
 """
 
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, Item, distinct, read_rows
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, check_distinct, read_rows
 from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME = "comvg"
@@ -25,9 +25,9 @@ def read(root: Path) -> Suite:
     """
     collector = Collector()
     rows = read_rows(root / NAME / "ComVG.csv", LAYOUT, COLUMNS)
-    distinct(rows, "id")
+    check_distinct(rows, "id")
 
-    def item(row: Item) -> tuple[int, list[int], int]:
+    def item(row: AnnotationItem) -> tuple[int, list[int], int]:
         images = [collector.image(f"{VISUAL_GENOME}/{row.whole(key)}.jpg") for key in ("pos_image_id", "neg_image_id")]
         return collector.text(row.text("sentence")), images, 0
 

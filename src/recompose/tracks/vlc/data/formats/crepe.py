@@ -1,14 +1,14 @@
 """CREPE's productivity: captions of four to twelve atoms, each among false ones (Ma et al., 2023).
 
-Read as ``crepe_eval_utils.py`` and ``crepe_prod_eval_clip.py`` of RAIVNLab/CREPE at 1fa81c4 do: of an image of Visual
-Genome a box is cut out, and its candidates are the true caption and then its hard negatives, however many there are.
-The released code tells ranks for each number of atoms; a sub-task here is of all its files, its items counting alike.
+Read like ``crepe_eval_utils.py`` and ``crepe_prod_eval_clip.py`` of RAIVNLab/CREPE at 1fa81c4: an image of Visual
+Genome is cropped to a box, and its candidates are the true caption and then all its hard negatives. The released code
+reports ranks for each number of atoms; a sub-task here has the items of all its files, with equal weight.
 """
 
 import ast
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, Item, Question, read_rows
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question, read_rows
 from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME = "crepe"
@@ -34,27 +34,27 @@ def read(root: Path) -> Suite:
     return collector.suite(NAME, tasks)
 
 
-def negatives(row: Item) -> list[str]:
-    """The false captions of a row.
+def negatives(row: AnnotationItem) -> list[str]:
+    """Return the false captions of a row.
 
     Raises:
-        DataError: they are no list of texts as Python writes it, there is none, or one is empty.
+        DataError: they are no list of texts as Python writes it, or an empty one, or a text is empty.
     """
     try:
-        listed = ast.literal_eval(row.text("hard_negs"))
+        captions = ast.literal_eval(row.text("hard_negs"))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        listed = None
-    if not isinstance(listed, list):
+        captions = None
+    if not isinstance(captions, list):
         raise row.fault("field 'hard_negs' is not a list as Python writes it")
-    return Item(row.file, row.name, {"hard_negs": listed}).texts("hard_negs")
+    return AnnotationItem(row.file, row.name, {"hard_negs": captions}).texts("hard_negs")
 
 
-def _rows(root: Path, name: str) -> list[Item]:
+def _rows(root: Path, name: str) -> list[AnnotationItem]:
     folder = root / NAME / "prod_hard_negatives" / name
     files = [folder / f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv" for complexity in COMPLEXITIES]
     return [row for file in files for row in read_rows(file, LAYOUT, COLUMNS)]
 
 
-def _question(row: Item, collector: Collector) -> Question:
+def _question(row: AnnotationItem, collector: Collector) -> Question:
     image = collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", row.box("x", "y", "width", "height"))
     return image, [collector.text(caption) for caption in (row.text("caption"), *negatives(row))], 0

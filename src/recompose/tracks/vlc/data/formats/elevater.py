@@ -1,11 +1,11 @@
-"""ELEVATER: 21 sets of images to be told apart by prompts of their classes (Li et al., 2022).
+"""ELEVATER: 21 sets of images to classify by prompts of their classes (Li et al., 2022).
 
-Names of classes and templates are the toolkit's (Computer-Vision-in-the-Wild/Elevater_Toolkit_IC at 00d0af7); images
-and labels are found as its package vision-datasets finds them (microsoft/vision-datasets at 21d86a7): a registry names
-each set's folder and the index of its test split, which is lines of ``image label[,label...]`` or, where the registry
-says so, JSON as COCO's. Images stand in archives there, ``archive.zip@image``, which are unpacked here.
+Names of classes and templates are the toolkit's (Computer-Vision-in-the-Wild/Elevater_Toolkit_IC at 00d0af7). Images
+and labels are located like in its package vision-datasets (microsoft/vision-datasets at 21d86a7): a registry names each
+set's folder and the index of its test split, which is lines of ``image label[,label...]`` or, if the registry states
+so, JSON in COCO's form. There images lie in archives, ``archive.zip@image``, which are unpacked here.
 
-A class is scored by the mean of its prompts' embeddings; of a class that has several names the first is taken.
+A class is scored with the mean embedding of its prompts; of several names of a class the first is used.
 """
 
 import ast
@@ -17,12 +17,21 @@ from typing import Any
 import numpy as np
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.data.formats.reading import Item, Key, distinct, fault, filled, items, needed, read_document
+from recompose.tracks.vlc.data.formats.reading import (
+    AnnotationItem,
+    Key,
+    check_distinct,
+    fault,
+    items,
+    missing_error,
+    read_document,
+    require_items,
+)
 from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
 from recompose.tracks.vlc.suites import CLASSIFICATIONS
 
 NAME = "elevater"
-SETS = {  # by the names of their settings (``resources/datasets/*.yaml``), those of their prompts and in the registry
+SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the prompts and in the registry
     "caltech101": "caltech-101",
     "cifar10": "cifar-10",
     "cifar100": "cifar-100",
@@ -58,7 +67,7 @@ LAYOUT = (
     "github.com/Computer-Vision-in-the-Wild/DataDownload gets with the archives (a signed link, which may be dead); "
     f"{IMAGES}/<root_folder>/<archive>/<file>, each archive unpacked into a folder of its name without .zip, so that "
     f"test.zip@0/1.jpg is {IMAGES}/classification/caltech_101_20211007/test/0/1.jpg; sets without an index are left "
-    "out (imagenet-1k is image-net.org's to give)"
+    "out (imagenet-1k is distributed by image-net.org)"
 )
 
 
@@ -66,26 +75,26 @@ MULTILABEL = "classification_multilabel"  # among the registry's types: an image
 
 
 @dataclass(frozen=True)
-class Prompts:
-    """What a set's images are told apart by."""
+class ClassPrompts:
+    """The classes and prompts of a set."""
 
     names: tuple[str, ...]  # [classes]
     prompts: tuple[tuple[str, ...], ...]  # [classes]
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledImage:
     """An image of an index."""
 
-    entry: Item  # of the index
+    entry: AnnotationItem  # of the index
     path: str  # of the image, below the root of raw files
     labels: tuple[int, ...]
 
 
 def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files; sets that have no index are left out.
+    """Read the suite below a root of raw files; sets without an index are left out.
 
-    Where none of the 21 is there, the registry's other sets are read, under their own names: a user's, or drawn ones.
+    If none of the 21 exists, the registry's other sets are read, under their own names: a user's, or synthetic ones.
 
     Raises:
         DataError: a file is not as published, or there is no set at all.
@@ -93,35 +102,36 @@ def read(root: Path) -> Suite:
     folder, collector = root / NAME, Collector()
     prompts = tables(folder)
     registry = items(read_document(folder / REGISTRY, LAYOUT), folder / REGISTRY)
-    distinct(registry, "name")
+    check_distinct(registry, "name")
     entries = {entry.text("name"): entry for entry in registry if index_of(entry, folder).exists()}
     names = {name: published for name, published in SETS.items() if published in entries}
     tasks = {
         f"{NAME}/{name}": _classes(entries[listed], folder, prompts_of(prompts, listed), name, collector)
-        for name, listed in (names or {own: own for own in entries}).items()
+        for name, listed in (names or dict(zip(entries, entries, strict=True))).items()
     }
     if not tasks:
-        raise needed(f"the index of a set that {folder / REGISTRY} names", LAYOUT)
+        raise missing_error(f"the index of a set that {folder / REGISTRY} names", LAYOUT)
     return collector.suite(NAME, tasks)
 
 
-def tables(folder: Path) -> Item:
-    """The classes and templates of all sets: what the toolkit's Python file assigns, or the same in JSON.
+def tables(folder: Path) -> AnnotationItem:
+    """Return the classes and templates of all sets: the assignments of the toolkit's Python file, or the same in JSON.
 
     Args:
-        folder: of the suite.
+        folder: the folder of the suite.
 
     Raises:
         DataError: there is neither file, or it is not as published.
     """
     if (folder / SOURCE).is_file() and not (folder / PROMPTS).exists():
         path = folder / SOURCE
-        return Item(path, "the file", assigned(path))
+        return AnnotationItem(path, "the file", assignments(path))
     return _object(folder / PROMPTS)
 
 
-def assigned(path: Path) -> dict[Key, Any]:
-    """What a Python file assigns to names, which are lists of texts, or tables of such names; nothing of it is run.
+def assignments(path: Path) -> dict[Key, Any]:
+    """Return the assignments of a Python file, which are lists of texts, or tables of such names; none of its code
+    runs.
 
     Raises:
         DataError: it is not Python, or assigns something else.
@@ -144,15 +154,15 @@ def _value(written: ast.expr, values: Mapping[Key, Any]) -> Any:
     return {key: values[ast.unparse(named)] for key, named in zip(keys, written.values, strict=True)}
 
 
-def prompts_of(tables: Item, name: str) -> Prompts:
-    """The classes and prompts of a set.
+def prompts_of(tables: AnnotationItem, name: str) -> ClassPrompts:
+    """Return the classes and prompts of a set.
 
     Args:
-        tables: of classes and of templates.
-        name: of the set, as the tables call it.
+        tables: the tables of classes and of templates.
+        name: the name of the set in the tables.
 
     Raises:
-        DataError: there are none, or a template has not one place for a class.
+        DataError: there are none, or a template lacks its one placeholder for the class.
     """
     classes, templates = tables.part("class_map", dict).part(name, list), tables.part("template_map", dict)
     names = tuple(_class(classes, label) for label in classes.fields)
@@ -162,21 +172,23 @@ def prompts_of(tables: Item, name: str) -> Prompts:
     for wording in wordings:
         if wording.count("{}") != 1 or set("{}") & set(wording.replace("{}", "")):
             raise templates.fault(f"{name}: {wording!r} has not one {{}} for the class")
-    return Prompts(names, tuple(tuple(wording.replace("{}", one) for wording in wordings) for one in names))
+    return ClassPrompts(
+        names, tuple(tuple(wording.replace("{}", class_name) for wording in wordings) for class_name in names)
+    )
 
 
-def _class(classes: Item, label: int | str) -> str:
+def _class(classes: AnnotationItem, label: int | str) -> str:
     if isinstance(classes.fields[label], list):
         return classes.texts(label)[0]
     return classes.text(label)
 
 
-def index_of(entry: Item, folder: Path) -> Path:
-    """Where the index of a set's test split is.
+def index_of(entry: AnnotationItem, folder: Path) -> Path:
+    """Return the path of the index of a set's test split.
 
     Args:
         entry: the set in the registry.
-        folder: of the suite.
+        folder: the folder of the suite.
 
     Raises:
         DataError: the registry names none, or one outside of the folder.
@@ -187,91 +199,95 @@ def index_of(entry: Item, folder: Path) -> Path:
     return folder / name
 
 
-def _classes(entry: Item, folder: Path, prompts: Prompts, name: str, collector: Collector) -> Classes:
+def _classes(entry: AnnotationItem, folder: Path, prompts: ClassPrompts, name: str, collector: Collector) -> Classes:
     index, images = index_of(entry, folder), f"{IMAGES}/{entry.text('root_folder')}"
     many = entry.text("type") == MULTILABEL
     coco = "format" in entry.fields and entry.text("format") == "coco"
-    listed = (from_coco if coco else from_lines)(index, images, len(prompts.names))
+    listed = (read_coco_index if coco else read_line_index)(index, images, len(prompts.names))
     for image in listed:
         if not many and len(image.labels) != 1:
             raise image.entry.fault(f"{len(image.labels)} labels, where an image has one")
-    labels = _indicators(listed, len(prompts.names)) if many else np.array([one.labels[0] for one in listed])
-    known = CLASSIFICATIONS.get(f"{NAME}/{name}")
-    squeezed = known is not None and not known.centre_crop
+    labels = _indicators(listed, len(prompts.names)) if many else np.array([image.labels[0] for image in listed])
+    published = CLASSIFICATIONS.get(f"{NAME}/{name}")
+    squeezed = published is not None and not published.centre_crop
     return Classes(
-        np.array([collector.image(one.path, squeezed=squeezed) for one in listed], dtype=np.int64),
+        np.array([collector.image(image.path, squeezed=squeezed) for image in listed], dtype=np.int64),
         labels,
         tuple(tuple(collector.text(prompt) for prompt in of_class) for of_class in prompts.prompts),
         prompts.names,
     )
 
 
-def _indicators(listed: list[Labelled], classes: int) -> np.ndarray:
-    """Whether an image shows a class, [images, classes] bool."""
-    shown = np.zeros((len(listed), classes), dtype=bool)
-    for row, image in zip(shown, listed, strict=True):
+def _indicators(listed: list[LabelledImage], classes: int) -> np.ndarray:
+    """Return whether each image shows each class, [images, classes] bool."""
+    indicators = np.zeros((len(listed), classes), dtype=bool)
+    for row, image in zip(indicators, listed, strict=True):
         row[[*image.labels]] = True
-    return shown
+    return indicators
 
 
-def from_lines(path: Path, images: str, classes: int) -> list[Labelled]:
-    """The images of an index of lines ``image label[,label...]``, in their order; a name may hold blanks.
+def read_line_index(path: Path, images: str, classes: int) -> list[LabelledImage]:
+    """Return the images of an index of lines ``image label[,label...]``, in their order; a name may hold blanks.
 
     Args:
-        path: of the index.
-        images: the folder that its images are named below.
-        classes: how many there are.
+        path: the index.
+        images: the folder that the names of images are relative to.
+        classes: the number of classes.
 
     Raises:
-        DataError: a line is none of these, a label is that of no class, or there are no lines.
+        DataError: a line is malformed, a label has no class, or there are no lines.
     """
     listed = []
     for number, line in enumerate(map(str.strip, _text(path).split("\n")), start=1):
         if line:
             image, _, labels = line.rpartition(" ")
-            entry = Item(path, f"line {number}", {"image": image, **dict(enumerate(labels.split(",")))})
+            entry = AnnotationItem(path, f"line {number}", {"image": image, **dict(enumerate(labels.split(",")))})
             numbers = tuple(entry.whole(place, classes) for place in range(len(entry.fields) - 1))
-            listed.append(Labelled(entry, entry.below(images, unpacked(entry.text("image"))), numbers))
-    return filled(listed, path)
+            listed.append(LabelledImage(entry, entry.image_path(images, unpacked_path(entry.text("image"))), numbers))
+    return require_items(listed, path)
 
 
-def from_coco(path: Path, images: str, classes: int) -> list[Labelled]:
-    """The images of an index of COCO's form, by their ids; labels are the places of categories by theirs.
+def read_coco_index(path: Path, images: str, classes: int) -> list[LabelledImage]:
+    """Return the images of an index in COCO's form, by their ids; labels are the positions of categories by their ids.
 
     Args:
-        path: of the index.
-        images: the folder that its images are named below.
-        classes: how many there are.
+        path: the index.
+        images: the folder that the names of images are relative to.
+        classes: the number of classes.
 
     Raises:
-        DataError: the index is of another form, ids stand twice or belong to nothing, or categories are not as many as
+        DataError: the index has another form, an id is repeated or unknown, or the number of categories is not that of
             classes.
     """
     document = _object(path)
     parts = {name: items(document.get(name, list), path, name) for name in ("images", "categories", "annotations")}
     for name in ("images", "categories"):
-        distinct(parts[name], "id")
+        check_distinct(parts[name], "id")
     if len(parts["categories"]) != classes:
         raise fault(path, f"{len(parts['categories'])} categories, where prompts are of {classes} classes")
-    places = {one: place for place, one in enumerate(sorted(one.whole("id") for one in parts["categories"]))}
-    labels: dict[int, list[int]] = {one.whole("id"): [] for one in parts["images"]}
+    ids = sorted(category.whole("id") for category in parts["categories"])
+    positions = {category: position for position, category in enumerate(ids)}
+    labels: dict[int, list[int]] = {image.whole("id"): [] for image in parts["images"]}
     for annotation in parts["annotations"]:
         image, category = annotation.whole("image_id"), annotation.whole("category_id")
-        if image not in labels or category not in places:
+        if image not in labels or category not in positions:
             raise annotation.fault(f"there is no image {image} or no category {category}")
-        labels[image].append(places[category])
+        labels[image].append(positions[category])
     ordered = sorted(parts["images"], key=lambda image: image.whole("id"))
     return [
-        Labelled(one, one.below(images, unpacked(_archived(one))), tuple(labels[one.whole("id")])) for one in ordered
+        LabelledImage(
+            image, image.image_path(images, unpacked_path(_name_in_archive(image))), tuple(labels[image.whole("id")])
+        )
+        for image in ordered
     ]
 
 
-def _archived(image: Item) -> str:
+def _name_in_archive(image: AnnotationItem) -> str:
     return "@".join(image.text(key) for key in ("zip_file", "file_name") if key in image.fields)
 
 
-def unpacked(name: str) -> str:
-    """Where an image lies once its archive is unpacked into a folder of the archive's name.
+def unpacked_path(name: str) -> str:
+    """Return the path of an image whose archive is unpacked into a folder of the archive's name.
 
     Example:
         >>> unpacked("test.zip@0/1.jpg"), unpacked("images/1.jpg")
@@ -287,5 +303,5 @@ def _text(path: Path) -> str:
         raise fault(path, f"cannot be read as text in UTF-8 ({type(error).__name__})") from None
 
 
-def _object(path: Path) -> Item:
-    return Item(path, "the file", {"content": read_document(path, LAYOUT)}).part("content", dict)
+def _object(path: Path) -> AnnotationItem:
+    return AnnotationItem(path, "the file", {"content": read_document(path, LAYOUT)}).part("content", dict)

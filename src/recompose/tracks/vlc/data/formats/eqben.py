@@ -1,12 +1,12 @@
 """EqBen: two images that differ little, and their two captions (Wang et al., 2023).
 
 The annotation with answers is a list of images with captions in random order, four to a group: the two images with each
-of the two captions. ``private_info`` says what each is: ``dataset``, ``name`` (c1i0 is caption 1 with image 0) and
-``sample_cnt``, the number of the group. Groups are put together from it as ``evaluate_eqben_locally.py`` of
-Wangt-CN/EqBen at ab6c79a does, and stand in the order of their numbers.
+of the two captions. ``private_info`` identifies each: ``dataset``, ``name`` (c1i0 is caption 1 with image 0) and
+``sample_cnt``, the number of the group. Groups are assembled from it like in ``evaluate_eqben_locally.py`` of
+Wangt-CN/EqBen at ab6c79a, in the order of their numbers.
 
-Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, red, as the released examples take them
-(``process_img_npy``). Who opens them has to load them without pickles and to turn the order of channels round.
+Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, red, as the released examples read them
+(``process_img_npy``). A reader must load them without pickles and reverse the order of channels.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import Item, fault, read_items
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault, read_items
 from recompose.tracks.vlc.data.suite import Collector, Groups, Suite
 
 NAME = "eqben"
@@ -32,10 +32,10 @@ def read(root: Path) -> Suite:
     """Read the suite below a root of raw files.
 
     Raises:
-        DataError: a file is absent or not as published, or a group is not whole.
+        DataError: a file is absent or not as published, or a group is incomplete.
     """
     path = root / NAME / FILE
-    groups = grouped(read_items(path, LAYOUT))
+    groups = group_items(read_items(path, LAYOUT))
     missing = [name for name in SETS if not groups[name]]
     if missing:
         raise fault(path, f"holds no items of eqben{missing[0]}")
@@ -43,26 +43,26 @@ def read(root: Path) -> Suite:
     return collector.suite(NAME, {f"{NAME}/{name}": _groups(groups[name], collector) for name in SETS})
 
 
-def grouped(found: list[Item]) -> dict[str, list[Mapping[str, Item]]]:
-    """The groups of each set, in the order of their numbers: the items of a group by their parts.
+def group_items(entries: list[AnnotationItem]) -> dict[str, list[Mapping[str, AnnotationItem]]]:
+    """Return the groups of each set, in the order of their numbers: the items of a group by their parts.
 
     Raises:
-        DataError: an item belongs to no set, stands twice, or its group is not whole.
+        DataError: an item belongs to no set, occurs twice, or its group is incomplete.
     """
-    groups: dict[str, dict[int, dict[str, Item]]] = {name: {} for name in SETS}
-    for item in found:
+    groups: dict[str, dict[int, dict[str, AnnotationItem]]] = {name: {} for name in SETS}
+    for item in entries:
         info = item.part("private_info", dict)
         name, part, number = info.text("dataset").removeprefix("eqben"), info.text("name"), info.whole("sample_cnt")
         if name not in groups or part not in PARTS:
             raise item.fault(f"there is no {part!r} of {info.text('dataset')!r}")
         group = groups[name].setdefault(number, {})
         if part in group:
-            raise item.fault(f"{part} of group {number} is {group[part].name}, too")
+            raise item.fault(f"{part} of group {number} is also {group[part].name}")
         group[part] = item
-    return {name: [_whole(groups[name][number]) for number in sorted(groups[name])] for name in SETS}
+    return {name: [_complete_group(groups[name][number]) for number in sorted(groups[name])] for name in SETS}
 
 
-def _whole(group: Mapping[str, Item]) -> Mapping[str, Item]:
+def _complete_group(group: Mapping[str, AnnotationItem]) -> Mapping[str, AnnotationItem]:
     first = next(iter(group.values()))
     if len(group) < len(PARTS):
         raise first.fault(f"its group lacks {', '.join(part for part in PARTS if part not in group)}")
@@ -73,7 +73,7 @@ def _whole(group: Mapping[str, Item]) -> Mapping[str, Item]:
     return group
 
 
-def _groups(groups: list[Mapping[str, Item]], collector: Collector) -> Groups:
+def _groups(groups: list[Mapping[str, AnnotationItem]], collector: Collector) -> Groups:
     both = [[group["c0i0"], group["c1i1"]] for group in groups]
     images = [[collector.image(item.path("image", IMAGES)) for item in pair] for pair in both]
     texts = [[collector.text(item.text("caption")) for item in pair] for pair in both]

@@ -7,13 +7,13 @@ from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
 from recompose.tracks.vlc.data.suite import Suite
 
 NAME = "flickr30k"
-FILE, OWN, FOLDER = "flickr30k_test.json", "dataset_flickr30k.json", "flickr30k-images"
+FILE, ORIGINAL, FOLDER = "flickr30k_test.json", "dataset_flickr30k.json", "flickr30k-images"
 LAYOUT = (
-    f"{NAME}/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or {NAME}/{OWN} "
+    f"{NAME}/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or {NAME}/{ORIGINAL} "
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
-    f"{FLICKR30K}/{FOLDER}/<file>, such as 1007129816.jpg (to be asked for at shannon.cs.illinois.edu/DenotationGraph)"
+    f"{FLICKR30K}/{FOLDER}/<file>, such as 1007129816.jpg (request at shannon.cs.illinois.edu/DenotationGraph)"
 )
-SPLIT = KarpathySplit(NAME, FILE, OWN, FLICKR30K, FOLDER, LAYOUT)
+SPLIT = KarpathySplit(NAME, FILE, ORIGINAL, FLICKR30K, FOLDER, LAYOUT)
 
 
 def read(root: Path) -> Suite:

@@ -1,7 +1,7 @@
-"""Images and their captions, each to be found by the other among all, as Karpathy's test splits list them.
+"""Images and their captions, each to retrieve by the other among all, as Karpathy's test splits list them.
 
-They are read in the form that BLIP published and the loaders of ARO and others take, a list of images with their
-captions, or in Karpathy's own, an object of the images of all splits; both have the captions as people wrote them.
+They are read in the form that BLIP published and that the loaders of ARO and others read, a list of images with their
+captions, or in Karpathy's own form, an object of the images of all splits. Both have the original captions.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import Item, distinct, filled, items, read_document, read_items
+from recompose.tracks.vlc.data.formats.reading import (
+    AnnotationItem,
+    check_distinct,
+    items,
+    read_document,
+    read_items,
+    require_items,
+)
 from recompose.tracks.vlc.data.suite import Collector, Pool, Suite
 
 FORMS = (
@@ -21,56 +28,56 @@ FORMS = (
 
 @dataclass(frozen=True)
 class KarpathySplit:
-    """Where the captions and images of one of Karpathy's test splits are."""
+    """The files and folders of one of Karpathy's test splits."""
 
     name: str  # of the suite, and of its folder of annotation files
-    file: str  # in BLIP's form, taken where both are there
-    own: str  # in Karpathy's own form
+    file: str  # in BLIP's form, preferred where both exist
+    original: str  # in Karpathy's own form
     images: str  # the folder of its images
-    folder: str  # the one in it of images that Karpathy's own form names no folder of
+    folder: str  # the one in it of images without a folder in Karpathy's own form
     layout: str
 
     def read(self, root: Path) -> Suite:
         """Read the suite below a root of raw files.
 
         Raises:
-            DataError: there is neither file, it is not as published, or an image stands in it twice.
+            DataError: there is neither file, it is not as published, or an image is repeated.
         """
-        file, own, collector = root / self.name / self.file, root / self.name / self.own, Collector()
-        captions = self._own(own) if own.exists() and not file.exists() else self._blip(file)
+        file, original, collector = root / self.name / self.file, root / self.name / self.original, Collector()
+        captions = self._read_original(original) if original.exists() and not file.exists() else self._read_blip(file)
         return collector.suite(self.name, {self.name: pool(captions, collector)})
 
-    def _blip(self, path: Path) -> list[tuple[str, list[str]]]:
-        found = read_items(path, self.layout)
-        distinct(found, "image")
-        return [(one.path("image", self.images), one.texts("caption")) for one in found]
+    def _read_blip(self, path: Path) -> list[tuple[str, list[str]]]:
+        images = read_items(path, self.layout)
+        check_distinct(images, "image")
+        return [(image.path("image", self.images), image.texts("caption")) for image in images]
 
-    def _own(self, path: Path) -> list[tuple[str, list[str]]]:
-        document = Item(path, "the file", {"content": read_document(path, self.layout)}).part("content", dict)
-        listed = items(document.get("images", list), path, "images")
-        tested = filled([one for one in listed if one.text("split") == "test"], path, "split 'test'")
-        distinct(tested, "filename")
-        return [(one.path("filename", self._folder(one)), _sentences(one)) for one in tested]
+    def _read_original(self, path: Path) -> list[tuple[str, list[str]]]:
+        document = AnnotationItem(path, "the file", {"content": read_document(path, self.layout)}).part("content", dict)
+        images = items(document.get("images", list), path, "images")
+        test_images = require_items([image for image in images if image.text("split") == "test"], path, "split 'test'")
+        check_distinct(test_images, "filename")
+        return [(image.path("filename", self._folder(image)), _sentences(image)) for image in test_images]
 
-    def _folder(self, image: Item) -> str:
+    def _folder(self, image: AnnotationItem) -> str:
         return image.path("filepath", self.images) if "filepath" in image.fields else f"{self.images}/{self.folder}"
 
 
 def pool(captions: Iterable[tuple[str, Iterable[str]]], collector: Collector) -> Pool:
-    """Images and their captions, in their order.
+    """Return the task of images and their captions, in their order.
 
     Args:
-        captions: of each image, which stands before them by its path.
+        captions: the path of each image, and its captions.
         collector: numbers images and texts.
     """
     images, texts, image_of = [], [], []
-    for place, (path, lines) in enumerate(captions):
+    for position, (path, lines) in enumerate(captions):
         images.append(collector.image(path))
         for line in lines:
             texts.append(collector.text(line))
-            image_of.append(place)
+            image_of.append(position)
     return Pool(*(np.array(numbers, dtype=np.int64) for numbers in (images, texts, image_of)))
 
 
-def _sentences(image: Item) -> list[str]:
-    return [one.text("raw") for one in items(image.get("sentences", list), image.file, image.name)]
+def _sentences(image: AnnotationItem) -> list[str]:
+    return [sentence.text("raw") for sentence in items(image.get("sentences", list), image.file, image.name)]

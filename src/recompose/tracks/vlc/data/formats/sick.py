@@ -1,11 +1,11 @@
 """SICK's relatedness (SICK-R): pairs of sentences that people graded from 1 to 5 (Marelli et al., 2014).
 
-The 4,927 pairs of the test set of SemEval 2014, Task 1, which is what sentence embeddings are tested on.
+The 4,927 pairs of the test set of SemEval 2014, Task 1, the usual test of sentence embeddings.
 """
 
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import distinct, graded, read_tabbed
+from recompose.tracks.vlc.data.formats.reading import check_distinct, read_tabbed, similarity_task
 from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME, FILE = "sick", "SICK_test_annotated.txt"
@@ -24,6 +24,6 @@ def read(root: Path) -> Suite:
     """
     collector = Collector()
     rows = read_tabbed(root / NAME / FILE, LAYOUT, COLUMNS[:4], header=True)
-    distinct(rows, "pair_ID")
-    task = graded(rows, "sentence_A", "sentence_B", "relatedness_score", (1, 5), collector)
+    check_distinct(rows, "pair_ID")
+    task = similarity_task(rows, "sentence_A", "sentence_B", "relatedness_score", (1, 5), collector)
     return collector.suite(NAME, {NAME: task})

@@ -1,14 +1,14 @@
-"""SPEC: generated images that differ in one thing, and captions that tell them apart (Peng et al., 2024).
+"""SPEC: generated images that differ in one thing, and captions that distinguish them (Peng et al., 2024).
 
-Read as ``spec/dataset.py`` of wjpoom/SPEC at ad982a4 does: items have a ``query``, candidates ``keys`` in the order of
-the file, and ``label``, the place of the right one. In ``image2text.json`` the query is an image, in
+Read like ``spec/dataset.py`` of wjpoom/SPEC at ad982a4: items have a ``query``, candidates ``keys`` in the order of the
+file, and ``label``, the position of the right one. In ``image2text.json`` the query is an image, in
 ``text2image.json`` the keys are.
 """
 
 from pathlib import Path
 
 from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
-from recompose.tracks.vlc.data.formats.reading import Item, Question, read_items
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, read_items
 from recompose.tracks.vlc.data.suite import Collector, Suite, Task
 
 NAME = "spec"
@@ -29,18 +29,18 @@ def read(root: Path) -> Suite:
     tasks: dict[str, Task] = {}
     for subset in SPEC_SUBSETS:
         folder, images = root / NAME / subset, f"{IMAGES}/{subset}"
-        of_images = [_of_image(item, images, collector) for item in read_items(folder / "image2text.json", LAYOUT)]
-        of_texts = [_of_text(item, images, collector) for item in read_items(folder / "text2image.json", LAYOUT)]
+        of_images = [_image_query(item, images, collector) for item in read_items(folder / "image2text.json", LAYOUT)]
+        of_texts = [_text_query(item, images, collector) for item in read_items(folder / "text2image.json", LAYOUT)]
         tasks[f"{NAME}/i2t/{subset}"] = collector.choices("i2t", of_images)
         tasks[f"{NAME}/t2i/{subset}"] = collector.choices("t2i", of_texts)
     return collector.suite(NAME, tasks)
 
 
-def _of_image(item: Item, images: str, collector: Collector) -> Question:
+def _image_query(item: AnnotationItem, images: str, collector: Collector) -> Question:
     captions = [collector.text(caption) for caption in item.texts("keys")]
     return collector.image(item.path("query", images)), captions, item.whole("label", len(captions))
 
 
-def _of_text(item: Item, images: str, collector: Collector) -> Question:
-    offered = [collector.image(item.below(images, name)) for name in item.texts("keys")]
+def _text_query(item: AnnotationItem, images: str, collector: Collector) -> Question:
+    offered = [collector.image(item.image_path(images, name)) for name in item.texts("keys")]
     return collector.text(item.text("query")), offered, item.whole("label", len(offered))

@@ -1,11 +1,11 @@
 """STS-Benchmark: pairs of sentences that people graded from 0 to 5 (Cer et al., 2017).
 
-Its 1,379 pairs of the test set. The file has no header; some rows have two cells more, on where sentences are from.
+The 1,379 pairs of the test set. The file has no header; some rows have two more cells, the sources of the sentences.
 """
 
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import graded, read_tabbed
+from recompose.tracks.vlc.data.formats.reading import read_tabbed, similarity_task
 from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME, FILE = "sts_b", "sts-test.csv"
@@ -24,4 +24,4 @@ def read(root: Path) -> Suite:
     """
     collector = Collector()
     rows = read_tabbed(root / NAME / FILE, LAYOUT, COLUMNS, header=False)
-    return collector.suite(NAME, {NAME: graded(rows, *COLUMNS[5:], "score", (0, 5), collector)})
+    return collector.suite(NAME, {NAME: similarity_task(rows, *COLUMNS[5:], "score", (0, 5), collector)})

@@ -1,13 +1,13 @@
 """SugarCrepe: an image's true caption, and one that language models changed (Hsieh et al., 2023).
 
-Read like ``main_eval.py`` of RAIVNLab/sugar-crepe at 0047054 does: each file is an object of items with ``filename``,
-``caption`` and ``negative_caption``, all of which count, and images are whole. The keys of items are names and no
+Read like ``main_eval.py`` of RAIVNLab/sugar-crepe at 0047054: each file is an object of items with ``filename``,
+``caption`` and ``negative_caption``, all of which count, and images are not cropped. The keys of items are names, not
 numbers: those of ``swap_obj`` have gaps.
 """
 
 from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import COCO, Item, Question, read_items
+from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question, read_items
 from recompose.tracks.vlc.data.suite import Collector, Suite
 
 NAME = "sugarcrepe"
@@ -31,6 +31,6 @@ def read(root: Path) -> Suite:
     return collector.suite(NAME, tasks)
 
 
-def _question(item: Item, collector: Collector) -> Question:
+def _question(item: AnnotationItem, collector: Collector) -> Question:
     captions = [collector.text(item.text(field)) for field in ("caption", "negative_caption")]
     return collector.image(item.path("filename", IMAGES)), captions, 0

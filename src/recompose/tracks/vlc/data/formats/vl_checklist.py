@@ -1,10 +1,10 @@
 """VL-Checklist: a caption and one with a word replaced, in 56 sets of objects, attributes and relations.
 
-Zhao et al., 2022, read as the released code does with its own settings (om-ai-lab/VL-CheckList at 6f8d6a3,
+Zhao et al., 2022, read like the released code with its own settings (om-ai-lab/VL-CheckList at 6f8d6a3,
 ``vl_checklist/data_loader.py``, the task ``itc`` of ``vl_checklist/evaluate.py``): the first of an item's captions
 ``POS`` against the first of ``NEG``, although SWiG's sets have three of each; of a set the first 1,000 items whose
-images are on disk. Here they are the first 1,000 whatever is on disk, so that two machines ask the same. Some items
-have the same text for both, which nobody can tell apart.
+images are on disk. Here they are the first 1,000 regardless of the disk, so that two machines evaluate the same items.
+Some items have the same text for both, which are indistinguishable.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.aggregation import VL_CHECKLIST
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, Item, read_items
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, read_items
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
 from recompose.tracks.vlc.suites import CHECKLIST_CAP
 
@@ -47,21 +47,21 @@ def _choices(path: Path, leaf: str, collector: Collector) -> Choices:
     return collector.choices("i2t", [*_items(read_items(path, LAYOUT)[:CHECKLIST_CAP], images, collector)])
 
 
-def _items(found: list[Item], images: str, collector: Collector) -> Iterator[tuple[int, list[int], int]]:
-    for one in found:
-        captions = one.part(1, dict)
+def _items(entries: list[AnnotationItem], images: str, collector: Collector) -> Iterator[tuple[int, list[int], int]]:
+    for entry in entries:
+        captions = entry.part(1, dict)
         texts = [collector.text(captions.texts(key)[0]) for key in ("POS", "NEG")]
-        yield collector.image(one.below(images, _name(one, images))), texts, 0
+        yield collector.image(entry.image_path(images, _name(entry, images))), texts, 0
 
 
-def _name(item: Item, images: str) -> str:
-    """The name of an image in its folder; those of Visual Genome lie in one folder, not in two."""
+def _name(item: AnnotationItem, images: str) -> str:
+    """Return the name of an image in its folder; those of Visual Genome lie in one folder, not in two."""
     name = item.text(0)
     return PurePosixPath(name).name if images == VISUAL_GENOME and is_inside(name) else name
 
 
 def file_of(leaf: str) -> str:
-    """Where a set's file lies below the folder ``data``, as the released ``corpus/v1/**/*.yaml`` name them.
+    """Return the path of a set's file below the folder ``data``, as in the released ``corpus/v1/**/*.yaml``.
 
     Example:
         >>> file_of("object_size_large/swig_agent")
@@ -69,18 +69,18 @@ def file_of(leaf: str) -> str:
         >>> file_of("attribute_color/vaw"), file_of("relation_spatial"), file_of("relation_action/hake")
         ('Attribute/vaw/color.json', 'Relation/vg/spatial.json', 'Relation/hake_action.json')
     """
-    what, *kinds = leaf.split("/")[0].split("_")
+    topic, *kinds = leaf.split("/")[0].split("_")
     corpus, kind = _corpus(leaf), kinds[-1]
-    if what == "object":
+    if topic == "object":
         aspect, name = kinds[0], leaf.split("/")[1]
-        named = "hake_obj" if name == "hake" else name
-        inner = f"{named}/" if corpus == "swig" else ""
-        return f"Object/{aspect.title()}/{corpus}_{aspect}/{inner}{named}_{kind}.json"
-    if what == "attribute" or corpus == "vg":
-        return f"{what.title()}/{corpus}/{kind}.json"
+        folder_name = "hake_obj" if name == "hake" else name
+        inner = f"{folder_name}/" if corpus == "swig" else ""
+        return f"Object/{aspect.title()}/{corpus}_{aspect}/{inner}{folder_name}_{kind}.json"
+    if topic == "attribute" or corpus == "vg":
+        return f"{topic.title()}/{corpus}/{kind}.json"
     return f"Relation/{corpus}_{kind}.json"
 
 
 def _corpus(leaf: str) -> str:
-    """Whose images a set is about: vg, vaw, swig or hake; there is one set of spatial relations."""
+    """Return the corpus of the images of a set: vg, vaw, swig or hake; there is one set of spatial relations."""
     return leaf.partition("/")[2].split("_")[0] or "vg"

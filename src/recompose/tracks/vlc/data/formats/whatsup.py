@@ -1,17 +1,18 @@
-"""WhatsUp: where things are, of four captions (A, B) or two (COCO-QA, VG-QA), the true one first (Kamath et al., 2023).
+"""WhatsUp: the position of objects, of four captions (A, B) or two (COCO-QA, VG-QA), the true one first (Kamath et al.,
+2023).
 
-Read as ``dataset_zoo/aro_datasets.py`` of amitakamath/whatsup_vlms at 7c1f255 does.
+Read like ``dataset_zoo/aro_datasets.py`` of amitakamath/whatsup_vlms at 7c1f255.
 """
 
 from pathlib import Path, PurePosixPath
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, Item, read_items
+from recompose.tracks.vlc.data.formats.reading import COCO, VISUAL_GENOME, AnnotationItem, read_items
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
 
 NAME = "whatsup"
-PLACES = 4  # that something is said to be at
-CONTROLLED = {  # the file of a sub-task, which is also the name of its folder of images
+PLACES = 4  # captions of an item: positions of its object
+CONTROLLED = {  # sub-task -> its file, and the name of its folder of images
     "a": ("controlled_images_dataset.json", "controlled_images"),
     "b": ("controlled_clevr_dataset.json", "controlled_clevr"),
 }
@@ -47,29 +48,29 @@ def read(root: Path) -> Suite:
     return collector.suite(NAME, tasks)
 
 
-def _controlled(found: list[Item], images: str, collector: Collector) -> Choices:
-    def item(one: Item) -> tuple[int, list[int], int]:
-        name = one.text("image_path")  # with the folder that the released code is run in before it
-        path = one.below(images, PurePosixPath(name).name if is_inside(name) else name)
-        captions = [collector.text(caption) for caption in one.texts("caption_options", PLACES)]
+def _controlled(entries: list[AnnotationItem], images: str, collector: Collector) -> Choices:
+    def item(entry: AnnotationItem) -> tuple[int, list[int], int]:
+        name = entry.text("image_path")  # it starts with the working directory of the released code
+        path = entry.image_path(images, PurePosixPath(name).name if is_inside(name) else name)
+        captions = [collector.text(caption) for caption in entry.texts("caption_options", PLACES)]
         return collector.image(path), captions, 0
 
-    return collector.choices("i2t", [item(one) for one in found])
+    return collector.choices("i2t", [item(entry) for entry in entries])
 
 
-def _questions(found: list[Item], name: str, collector: Collector) -> Choices:
-    def item(one: Item) -> tuple[int, list[int], int]:
-        path = _coco(one) if name.startswith("coco") else _visual_genome(one)
-        return collector.image(path), [collector.text(one.text(place)) for place in (1, 2)], 0
+def _questions(entries: list[AnnotationItem], name: str, collector: Collector) -> Choices:
+    def item(entry: AnnotationItem) -> tuple[int, list[int], int]:
+        path = _coco(entry) if name.startswith("coco") else _visual_genome(entry)
+        return collector.image(path), [collector.text(entry.text(place)) for place in (1, 2)], 0
 
-    return collector.choices("i2t", [item(one) for one in found])
+    return collector.choices("i2t", [item(entry) for entry in entries])
 
 
-def _coco(item: Item) -> str:
+def _coco(item: AnnotationItem) -> str:
     return f"{COCO}/val2017/{item.whole(0):012d}.jpg"
 
 
-def _visual_genome(item: Item) -> str:
-    """GQA, whose images they are, calls some by a letter and a number."""
+def _visual_genome(item: AnnotationItem) -> str:
+    """Return the path of an image. GQA, the source of these images, has names of a letter and a number, too."""
     name = item.text(0) if isinstance(item.fields.get(0), str) else str(item.whole(0))
-    return item.below(VISUAL_GENOME, f"{name}.jpg")
+    return item.image_path(VISUAL_GENOME, f"{name}.jpg")

@@ -1,20 +1,20 @@
 """Winoground: two images and two captions of the same words, to be matched (Thrush et al., 2022).
 
-Images are named without their ending, ``.png``, as the files that were published at first have it.
+Images are named without their suffix, ``.png``, as in the files of the first publication.
 """
 
 from pathlib import Path
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import distinct, read_lines
+from recompose.tracks.vlc.data.formats.reading import check_distinct, read_lines
 from recompose.tracks.vlc.data.suite import Collector, Groups, Suite
 
 NAME = "winoground"
 IMAGES = f"images/{NAME}"
 LAYOUT = (
-    f"{NAME}/examples.jsonl, data/examples.jsonl of huggingface.co/datasets/facebook/winoground, which is gated: its "
-    "conditions have to be accepted (today it is offered as parquet; an earlier revision has this file): lines of "
+    f"{NAME}/examples.jsonl, data/examples.jsonl of huggingface.co/datasets/facebook/winoground, which is gated: "
+    "accept its conditions (it is parquet today; an earlier revision has this file): lines of "
     '{"id", "image_0", "image_1", "caption_0", "caption_1"}; '
     f"{IMAGES}/<image>.png (data/images.zip there)"
 )
@@ -27,8 +27,10 @@ def read(root: Path) -> Suite:
         DataError: the file is absent or not as published.
     """
     collector = Collector()
-    found = read_lines(root / NAME / "examples.jsonl", LAYOUT)
-    distinct(found, "id")
-    images = [[collector.image(one.path(f"image_{side}", IMAGES) + ".png") for side in (0, 1)] for one in found]
-    texts = [[collector.text(one.text(f"caption_{side}")) for side in (0, 1)] for one in found]
+    examples = read_lines(root / NAME / "examples.jsonl", LAYOUT)
+    check_distinct(examples, "id")
+    images = [
+        [collector.image(example.path(f"image_{side}", IMAGES) + ".png") for side in (0, 1)] for example in examples
+    ]
+    texts = [[collector.text(example.text(f"caption_{side}")) for side in (0, 1)] for example in examples]
     return collector.suite(NAME, {NAME: Groups(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))})

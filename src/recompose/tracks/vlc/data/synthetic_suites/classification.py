@@ -1,4 +1,4 @@
-"""Zero-shot classification: shapes, colours and other attributes, numbers, some as another camera would show them."""
+"""Zero-shot classification: shapes, colours, other attributes and numbers, some with the look of another camera."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -6,28 +6,28 @@ from typing import Any
 
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
 from recompose.synthetic.objects import COLOURS
-from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Scene, Thing
-from recompose.tracks.vlc.data.drawn.files import write, write_json
-from recompose.tracks.vlc.data.drawn.world import World, coloured
+from recompose.synthetic.sentences import NAMES, NUMBERS, OPENINGS, QUALITIES, Entity, Scene
 from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.shapes_captions import CRAWL, WEB
+from recompose.tracks.vlc.data.synthetic_suites.files import write, write_json
+from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, assign_colours
 
-SHOWN = 48  # pictures of a set
+PICTURES = 48  # of a set
 
 
 def _sets() -> dict[str, tuple[Look, Sequence[str], Callable[[str, Random], Scene]]]:
-    """Set -> how it looks, its classes, and a scene of a class."""
+    """Return set -> its look, its classes, and a generator of scenes of a class."""
 
     def object_of(name: str, rng: Random) -> Scene:
-        return coloured(Scene(Thing(name)), rng)
+        return assign_colours(Scene(Entity(name)), rng)
 
     def state_of(state: str, rng: Random) -> Scene:
-        scene = Scene(Thing(rng.choice(NAMES), (state,)))
-        return scene if state in COLOURS else coloured(scene, rng)
+        scene = Scene(Entity(rng.choice(NAMES), (state,)))
+        return scene if state in COLOURS else assign_colours(scene, rng)
 
     def number_of(number: str, rng: Random) -> Scene:
         count = {word: count for count, word in NUMBERS.items()}.get(number.split()[0], 1)
-        return coloured(Scene(Thing("heart", count=count)), rng)
+        return assign_colours(Scene(Entity("heart", count=count)), rng)
 
     return {
         "shapes": (SCENES, NAMES, object_of),
@@ -48,15 +48,16 @@ def _templates(name: str) -> list[str]:
     return [f"a photo of a {{}} {shape}" for shape in NAMES]
 
 
-def draw_classification(world: World) -> None:
-    registry, folder = [], world.root / elevater.NAME
+def draw_classification(replicate: SuiteReplicate) -> None:
+    """Draw the sets' pictures, and write their indices, prompts and registry."""
+    registry, folder = [], replicate.root / elevater.NAME
     prompts: dict[str, dict[str, Any]] = {"class_map": {}, "template_map": {}}
     for name, (look, classes, scene_of) in _sets().items():
-        shown = max(world.items(SHOWN), len(classes))  # each class once at least
-        below, rng, lines = f"classification/{name}", world.rng(f"elevater/{name}"), []
-        for number in range(shown):
+        pictures = max(replicate.items(PICTURES), len(classes))  # each class at least once
+        below, rng, lines = f"classification/{name}", replicate.rng(f"elevater/{name}"), []
+        for number in range(pictures):
             label = number % len(classes)
-            world.photo(f"{elevater.IMAGES}/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
+            replicate.photo(f"{elevater.IMAGES}/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
             lines.append(f"test.zip@{number:05d}.png {label}\n")
         write(folder / below / "test.txt", "".join(lines))
         prompts["class_map"][name], prompts["template_map"][name] = list(classes), _templates(name)
@@ -66,7 +67,7 @@ def draw_classification(world: World) -> None:
                 "type": "classification_multiclass",
                 "root_folder": below,
                 "num_classes": len(classes),
-                "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": shown},
+                "test": {"index_path": "test.txt", "files_for_local_usage": ["test.zip"], "num_images": pictures},
             }
         )
     write_json(folder / elevater.PROMPTS, prompts)
