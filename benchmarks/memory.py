@@ -24,12 +24,12 @@ from torch.utils._pytree import tree_leaves
 from benchmarks.methods import ROOT
 from recompose.backbones import attention as self_attention
 from recompose.backbones.clip import outline
-from recompose.nn import attention as cross_attention
 from recompose.params import load_params
 from recompose.tracks import FORMS
 from recompose.tracks.czsl.building import method_class, own_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.parts import attention as cross_attention
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
 

@@ -65,7 +65,9 @@ def changed(
 
 LEAF = Recipe("data", "words", {"file": "words.txt"})
 OTHER_LEAF = Recipe("data", "words", {"file": "others.txt"})
-RECIPE = Recipe("runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.nn.words": "1"}, "czsl", {"seed": 0})
+RECIPE = Recipe(
+    "runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.tracks.czsl.methods.parts.words": "1"}, "czsl", {"seed": 0}
+)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ RECIPE = Recipe("runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.nn.words
         {"needs": {"data": OTHER_LEAF}},
         {"needs": {"words": LEAF}},
         {"needs": {}},
-        {"code": {"recompose.nn.words": "2"}},
+        {"code": {"recompose.digest": "2"}},
         {"code": {}},
     ],
 )
@@ -93,7 +95,12 @@ def test_what_people_call_it_does_not(other: dict[str, Any]) -> None:
 def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
     leaf = digest({"kind": "data", "document": {"file": "words.txt"}, "needs": {}, "code": {}})
     whole = digest(
-        {"kind": "runs", "document": {"lr": 0.1}, "needs": {"data": leaf}, "code": {"recompose.nn.words": "1"}}
+        {
+            "kind": "runs",
+            "document": {"lr": 0.1},
+            "needs": {"data": leaf},
+            "code": {"recompose.tracks.czsl.methods.parts.words": "1"},
+        }
     )
     assert RECIPE.digest == whole
     assert (RECIPE.folder, RECIPE.key) == (whole[:12], f"runs/{whole[:12]}")
@@ -217,9 +224,9 @@ def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
     [
         ("recompose.tracks.czsl.methods.csp", {"csp"}, {"csp"}),
         ("recompose.tracks.czsl.methods.parts.slots", set(TRAINED), set(TRAINED)),
-        ("recompose.nn.adapters", THREE_PATH, THREE_PATH),
-        ("recompose.nn.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
-        ("recompose.nn.lora", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.parts.adapters", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.parts.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
+        ("recompose.tracks.czsl.methods.parts.lora", THREE_PATH, THREE_PATH),
         ("recompose.tracks.czsl.methods.parts.codebook", {"duplex"}, {"duplex"}),
         ("recompose.training.pretraining", set(TRAINED), set(ON_BACKBONE)),
         ("recompose.tracks.czsl.training", set(TRAINED), set(TRAINED)),

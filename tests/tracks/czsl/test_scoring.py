@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, load_backbone
-from recompose.nn.words import text_vectors
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
@@ -23,6 +22,7 @@ from recompose.tracks.czsl.methods.coop import CoOp
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.words import text_vectors
 from recompose.tracks.czsl.methods.troika import Troika
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,

@@ -14,11 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.nn.words import text_vectors
 from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
 

@@ -13,12 +13,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.adapters import BlockAdapters
-from recompose.nn.lora import BlockLoRA
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
+from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 from recompose.tracks.czsl.scoring import restore

@@ -10,12 +10,11 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.nn import blocks
-from recompose.nn.attention import Interaction
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
-from recompose.tracks.czsl.methods.parts import slots, three_path
+from recompose.tracks.czsl.methods.parts import blocks, slots, three_path
+from recompose.tracks.czsl.methods.parts.attention import Interaction
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath
 from recompose.tracks.czsl.methods.troika import Troika

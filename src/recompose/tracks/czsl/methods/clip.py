@@ -4,8 +4,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.words import readable
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod
+from recompose.tracks.czsl.methods.parts.words import readable
 
 
 class CLIP(TextMethod):

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import FeedForward
-from recompose.nn.blocks import LOOKS, TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.attention import FeedForward
+from recompose.tracks.czsl.methods.parts.blocks import LOOKS, TEXTS, in_blocks
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 

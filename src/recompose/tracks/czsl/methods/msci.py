@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import Interaction, Projected
+from recompose.tracks.czsl.methods.parts.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 
 Aggregation = Literal["learned", "ends", "mean"]

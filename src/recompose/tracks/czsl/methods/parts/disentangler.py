@@ -4,7 +4,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from recompose.nn.normalisation import BatchNorm
+from recompose.tracks.czsl.methods.parts.normalisation import BatchNorm
 
 End = Literal["relu", "linear"]
 Start = Literal["random", "residual", "residual-zero"]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.words import readable
+from recompose.tracks.czsl.methods.parts.words import readable
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone, end_of_text
-from recompose.nn.blocks import TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.blocks import TEXTS, in_blocks
 
 
 class SlottedPrompt(nn.Module):

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.blocks import LOOKS, in_blocks
-from recompose.nn.tuning import ImageTower, tuned
+from recompose.tracks.czsl.methods.parts.blocks import LOOKS, in_blocks
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler, End, Start
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
+from recompose.tracks.czsl.methods.parts.tuning import ImageTower, tuned
 
 PATHS = ("pair", "state", "object")
 Fusion = Literal["probabilities", "logits"]

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.adapters import BlockAdapters
-from recompose.nn.lora import BlockLoRA, LowRank
-from recompose.nn.tuning import tuned
+from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
+from recompose.tracks.czsl.methods.parts.lora import BlockLoRA, LowRank
+from recompose.tracks.czsl.methods.parts.tuning import tuned
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]

@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 from torch import nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.adapters import BlockAdapters
-from recompose.nn.lora import BlockLoRA
+from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
+from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
 
 ImageTower = Literal["adapters", "lora", "frozen"]
 

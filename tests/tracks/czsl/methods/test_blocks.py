@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from recompose.nn import blocks
-from recompose.nn.blocks import in_blocks
+from recompose.tracks.czsl.methods.parts import blocks
+from recompose.tracks.czsl.methods.parts.blocks import in_blocks
 
 ROWS = 5
 SIZES = [1, 2, 3, 4, 5, 6, 1000]

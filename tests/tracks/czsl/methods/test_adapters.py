@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone, build
-from recompose.nn.adapters import Adapter, BlockAdapters
+from recompose.tracks.czsl.methods.parts.adapters import Adapter, BlockAdapters
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, unsettle
 
 EVERY = [0, 1, 2, 3]
