@@ -26,7 +26,7 @@ from recompose.backbones import attention as self_attention
 from recompose.backbones.clip import outline
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.czsl.building import method_class, own_settings
+from recompose.tracks.building import method_class, model_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.parts import attention as cross_attention
@@ -92,7 +92,7 @@ def made(name: str) -> Any:
     """A method on C-GQA as papers train it."""
     settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa")
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
-    kind, own = method_class({"class": METHODS[name].class_path}), own_settings(settings)
+    kind, own = method_class({"class": METHODS[name].class_path}), model_settings(settings)
     built = kind(outline("ViT-L-14", "quick_gelu"), *names, **own)
     return built.scored_with(**settings.get("scoring", {}))
 

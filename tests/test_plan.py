@@ -347,7 +347,7 @@ def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
 
 def scoring(of: str, closed: list[float], **changed: object) -> Variant:
     """What trained under another name, with other settings of scoring."""
-    return variant(scoring={"closed": closed}, **changed).model_copy(update={"evaluates": of})
+    return variant(scoring={"closed": closed}, **changed).model_copy(update={"reuse_runs_of": of})
 
 
 def test_scored_otherwise_a_run_is_shared() -> None:
@@ -392,7 +392,7 @@ def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train(
     ],
 )
 def test_what_differs_in_more_than_scoring_needs_runs_of_its_own(wrong: Variant) -> None:
-    with pytest.raises(PlanError, match="differs from it in more than settings of scoring: give it runs of its own"):
+    with pytest.raises(PlanError, match="reuses runs of"):
         plan_of(TEXT, {"msci-mean": variant(aggregation="mean"), "wrong": wrong})
 
 

@@ -24,7 +24,7 @@ from recompose.tracks.czsl.methods.gipcol import GIPCOL
 from recompose.training import cost, resources
 from recompose.training.cost import Epochs, RunCosts, at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit
+from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.resources import EvaluationCosts, Peak, trainable
 from tests.tracks.czsl.methods.derivations import settings_of
 
@@ -52,7 +52,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return found
 
 
-class Small(Training):
+class Small(TrainingModule):
     """A regression whose training batches take a second, and whose validation takes 100."""
 
     def __init__(self, clock: Clock) -> None:

@@ -430,11 +430,11 @@ class Basis:
         )
 
 
-def where(benchmark: str, is_drawn: bool, counts: Iterable[int]) -> str:
+def where(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
     """On what data verdicts are, and with how many seeds."""
     known = sorted({count for count in counts if count})
     seeds = " to ".join(str(count) for count in dict.fromkeys((known[0], known[-1]))) if known else "no"
-    return f"on {benchmark}{', drawn' if is_drawn else ''}, {seeds} {'seed' if seeds == '1' else 'seeds'}"
+    return f"on {benchmark}{', drawn' if is_synthetic else ''}, {seeds} {'seed' if seeds == '1' else 'seeds'}"
 
 
 def counted(texts: Iterable[str]) -> dict[str, int]:
@@ -451,8 +451,8 @@ def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> str:
             by_benchmark.setdefault(cell.benchmark, []).append(cell)
     sentences = []
     for benchmark, of in by_benchmark.items():
-        is_drawn = TRACKS[paper.track].is_drawn(results.data(paper.track, benchmark))
-        place = where(benchmark, is_drawn, (cell.n or 0 for cell in of))
+        is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
+        place = where(benchmark, is_synthetic, (cell.n or 0 for cell in of))
         counts = ", ".join(f"{count} {verdict}" for verdict, count in counted(cell.text for cell in of).items())
         sentences.append(f"{place[0].upper()}{place[1:]}: {counts}.")
     return " ".join(sentences)

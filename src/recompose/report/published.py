@@ -61,7 +61,7 @@ class PublishedLineage:
         cells: list[dict[str, Any]] = self.lineages[artifact]["cells"]
         return cells
 
-    def is_drawn(self, paper: Paper, benchmark: str) -> bool:
+    def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
         """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
         keys = {
             lineage.get("benchmarks", {}).get(benchmark)
@@ -69,7 +69,7 @@ class PublishedLineage:
             if name.startswith(f"{paper.name}/")
         }
         records = [self.records[key] for key in keys if key in self.records]
-        return any(TRACKS[paper.track].is_drawn(recipe_of(record)) for record in records)
+        return any(TRACKS[paper.track].is_synthetic(recipe_of(record)) for record in records)
 
     def behind(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
         """These keys and those of everything that they were made from, as an artifact's lineage tells."""

@@ -71,9 +71,9 @@ class Site:
         tested = [each for claim in claims for each in claim["tested"]]
         for dataset in _distinct(each["dataset"] for each in tested):
             of = [each["verdict"] for each in tested if each["dataset"] == dataset]
-            is_drawn = self.published.is_drawn(paper, dataset)
+            is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
-                "where": where(dataset, is_drawn, (cell["n"] or 0 for cell in of)),
+                "where": where(dataset, is_synthetic, (cell["n"] or 0 for cell in of)),
                 "counts": counted(cell["text"] for cell in of),
             }
 

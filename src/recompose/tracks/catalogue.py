@@ -4,6 +4,8 @@ imported.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from recompose.params.sections import Section
@@ -25,19 +27,24 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Adapter:
+class DataAdapter:
     """The module that reads data sets of a form, and what params.yaml says of such a data set."""
 
     module: str
     settings: type[Section]
-    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
-    others: tuple[str, ...] = ()  # modules beside it that decide what is read
+    synthetic: bool = False  # from a seed: each seed of a profile draws a world of its own
+    companions: tuple[str, ...] = ()  # modules beside it that decide what is read
     sizes: Mapping[str, int] = field(default_factory=dict)  # images of each part, as published
 
 
-def published_sizes(adapters: Mapping[str, Adapter], document: Mapping[str, Any]) -> dict[str, int]:
+def published_sizes(adapters: Mapping[str, DataAdapter], document: Mapping[str, Any]) -> dict[str, int]:
     """How many images each part of a data set has as published, by its recipe's document; empty where nobody counted
     them, or the adapter is none of these.
     """
     adapter = adapters.get(str(document.get("adapter")))
     return dict(adapter.sizes) if adapter else {}
+
+
+def load_adapter(adapters: Mapping[str, DataAdapter], document: Mapping[str, Any]) -> ModuleType:
+    """Return the module that reads a data set, by its recipe's document."""
+    return import_module(adapters[document["adapter"]].module)

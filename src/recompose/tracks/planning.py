@@ -12,21 +12,21 @@ from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
-from recompose.tracks.catalogue import Adapter, Method
+from recompose.tracks.catalogue import DataAdapter, Method
 
 
-def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed: int) -> Recipe:
+def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, seed: int) -> Recipe:
     """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
     is in it.
     """
     fields = [field for field in type(dataset).model_fields if not isinstance(getattr(dataset, field), GivenGrids)]
     content = {field: _content(getattr(dataset, field)) for field in fields if getattr(dataset, field) is not None}
     labels: dict[str, Any] = {"dataset": name}
-    if adapter.drawn:
+    if adapter.synthetic:
         content["seed"] += seed
         labels["world"] = seed
     return Recipe(
-        "data", name, content, code=fingerprint([adapter.module, *adapter.others]), track=track, labels=labels
+        "data", name, content, code=fingerprint([adapter.module, *adapter.companions]), track=track, labels=labels
     )
 
 
@@ -57,7 +57,7 @@ class Runs(ABC):
     planner: Planner
     variants: Mapping[str, Variant]
     methods: Mapping[str, Method]
-    adapters: Mapping[str, Adapter]
+    adapters: Mapping[str, DataAdapter]
 
     @abstractmethod
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
@@ -89,7 +89,7 @@ class Runs(ABC):
         """The recipe of a data set, of a drawn one the world of this seed."""
         return data_recipe(self.track, name, self.section.datasets[name], self._adapter(name), seed)
 
-    def _adapter(self, dataset: str) -> Adapter:
+    def _adapter(self, dataset: str) -> DataAdapter:
         return self.adapters[self.section.datasets[dataset].adapter]
 
     def names(self) -> Iterator[tuple[str, Variant]]:
@@ -120,7 +120,7 @@ class Runs(ABC):
     def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
         """The seeds of a method or a variant on a data set; one where another would give the same numbers."""
         choice = self.choice
-        if not (self.methods[variant.method].needs_seed or self._adapter(dataset).drawn):
+        if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
         if name in choice.methods or (variant.every_seed and (choice.repeat_variants or _is_synonym(variant))):
             return list(choice.seeds)
@@ -158,6 +158,27 @@ class Runs(ABC):
                 "give it runs of its own"
             )
         return other
+
+    def trained_run(
+        self,
+        name: str,
+        variant: Variant,
+        data: Recipe,
+        seed: int,
+        settings: dict[str, Any],
+        needs: dict[str, Recipe],
+        training: str,
+    ) -> Recipe:
+        """Return the run that trains a method with these settings; ``training`` is the module that carries it out."""
+        entry, chosen = self.methods[variant.method], self.params.chosen.trainer
+        precision = settings["training"].pop("precision", None) or chosen.precision
+        document = {
+            "class": entry.class_path,
+            "settings": settings,
+            "seed": seed,
+            "trainer": {"precision": precision, "threads": chosen.threads},
+        }
+        return self.recipe("runs", name, variant, data, seed, document, needs, fingerprint([entry.module, training]))
 
     def recipe(
         self,

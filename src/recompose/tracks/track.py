@@ -55,7 +55,7 @@ class Track(ABC):
     methods: ClassVar[Mapping[str, Method]] = {}
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
-    kept: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can keep besides scores
+    savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can keep besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that decide what metrics come to
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Track(ABC):
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         """The folder, below ``data``, of a data set's raw files."""
-        return data / (f"{recipe.name}-{recipe.folder}" if self.is_drawn(recipe) else recipe.name)
+        return data / (f"{recipe.name}-{recipe.folder}" if self.is_synthetic(recipe) else recipe.name)
 
     def mark(self, recipe: Recipe, data: Path) -> Path:
         """What exists, below ``data``, where a data set's raw files are there."""
@@ -112,7 +112,7 @@ class Track(ABC):
         Raises:
             PlanError: the track has none.
         """
-        raise PlanError(f"{self.name} has nothing to synthetic_index trainings with")
+        raise PlanError(f"{self.name} has no synthetic index to time trainings on")
 
     def evaluate(
         self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
@@ -163,7 +163,7 @@ class Track(ABC):
         path = evaluation.document.get("class")
         return not any(method.class_path == path and not method.needs_seed for method in self.methods.values())
 
-    def is_drawn(self, data: Recipe) -> bool:
+    def is_synthetic(self, data: Recipe) -> bool:
         """Whether a data set is drawn here, in place of published."""
         return "archives" not in data.document
 

@@ -8,7 +8,7 @@ from pytorch_lightning.callbacks import Callback
 from safetensors.torch import save_file
 
 from recompose.files import write_atomically
-from recompose.training.loop import Training
+from recompose.training.loop import TrainingModule
 
 
 class BestEpoch(Callback):
@@ -23,7 +23,7 @@ class BestEpoch(Callback):
         """The name of its state in a checkpoint: a training may keep its best by several metrics."""
         return f"{type(self).__name__}.{self._metric}"
 
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: Training) -> None:  # type: ignore[override]
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: TrainingModule) -> None:  # type: ignore[override]
         """Compare, and keep."""
         value = float(trainer.callback_metrics[self._metric])
         if value > self._best:

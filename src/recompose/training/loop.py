@@ -130,7 +130,7 @@ class _Epochs(Callback):
             self._pace.at(trainer.current_epoch + 1, metrics)
 
 
-class Training(pl.LightningModule):
+class TrainingModule(pl.LightningModule):
     """The base of what is trained here: its checkpoints leave out what does not train."""
 
     strict_loading = False  # what is frozen is not in the checkpoint
@@ -146,7 +146,7 @@ class Training(pl.LightningModule):
 
 
 def fit(
-    module: Training,
+    module: TrainingModule,
     data: Data,
     scratch: Path,
     hardware: Hardware,

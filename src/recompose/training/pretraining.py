@@ -18,14 +18,14 @@ from recompose.backbones.clip import Activation, Backbone, build, end_of_text, l
 from recompose.backbones.compact import write_compact
 from recompose.files import SCRATCH
 from recompose.synthetic.scenes import read_corpus
-from recompose.training.loop import Data, Hardware, Training, fit
+from recompose.training.loop import Data, Hardware, TrainingModule, fit
 
 WEIGHTS = "weights.safetensors"
 MAX_LOG_SCALE = float(np.log(100))  # the released models' limit on the factor of cosines
 WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 
-class Pretraining(Training):
+class Pretraining(TrainingModule):
     """The symmetric cross-entropy between the images and the captions of a batch."""
 
     mean: Tensor

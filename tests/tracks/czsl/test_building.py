@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from recompose.backbones.clip import Backbone, build
+from recompose.tracks.building import model_settings
 from recompose.tracks.czsl.building import (
     backbone_copy,
     build_method,
-    own_settings,
     prepared_method,
     read_embeddings,
     read_images,
@@ -70,7 +70,7 @@ def noting(backbone: Backbone, data: PairData, embeddings: np.ndarray, seed: int
 def test_a_method_is_built_of_its_own_settings(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
     found = noting(backbone, data, embeddings)
     assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], {"prompt": "p", "share": 0.5})
-    assert own_settings({"training": {"lr": 1.0}}) == {}
+    assert model_settings({"training": {"lr": 1.0}}) == {}
 
 
 def test_a_method_may_know_pairs_and_images_of_training(

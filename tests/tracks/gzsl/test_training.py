@@ -10,8 +10,9 @@ import torch
 from safetensors.torch import load_file
 
 from recompose.files import SCRATCH
+from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl import training
-from recompose.tracks.gzsl.building import BEST_ACCURACY, CHECKPOINT, COSTS, SELECTION
+from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import selecting
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report

@@ -73,7 +73,7 @@ def _data(work: Workspace) -> Iterator[Wanted]:
     for recipe in (recipe for recipe in first.values() if recipe.track):
         track = track_of(recipe)
         archives = _named_in(recipe.document, _archives(work.params.tracks[recipe.track]))
-        if archives or not track.is_drawn(recipe):
+        if archives or not track.is_synthetic(recipe):
             where = track.mark(recipe, work.data)
             there = where.exists()
             yield recipe, THERE if there else NO_FOLDER, where, {} if there else archives

@@ -70,7 +70,7 @@ class CZSL(Track):
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
-        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return PairRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / "archives" if recipe.name == WORDS else super().root(recipe, data)
@@ -102,9 +102,9 @@ class CZSL(Track):
         return write_index(recipe, root, folder)
 
     def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.czsl.synthetic_index import write_rehearsal
+        from recompose.tracks.czsl.synthetic_index import write_synthetic_index
 
-        write_rehearsal(data, folder, images)
+        write_synthetic_index(data, folder, images)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.data.pictures import Picture
@@ -141,7 +141,7 @@ class CZSL(Track):
 
 
 @dataclass(frozen=True)
-class _Runs(Runs):
+class PairRuns(Runs):
     """Makes the recipes of runs and evaluations."""
 
     section: Czsl
@@ -173,15 +173,10 @@ class _Runs(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
         settings.pop("scoring", None)
-        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
-        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
-        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         needs = {"data": data, **self._towers(variant, data)}
-        code = fingerprint([entry.module, TRAINING])
-        return self.recipe("runs", name, variant, data, seed, document, needs, code)
+        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(variant)))

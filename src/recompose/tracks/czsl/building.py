@@ -6,7 +6,6 @@ backbone, of which each method gets a copy of its own, so that one that changes 
 """
 
 import copy
-import importlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -14,16 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from recompose.tracks.building import method_class, model_settings
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
     from recompose.backbones.arrays import ShardedArray
     from recompose.backbones.clip import Backbone
     from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
-
-CHECKPOINT = "checkpoint.safetensors"
-COSTS = "costs.json"
-SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
 class PreparedMethod(NamedTuple):
@@ -74,32 +70,11 @@ def build_method(
     from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 
     pl.seed_everything(seed, verbose=False)
-    built: PairMethod = method(backbone, data.states, data.objects, **own_settings(settings))
+    built: PairMethod = method(backbone, data.states, data.objects, **model_settings(settings))
     rows, pairs = data.rows("train"), data.indices(data.pairs)
     labels = pairs[data.targets("train", data.pairs)]
     built.prepare(TrainingPrior(*(torch.from_numpy(array) for array in (pairs, embeddings[rows], labels))))
     return built
-
-
-def method_class(document: Mapping[str, Any]) -> Any:
-    """The class that a document names as ``module:class``.
-
-    Example:
-        >>> method_class({"class": "recompose.tracks.czsl.methods.chance:Chance"}).__name__
-        'Chance'
-    """
-    module, name = document["class"].split(":")
-    return getattr(importlib.import_module(module), name)
-
-
-def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a method's class takes.
-
-    Example:
-        >>> own_settings({"prompt": "a photo of {state} {object}", "training": {"lr": 0.1}})
-        {'prompt': 'a photo of {state} {object}'}
-    """
-    return {name: value for name, value in settings.items() if name not in SECTIONS}
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
-from recompose.tracks.catalogue import Adapter, Method
+from recompose.tracks.catalogue import DataAdapter, Method
 
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -14,12 +14,12 @@ ThreeWeights = Annotated[list[Weight], Field(min_length=3, max_length=3)]
 FourWeights = Annotated[list[Weight], Field(min_length=4, max_length=4)]
 
 
-class Training(Section):
+class PairTrainingSettings(Section):
     """How a method is trained."""
 
     lr: Positive = Field(description="Learning rate.")
     weight_decay: Weight = Field(description="Weight decay, coupled with the gradient as Adam has it.")
-    batch_size: Count = Field(description="Images of a batch.")
+    batch_size: Count = Field(description="PairImages of a batch.")
     accumulate: Count = Field(description="Batches whose gradients make one step.")
     epochs: Count = Field(description="Passes over the images of training.")
     precision: Precision | None = Field(
@@ -27,7 +27,7 @@ class Training(Section):
     )
 
 
-class AugmentedTraining(Training):
+class AugmentedTraining(PairTrainingSettings):
     """How a method is trained that may see images anew in each epoch."""
 
     halve_every: Count = Field(description="Epochs after which the learning rate is halved.")
@@ -37,7 +37,7 @@ class AugmentedTraining(Training):
 FusionForm = Literal["probabilities", "logits"]
 
 
-class Selection(Section):
+class PairSelection(Section):
     """The score with which validation chooses the epoch; `scoring` is for testing."""
 
     fusion: FusionForm = Field(
@@ -46,7 +46,7 @@ class Selection(Section):
     weights: TwoWeights = Field(description="Of the pair as a whole and of p(state) p(object).")
 
 
-class DuplexSelection(Selection):
+class DuplexSelection(PairSelection):
     """The score with which Duplex' validation chooses the epoch."""
 
     weights: ThreeWeights = Field(description="Of p(c t), p(c h) and p(s) p(o).")
@@ -55,7 +55,7 @@ class DuplexSelection(Selection):
 class ThreePathTraining(AugmentedTraining):
     """How a method of three paths is trained."""
 
-    selection: Selection = Field(description="The score with which validation chooses the epoch.")
+    selection: PairSelection = Field(description="The score with which validation chooses the epoch.")
 
 
 class DuplexTraining(ThreePathTraining):
@@ -87,34 +87,34 @@ class ChanceSettings(Section):
     """Scores drawn at random: no settings."""
 
 
-class ClipSettings(Section):
+class ZeroShotSettings(Section):
     """Zero-shot CLIP."""
 
     prompt: Template = Field(description="The text of a pair.")
 
 
-class TrainedSettings(Section):
+class TrainedPairSettings(Section):
     """A method that is trained."""
 
     prompt: Template = Field(description="The text of a pair, at which training begins.")
-    training: Training = Field(description="How it is trained.")
+    training: PairTrainingSettings = Field(description="How it is trained.")
     per_dataset: dict[Name, dict[str, Any]] = Field(
         default={},
         description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
     )
 
 
-class CoopSettings(TrainedSettings):
+class CoopSettings(TrainedPairSettings):
     """CoOp: learns the context before fixed names."""
 
 
-class CspSettings(TrainedSettings):
+class CspSettings(TrainedPairSettings):
     """CSP: also drops elements of what it learns."""
 
     dropout: Share = Field(description="Of the elements of learned vectors.")
 
 
-class GipcolSettings(TrainedSettings):
+class GipcolSettings(TrainedPairSettings):
     """GIPCOL: words go through a graph."""
 
     hidden: Count = Field(description="Width of the first convolution.")
@@ -122,7 +122,7 @@ class GipcolSettings(TrainedSettings):
     dropout: Share = Field(description="Of the elements of the vectors that come out.")
 
 
-class DfspSettings(TrainedSettings):
+class DfspSettings(TrainedPairSettings):
     """DFSP: decomposed texts and images are fused."""
 
     dropout: Share = Field(description="Of the elements of learned vectors.")
@@ -136,7 +136,7 @@ class DfspSettings(TrainedSettings):
     training: AugmentedTraining = Field(description="How it is trained.")
 
 
-class ThreePathSettings(TrainedSettings):
+class ThreePathSettings(TrainedPairSettings):
     """Three paths from an image to a pair: as a whole, by its state, by its object."""
 
     prompts: Literal["soft", "fixed"] = Field(
@@ -236,7 +236,7 @@ class DuplexSettings(ThreePathSettings):
 _IN = "recompose.tracks.czsl.methods"
 METHODS = {
     "chance": Method(f"{_IN}.chance:Chance", ChanceSettings, needs_backbone=False),
-    "clip": Method(f"{_IN}.clip:CLIP", ClipSettings, needs_seed=False),
+    "clip": Method(f"{_IN}.clip:CLIP", ZeroShotSettings, needs_seed=False),
     "coop": Method(f"{_IN}.coop:CoOp", CoopSettings),
     "csp": Method(f"{_IN}.csp:CSP", CspSettings),
     "gipcol": Method(f"{_IN}.gipcol:GIPCOL", GipcolSettings),
@@ -248,7 +248,7 @@ METHODS = {
 }
 
 
-class Images(Section):
+class PairImages(Section):
     """Images of a drawn data set, per split; every pair of a split is shown at least once."""
 
     train: Annotated[int, Field(ge=83)] = Field(description="Of training, by a long tail over the pairs.")
@@ -261,10 +261,10 @@ class ShapesPairs(Section):
 
     adapter: Literal["shapes-pairs"] = Field(description="What draws and reads it.")
     seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
-    images: Images = Field(description="How many are drawn.")
+    images: PairImages = Field(description="How many are drawn.")
 
 
-class Downloaded(Section):
+class PublishedPairs(Section):
     """A public data set, unpacked from archives."""
 
     adapter: Literal["mit-states", "ut-zappos", "cgqa"] = Field(
@@ -276,16 +276,18 @@ class Downloaded(Section):
     )
 
 
-DataSet = Annotated[ShapesPairs | Downloaded, Field(discriminator="adapter")]
+DataSet = Annotated[ShapesPairs | PublishedPairs, Field(discriminator="adapter")]
 
 
 ADAPTERS = {
-    "shapes-pairs": Adapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs, drawn=True),
-    "mit-states": Adapter(
-        "recompose.tracks.czsl.data.mit_states", Downloaded, sizes={"train": 30338, "val": 10420, "test": 12995}
+    "shapes-pairs": DataAdapter("recompose.tracks.czsl.data.shapes_pairs", ShapesPairs, synthetic=True),
+    "mit-states": DataAdapter(
+        "recompose.tracks.czsl.data.mit_states", PublishedPairs, sizes={"train": 30338, "val": 10420, "test": 12995}
     ),
-    "ut-zappos": Adapter(
-        "recompose.tracks.czsl.data.ut_zappos", Downloaded, sizes={"train": 22998, "val": 3214, "test": 2914}
+    "ut-zappos": DataAdapter(
+        "recompose.tracks.czsl.data.ut_zappos", PublishedPairs, sizes={"train": 22998, "val": 3214, "test": 2914}
     ),
-    "cgqa": Adapter("recompose.tracks.czsl.data.cgqa", Downloaded, sizes={"train": 26920, "val": 7280, "test": 5098}),
+    "cgqa": DataAdapter(
+        "recompose.tracks.czsl.data.cgqa", PublishedPairs, sizes={"train": 26920, "val": 7280, "test": 5098}
+    ),
 }

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recompose.tracks.czsl.building import COSTS, method_class, own_settings, prepared_method, read_index
+from recompose.tracks.building import COSTS, method_class, model_settings
+from recompose.tracks.czsl.building import prepared_method, read_index
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds, score_worlds_by, world_by_world
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
@@ -39,7 +40,7 @@ def evaluate(
 
 def _evaluate_alone(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, title: str) -> None:
     """Score a method that needs no backbone."""
-    method = method_class(document)(document["seed"], **own_settings(document["settings"]))
+    method = method_class(document)(document["seed"], **model_settings(document["settings"]))
     costs = EvaluationCosts(0, None)
     with costs.scoring():
         scores = score_worlds(read_index(needs["data"]), world_by_world(method.scorer), title=title)

@@ -26,7 +26,7 @@ from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, harmonic_means, report_of
 from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
 from recompose.tracks.czsl.metrics.thresholds import as_released, best_threshold, released_threshold
-from recompose.tracks.czsl.metrics.worlds import FILE, Scores
+from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
 
 WORLDS = (
     *SCORED_WORLDS,
@@ -40,7 +40,7 @@ NUMBERS = ("seen", "unseen", "harmonic_mean", "auc")
 class CalibratedScores:
     """Scores, and the worlds that follow from them by thresholds of feasibility."""
 
-    scores: Scores
+    scores: PairScores
 
     @property
     def worlds(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class CalibratedScores:
         return self.scores.bests[split, world]
 
 
-def measured(data: PairData, scores: Scores) -> dict[str, float]:
+def measured(data: PairData, scores: PairScores) -> dict[str, float]:
     """Every metric of an evaluation, by its flat name.
 
     Example:
@@ -114,7 +114,7 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
     """Every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
-    return measured(_pair_data(index), Scores.read(evaluation / FILE))
+    return measured(_pair_data(index), PairScores.read(evaluation / FILE))
 
 
 @lru_cache(maxsize=16)  # worlds: evaluations are not read world by world

@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
+from recompose.tracks.building import CHECKPOINT
+from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod

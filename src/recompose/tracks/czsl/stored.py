@@ -6,18 +6,19 @@ from safetensors.numpy import load_file
 from recompose.plan import Recipe
 from recompose.report.results import Results
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.metrics.curves import Curve, dense_curve
-from recompose.tracks.czsl.metrics.worlds import FILE, Scores
+from recompose.tracks.czsl.metrics.curves import dense_curve
+from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
+from recompose.tracks.seen_unseen import SeenUnseenCurve
 
 EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them for figures
 
 
-def read_scores(results: Results, evaluation: Recipe) -> Scores:
+def read_scores(results: Results, evaluation: Recipe) -> PairScores:
     """The best pairs of its test and validation images."""
-    return Scores.read(results.file(evaluation, FILE))
+    return PairScores.read(results.file(evaluation, FILE))
 
 
-def read_curve(results: Results, evaluation: Recipe, world: str) -> Curve:
+def read_curve(results: Results, evaluation: Recipe, world: str) -> SeenUnseenCurve:
     """Seen and unseen accuracy on test images over all calibration biases, in a world that was scored."""
     return dense_curve(read_scores(results, evaluation).bests["test", world])
 

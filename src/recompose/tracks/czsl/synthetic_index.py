@@ -1,16 +1,16 @@
 """An index for a few steps of training: as many states, objects and pairs as a data set has, and few images."""
 
-import importlib
 from itertools import product
 from pathlib import Path
 from random import Random
 
 from recompose.plan import Recipe
+from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.czsl.catalogue import ADAPTERS
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample, Statistics
 
 
-def write_rehearsal(recipe: Recipe, folder: Path, images: int) -> None:
+def write_synthetic_index(recipe: Recipe, folder: Path, images: int) -> None:
     """Write an index into a folder.
 
     Args:
@@ -18,19 +18,19 @@ def write_rehearsal(recipe: Recipe, folder: Path, images: int) -> None:
         folder: where to.
         images: to train on; those of validation are in the data set's proportion to them.
     """
-    rehearsed(counts_of(recipe), images).write(folder)
+    invented_index(counts_of(recipe), images).write(folder)
 
 
 def counts_of(recipe: Recipe) -> Statistics:
     """What a data set should hold."""
-    adapter = importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
+    adapter = load_adapter(ADAPTERS, recipe.document)
     counts: Statistics = (
         adapter.expected(recipe.document["images"]) if "images" in recipe.document else adapter.STATISTICS
     )
     return counts
 
 
-def rehearsed(counts: Statistics, images: int) -> PairData:
+def invented_index(counts: Statistics, images: int) -> PairData:
     """Pairs of invented words, seen and unseen ones as many as there are, and images of them."""
     pairs = _pairs(counts.states, counts.objects)
     train, unseen = pairs[: counts.train_pairs], pairs[counts.train_pairs :]

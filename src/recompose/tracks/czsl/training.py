@@ -14,23 +14,25 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.czsl.building import CHECKPOINT, COSTS, method_class, own_settings, prepared_method
+from recompose.tracks.building import CHECKPOINT, COSTS, method_class, model_settings
+from recompose.tracks.czsl.building import prepared_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
-from recompose.tracks.czsl.metrics.curves import area, dense_curve
+from recompose.tracks.czsl.metrics.curves import dense_curve
+from recompose.tracks.seen_unseen import area
 from recompose.training.augmentation import Augmentation
 from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts, at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit, gathered
+from recompose.training.loop import Data, TrainingModule, fit, gathered
 from recompose.training.rows import Rows
 
 VAL_AUC = "val_auc"
 
 
-class PairTraining(Training):
+class PairTraining(TrainingModule):
     """A method trained on the pairs of training, validated in the closed world; in 32 bits, as it is tested, whatever
     the precision of training.
 
@@ -126,8 +128,8 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     selection = settings.pop("selection", None)
     if selection:
         method.scored_with(fusion=selection["fusion"], closed=selection["weights"])
-    made, own = method_class(document), own_settings(document["settings"])
-    counted = at_paper_scale(lambda backbone: made(backbone, data.states, data.objects, **own))
+    new_method, settings_of_model = method_class(document), model_settings(document["settings"])
+    counted = at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, **settings_of_model))
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
         method,

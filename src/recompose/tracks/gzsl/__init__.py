@@ -62,7 +62,7 @@ class GZSL(Track):
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, GzslChoice) and isinstance(section, Gzsl)
-        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return ClassRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.gzsl.data.acquire import acquire
@@ -77,9 +77,9 @@ class GZSL(Track):
         return write_index(recipe, root, folder)
 
     def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.gzsl.synthetic_index import write_rehearsal
+        from recompose.tracks.gzsl.synthetic_index import write_synthetic_index
 
-        write_rehearsal(data, folder, images)
+        write_synthetic_index(data, folder, images)
 
     def images(self, index: Path) -> list[str]:
         from recompose.tracks.gzsl.data.classes import ClassData
@@ -109,7 +109,7 @@ class GZSL(Track):
 
 
 @dataclass(frozen=True)
-class _Runs(Runs):
+class ClassRuns(Runs):
     """Makes the recipes of runs and evaluations."""
 
     section: Gzsl
@@ -131,17 +131,11 @@ class _Runs(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
         if settings["training"]["selection"] == "validation":
             settings.pop("scoring")  # validation chooses an epoch at the bias that is best there
-        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
-        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
-        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
-        code = fingerprint([entry.module, TRAINING])
-        return self.recipe(
-            "runs", name, variant, data, seed, document, {"data": data, "grids": self._grids(data)}, code
-        )
+        needs = {"data": data, "grids": self._grids(data)}
+        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 
     def _grids(self, data: Recipe) -> Recipe:
         given = getattr(self.section.datasets[data.name], "grids", None)

@@ -1,6 +1,5 @@
 """How a method is built: what a run and an evaluation of it have in common."""
 
-import importlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -12,15 +11,13 @@ import torch
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
+from recompose.tracks.building import method_class, model_settings
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
-CHECKPOINT = "checkpoint.safetensors"
 BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # where the test chose: its epoch with the best accuracy
 SELECTION = "selection.json"
-COSTS = "costs.json"
 BLOCK = 128  # images of one pass
-SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
 @lru_cache(maxsize=4)
@@ -56,18 +53,5 @@ def build_method(
     words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
     arrays = (data.signatures[classes], words.astype(np.float32), seen)
     space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
-    module, name = document["class"].split(":")
-    made: GridMethod = getattr(importlib.import_module(module), name)(
-        space, channels, **own_settings(document["settings"])
-    )
-    return made
-
-
-def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a method's class takes.
-
-    Example:
-        >>> own_settings({"hidden": 64, "training": {"lr": 0.1}})
-        {'hidden': 64}
-    """
-    return {name: value for name, value in settings.items() if name not in SECTIONS}
+    method: GridMethod = method_class(document)(space, channels, **model_settings(document["settings"]))
+    return method

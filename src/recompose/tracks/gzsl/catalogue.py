@@ -16,7 +16,7 @@ from recompose.params.sections import (
     Share,
     Weight,
 )
-from recompose.tracks.catalogue import Adapter, Method
+from recompose.tracks.catalogue import DataAdapter, Method
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Selecting = Literal["validation", "test-as-released"]
@@ -28,7 +28,7 @@ class SelectionOfBias(Section):
     selection: Literal["validation"] = Field(description="Seen classes that it was then solved without choose it.")
 
 
-class Selection(Section):
+class ClassSelection(Section):
     """What of a training is chosen by looking at images that it does not learn from."""
 
     selection: Selecting = Field(
@@ -37,21 +37,21 @@ class Selection(Section):
     )
 
 
-class Training(Selection):
+class ClassTrainingSettings(ClassSelection):
     """How a method is trained."""
 
     optimizer: Literal["adam", "rmsprop", "sgd"] = Field(description="What makes steps of gradients.")
     momentum: Share = Field(description="Of rmsprop and sgd.")
     lr: Positive = Field(description="Learning rate.")
     weight_decay: Weight = Field(description="Weight decay, coupled with the gradient.")
-    batch_size: Count = Field(description="Images of a batch.")
+    batch_size: Count = Field(description="ClassImages of a batch.")
     epochs: Count = Field(description="Passes over the images of training; with selection, the most of them.")
     precision: Precision | None = Field(
         default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
     )
 
 
-class Scoring(Section):
+class ClassScoring(Section):
     """How a trained method's scores are read; other values train nothing anew."""
 
     bias: float = Field(
@@ -62,17 +62,17 @@ class Scoring(Section):
 class MethodSettings(Section):
     """What all methods have."""
 
-    scoring: Scoring = Field(description="How its scores are read.")
+    scoring: ClassScoring = Field(description="How its scores are read.")
     per_dataset: dict[Name, dict[str, Any]] = Field(
         default={},
         description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
     )
 
 
-class TrainedSettings(MethodSettings):
+class TrainedClassSettings(MethodSettings):
     """A method that gradients train."""
 
-    training: Training = Field(description="How it is trained.")
+    training: ClassTrainingSettings = Field(description="How it is trained.")
 
 
 class EszslSettings(MethodSettings):
@@ -87,7 +87,7 @@ class EszslSettings(MethodSettings):
     training: SelectionOfBias = Field(description="What is chosen.")
 
 
-class BilinearSettings(TrainedSettings):
+class BilinearSettings(TrainedClassSettings):
     """A bilinear map, trained with a ranking loss."""
 
     margin: Positive = Field(description="By which the score of an image's class is to lead.")
@@ -116,7 +116,7 @@ class CrestCalibration(Calibration):
 CompetingClasses = Literal["all", "seen"]
 
 
-class DazleSettings(TrainedSettings):
+class DazleSettings(TrainedClassSettings):
     """DAZLE: dense attention of attributes to regions, and attention over attributes."""
 
     normalise_words: bool = Field(description="Vectors of attributes are given unit length at each step.")
@@ -139,7 +139,7 @@ class Grounding(Section):
     normalise_words: bool = Field(description="Vectors of attributes are given unit length at each step.")
 
 
-class TranszeroSettings(TrainedSettings):
+class TranszeroSettings(TrainedClassSettings):
     """TransZero: attributes attend to regions."""
 
     grounding: Grounding = Field(description="The transformer.")
@@ -216,7 +216,7 @@ class Memory(Section):
     trained: bool = Field(description="These losses move patterns, too; MegaCRN's code: queries alone.")
 
 
-class CrestSettings(TrainedSettings):
+class CrestSettings(TrainedClassSettings):
     """CREST: grounding in both directions, joined as evidence."""
 
     components: Components = Field(description="What of it is there.")
@@ -241,7 +241,7 @@ METHODS = {
 }
 
 
-class Images(Section):
+class ClassImages(Section):
     """Images of a drawn data set, per split; the same number of each class of a split."""
 
     trainval: Annotated[int, Field(ge=150, multiple_of=30)] = Field(description="Of training, of seen classes.")
@@ -254,10 +254,10 @@ class ShapesClasses(Section):
 
     adapter: Literal["shapes-classes"] = Field(description="What draws and reads it.")
     seed: Seed = Field(description="Of the drawing of world 0; a run's seed is the number of its world, and is added.")
-    images: Images = Field(description="How many are drawn.")
+    images: ClassImages = Field(description="How many are drawn.")
 
 
-class Downloaded(Section):
+class PublishedClasses(Section):
     """A public data set, unpacked from archives."""
 
     adapter: Literal["cub", "sun", "awa2"] = Field(description="What reads it: the data set whose form it has.")
@@ -268,12 +268,12 @@ class Downloaded(Section):
     )
 
 
-DataSet = Annotated[ShapesClasses | Downloaded, Field(discriminator="adapter")]
+DataSet = Annotated[ShapesClasses | PublishedClasses, Field(discriminator="adapter")]
 
 
 ADAPTERS = {
-    "shapes-classes": Adapter("recompose.tracks.gzsl.data.shapes_classes", ShapesClasses, drawn=True),
-    "cub": Adapter("recompose.tracks.gzsl.data.cub", Downloaded, sizes={"train": 7057, "test": 4731}),
-    "sun": Adapter("recompose.tracks.gzsl.data.sun", Downloaded, sizes={"train": 10320, "test": 4020}),
-    "awa2": Adapter("recompose.tracks.gzsl.data.awa2", Downloaded, sizes={"train": 23527, "test": 13795}),
+    "shapes-classes": DataAdapter("recompose.tracks.gzsl.data.shapes_classes", ShapesClasses, synthetic=True),
+    "cub": DataAdapter("recompose.tracks.gzsl.data.cub", PublishedClasses, sizes={"train": 7057, "test": 4731}),
+    "sun": DataAdapter("recompose.tracks.gzsl.data.sun", PublishedClasses, sizes={"train": 10320, "test": 4020}),
+    "awa2": DataAdapter("recompose.tracks.gzsl.data.awa2", PublishedClasses, sizes={"train": 23527, "test": 13795}),
 }

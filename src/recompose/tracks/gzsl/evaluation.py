@@ -11,11 +11,10 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
 from recompose.progress import Pace
+from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
-    CHECKPOINT,
-    COSTS,
     SELECTION,
     blocks,
     build_method,
@@ -25,7 +24,7 @@ from recompose.tracks.gzsl.building import (
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import final
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
-from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, Scores
+from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, ClassScores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
@@ -64,7 +63,7 @@ def evaluate(
         by_accuracy = predicted(method, grids, rows, title)["all"]
     else:
         biases["validated"] = read_json(run / SELECTION)["chosen"]["bias"]
-    Scores(
+    ClassScores(
         parts.pop("all"),
         by_accuracy,
         {name.partition("/")[2]: array for name, array in parts.items() if name.startswith("paths/")},

@@ -23,17 +23,17 @@ import numpy as np
 
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.metrics import area, best_bias, gzsl_report, seen_unseen_curve
-from recompose.tracks.gzsl.scores import Scores
+from recompose.tracks.gzsl.scores import ClassScores
 
 NUMBERS = ("unseen", "seen", "harmonic_mean")
 
 
-def measured(data: ClassData, scores: Scores) -> dict[str, float]:
+def measured(data: ClassData, scores: ClassScores) -> dict[str, float]:
     """Every metric of an evaluation, by its flat name."""
     return {name: value for name, value in _metrics(data, scores) if math.isfinite(value)}
 
 
-def _metrics(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
+def _metrics(data: ClassData, scores: ClassScores) -> Iterator[tuple[str, float]]:
     rows = data.test_rows
     targets, seen = data.labels[rows], data.seen
     for name, bias in scores.biases.items():
@@ -60,7 +60,7 @@ def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.n
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
     """Every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
-    return measured(_classes(index), Scores.read(evaluation))
+    return measured(_classes(index), ClassScores.read(evaluation))
 
 
 @lru_cache(maxsize=4)

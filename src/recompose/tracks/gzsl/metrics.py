@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recompose.tracks.seen_unseen import SeenUnseenCurve, harmonic_means
+
 NEAR = 1e-12  # harmonic means that differ by less are equal but for rounding
 
 
 @dataclass(frozen=True)
-class Report:
+class ClassReport:
     """Accuracies as fractions. NaN where there are no images to count."""
 
     unseen: float  # U, of images of unseen classes, told from all classes
@@ -30,20 +32,7 @@ class Report:
     accuracy: float  # ACC, of images of unseen classes, told from unseen classes alone: conventional zero-shot learning
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Accuracies [points], as fractions, by rising bias; NaN where there are no images to count.
-
-    Each point holds between its bias and the next point's; the first one's bias is -inf. At a bias of a point two
-    classes have the same score for some image, and the order of classes decides.
-    """
-
-    bias: np.ndarray
-    seen: np.ndarray
-    unseen: np.ndarray
-
-
-def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Report:
+def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> ClassReport:
     """Accuracies of unseen and of seen classes, their harmonic mean, and that among unseen classes alone.
 
     Args:
@@ -71,7 +60,7 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Repo
     right = np.argmax(problem.scores + bias * ~problem.seen, axis=1) == problem.targets
     unseen, seen_accuracy = (_mean_over_classes(problem, right, kind) for kind in (False, True))
     among_unseen = np.where(problem.seen, -np.inf, problem.scores)
-    return Report(
+    return ClassReport(
         unseen=unseen,
         seen=seen_accuracy,
         harmonic_mean=float(harmonic_means(np.array(seen_accuracy), np.array(unseen))),
@@ -79,7 +68,7 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Repo
     )
 
 
-def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> Curve:
+def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> SeenUnseenCurve:
     """Seen and unseen accuracy at every bias: below, between and above all biases at which a prediction changes.
 
     An image's prediction changes once as the bias grows, from its best seen to its best unseen class, where the bias
@@ -104,33 +93,11 @@ def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> Curve:
     best_unseen, unseen_class = _best(problem, kind=False)
     switch = best_seen - best_unseen  # [images]: +inf where there is no unseen class, -inf where there is no seen one
     biases = np.append(-np.inf, np.unique(switch[np.isfinite(switch)]))
-    return Curve(
+    return SeenUnseenCurve(
         biases,
         seen=_accuracies(problem, seen_class == problem.targets, switch, biases, kind=True),
         unseen=_accuracies(problem, unseen_class == problem.targets, switch, biases, kind=False),
     )
-
-
-def harmonic_means(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-    """The harmonic mean H of accuracies [any shape]; 0 where both are, NaN where one is.
-
-    Example:
-        >>> harmonic_means(np.array([1.0, 0.0, np.nan]), np.array([0.5, 0.0, 1.0])).round(3).tolist()
-        [0.667, 0.0, nan]
-    """
-    total = seen + unseen
-    return np.divide(2 * seen * unseen, total, out=np.zeros_like(total), where=total != 0)
-
-
-def area(curve: Curve) -> float:
-    """The area under seen over unseen accuracy, AUSUC (Chao et al., 2016), by trapezoids; NaN where either is.
-
-    Example:
-        >>> area(Curve(bias=np.array([-np.inf, 0.0]), seen=np.array([1.0, 0.5]), unseen=np.array([0.0, 1.0])))
-        0.75
-    """
-    undefined = np.isnan(curve.seen + curve.unseen).any()
-    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))
 
 
 def best_bias(scores: Any, targets: Any, seen: Any) -> float:

@@ -14,7 +14,7 @@ UNCERTAINTY = "uncertainty.safetensors"  # of a run whose method has one: [epoch
 
 
 @dataclass(frozen=True)
-class Scores:
+class ClassScores:
     """Scores of the images of the test, of seen and of unseen classes, in the order of the data set."""
 
     all: np.ndarray  # [images, classes] float32, without a calibration bias
@@ -33,7 +33,7 @@ class Scores:
         write_json(folder / CALIBRATION, {"biases": self.biases, "validation": self.validation})
 
     @classmethod
-    def read(cls, folder: Path) -> "Scores":
+    def read(cls, folder: Path) -> "ClassScores":
         """Read what ``write`` wrote."""
         arrays, calibration = load_file(folder / FILE), read_json(folder / CALIBRATION)
 

@@ -6,13 +6,13 @@ from safetensors.numpy import load_file
 from recompose.plan import Recipe
 from recompose.report.results import Results
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, Scores
+from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, ClassScores
 
 
-def read_scores(results: Results, evaluation: Recipe) -> Scores:
+def read_scores(results: Results, evaluation: Recipe) -> ClassScores:
     """What a method says of the images of the test."""
     results.file(evaluation, CALIBRATION)
-    return Scores.read(results.file(evaluation, FILE).parent)
+    return ClassScores.read(results.file(evaluation, FILE).parent)
 
 
 def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:

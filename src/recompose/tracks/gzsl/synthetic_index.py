@@ -1,11 +1,11 @@
 """An index for a few steps of training: as many classes and attributes as a data set has, and few images."""
 
-import importlib
 from pathlib import Path
 
 import numpy as np
 
 from recompose.plan import Recipe
+from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.gzsl.catalogue import ADAPTERS
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.xlsa17 import Counts
@@ -14,7 +14,7 @@ WORD_WIDTH = 300  # of the vectors that the field takes
 OF_A_CLASS = 10  # images, of which validation holds some out
 
 
-def write_rehearsal(recipe: Recipe, folder: Path, images: int) -> None:
+def write_synthetic_index(recipe: Recipe, folder: Path, images: int) -> None:
     """Write an index into a folder.
 
     Args:
@@ -22,17 +22,17 @@ def write_rehearsal(recipe: Recipe, folder: Path, images: int) -> None:
         folder: where to.
         images: to train on, in all stages of training; the test's are few.
     """
-    rehearsed(counts_of(recipe), images).write(folder)
+    invented_index(counts_of(recipe), images).write(folder)
 
 
 def counts_of(recipe: Recipe) -> Counts:
     """What a data set should hold."""
-    adapter = importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
+    adapter = load_adapter(ADAPTERS, recipe.document)
     counts: Counts = adapter.expected(recipe.document["images"]) if "images" in recipe.document else adapter.COUNTS
     return counts
 
 
-def rehearsed(counts: Counts, images: int) -> ClassData:
+def invented_index(counts: Counts, images: int) -> ClassData:
     """Invented classes, first the seen ones, of which those of validation are the last; images of some of them, in the
     data set's proportion of classes of validation.
     """

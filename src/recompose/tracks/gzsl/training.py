@@ -17,10 +17,9 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
+from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
-    CHECKPOINT,
-    COSTS,
     SELECTION,
     blocks,
     build_method,
@@ -37,13 +36,13 @@ from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit
+from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.rows import Rows
 
 HARMONIC_MEAN, ACCURACY = "harmonic_mean", "accuracy"
 
 
-class ClassTraining(Training):
+class ClassTraining(TrainingModule):
     """A method trained on grids of images of seen classes.
 
     Args:

@@ -23,14 +23,14 @@ from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.training.cost import RunCosts, at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Training, fit
+from recompose.training.loop import TrainingModule, fit
 
 MAX_LOG_SCALE = log(100)  # the released models' limit on the factor of cosines
 BETAS, EPSILON = (0.9, 0.98), 1e-6
 WORKERS = 4  # processes that make batches beside a GPU, as released; on a CPU they would take what trains its cores
 
 
-class CaptionTraining(Training):
+class CaptionTraining(TrainingModule):
     """A method trained on images, captions and negatives.
 
     Args:

@@ -22,7 +22,7 @@ from recompose.tracks.czsl.metrics import thresholds as calibration
 from recompose.tracks.czsl.metrics.czsl import Best, report_of
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
-from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import close, group_names
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     data: PairData
     dense: np.ndarray  # [samples, pairs of the open world]; rows of training's images are empty
     feasibility: np.ndarray
-    scores: Scores
+    scores: PairScores
 
 
 def listed(name: str) -> dict[str, list[Pair]]:
@@ -227,5 +227,5 @@ def test_all_worlds_have_numbers_and_a_file_holds_them(case: Case, tmp_path: Pat
     for world in worlds:
         assert 0 < found[f"{world}/field/auc"] <= found[f"{world}/dense/auc"] < 1
     case.scores.write(tmp_path / "scores")
-    assert measured(case.data, Scores.read(tmp_path / "scores")) == found
+    assert measured(case.data, PairScores.read(tmp_path / "scores")) == found
     assert (tmp_path / "scores").stat().st_size < 30_000_000

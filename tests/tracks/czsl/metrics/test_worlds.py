@@ -17,7 +17,7 @@ import torch
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
 from recompose.tracks.czsl.metric_values import WORLDS, CalibratedScores, measured, read_metrics
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
     Problem,
@@ -431,7 +431,7 @@ def test_what_is_written_is_read_back_bit_by_bit(
     path = tmp_path / worlds.FILE
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
-    again = Scores.read(path)
+    again = PairScores.read(path)
     assert set(again.bests) == set(scores.bests)
     for key, best in scores.bests.items():
         assert_same(best, again.bests[key])
@@ -446,7 +446,7 @@ def test_what_is_written_is_read_back_bit_by_bit(
 def test_numbers_need_nothing_but_the_written_file(larger: PairData, feasibility: np.ndarray, tmp_path: Path) -> None:
     scores = score_worlds(larger, DenseScores(larger, "torch"), feasibility)
     scores.write(tmp_path / "one")
-    again = Scores.read(tmp_path / "one")
+    again = PairScores.read(tmp_path / "one")
     assert CalibratedScores(again).thresholds == CalibratedScores(scores).thresholds
     assert measured(larger, again) == measured(larger, scores)
     again.write(tmp_path / "other")

@@ -20,7 +20,7 @@ from recompose.tracks.gzsl.data import shapes_classes
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 from recompose.tracks.gzsl.data.shapes_classes import (
     ATTRIBUTES,
-    World,
+    SyntheticClasses,
     choose_world,
     draw,
     plan_images,
@@ -51,11 +51,11 @@ def data(root: Path) -> ClassData:
 
 
 @pytest.fixture(scope="module")
-def worlds() -> list[World]:
+def worlds() -> list[SyntheticClasses]:
     return [choose_world(seed) for seed in SEEDS]
 
 
-def signatures(world: World) -> np.ndarray:
+def signatures(world: SyntheticClasses) -> np.ndarray:
     """Probabilities [classes, attributes] that an image shows an attribute."""
     return np.array([drawn.signature() for drawn in world.classes]) / 100
 
@@ -78,7 +78,9 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process_at_another_time(r
     assert digests(tmp_path) == digests(root)
 
 
-def test_another_seed_gives_other_classes_splits_and_images(root: Path, tmp_path: Path, worlds: list[World]) -> None:
+def test_another_seed_gives_other_classes_splits_and_images(
+    root: Path, tmp_path: Path, worlds: list[SyntheticClasses]
+) -> None:
     draw(tmp_path, seed=4, images=IMAGES)
     same = set(digests(tmp_path).values()) & set(digests(root).values())
     assert same == {digests(root)[name] for name in ("attributes.txt", "words.npy")}
@@ -139,39 +141,39 @@ def test_flags_of_hard_images_are_those_that_were_drawn(data: ClassData) -> None
 # classes
 
 
-def test_splits_share_no_class_and_validation_is_of_seen_ones(worlds: list[World]) -> None:
+def test_splits_share_no_class_and_validation_is_of_seen_ones(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         assert (len(world.seen), len(world.unseen), len(world.validation)) == (30, 10, 7)
         assert not set(world.seen) & set(world.unseen)
         assert set(world.validation) < set(world.seen)
 
 
-def test_unseen_classes_have_seen_relatives_and_unseen_ones(worlds: list[World]) -> None:
+def test_unseen_classes_have_seen_relatives_and_unseen_ones(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         assert all(len(world.seen_relatives(label)) >= 2 for label in range(40))
         assert Counter(Counter(index // 5 for index in world.unseen).values()) == {2: 5}
 
 
-def test_classes_of_training_show_every_attribute(worlds: list[World]) -> None:
+def test_classes_of_training_show_every_attribute(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         training = [index for index in world.seen if index not in world.validation]
         assert (np.sum(signatures(world)[training] >= 0.75, axis=0) >= 2).all()
 
 
-def test_no_two_classes_are_alike(worlds: list[World]) -> None:
+def test_no_two_classes_are_alike(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         unit = signatures(world) / np.linalg.norm(signatures(world), axis=1, keepdims=True)
         assert max(float(one @ other) for one, other in combinations(unit, 2)) < 0.93
         assert len({drawn.name for drawn in world.classes}) == 40
 
 
-def test_attributes_are_long_tailed(worlds: list[World]) -> None:
+def test_attributes_are_long_tailed(worlds: list[SyntheticClasses]) -> None:
     frequencies = np.array([np.sort(signatures(world).mean(axis=0)) for world in worlds])
     assert (frequencies[:, -3:].mean(axis=1) > 2 * frequencies[:, :10].mean(axis=1)).all()
     assert (frequencies[:, 0] > 0.02).all()
 
 
-def test_attributes_co_occur_more_than_by_chance(worlds: list[World]) -> None:
+def test_attributes_co_occur_more_than_by_chance(worlds: list[SyntheticClasses]) -> None:
     """Of attributes of different aspects: than where each aspect's values are dealt to classes anew."""
     aspects = np.repeat(np.arange(len(ASPECTS)), [len(values) for values in ASPECTS.values()])
 

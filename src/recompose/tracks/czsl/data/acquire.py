@@ -5,23 +5,18 @@ A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacke
 is, and checked all the same.
 """
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
+from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.czsl.catalogue import ADAPTERS
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData
 
 LAYOUT = f"images/, {METADATA}, {SPLIT_NAME}/"
-
-
-def _adapter(recipe: Recipe) -> ModuleType:
-    return importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
 
 
 def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
@@ -30,7 +25,7 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     Raises:
         DataError, DownloadError: what is there or what came is not the data set.
     """
-    adapter = _adapter(recipe)
+    adapter = load_adapter(ADAPTERS, recipe.document)
     archives = getattr(section, "archives", None)
     if archives is None:
         draw_once(adapter.draw, recipe, root)
@@ -45,7 +40,8 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     Raises:
         DataError: they are not the data set.
     """
-    adapter, document = _adapter(recipe), recipe.document
+    document = recipe.document
+    adapter = load_adapter(ADAPTERS, document)
     pairs: PairData = adapter.read(root, document["images"]) if "images" in document else adapter.read(root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests", detail=True)
     pairs.write(folder)

@@ -53,7 +53,7 @@ def _in_32_bits(like: Tensor) -> torch.autocast:
 
 
 @dataclass(frozen=True)
-class Block:
+class DfspBlock:
     """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it where all images share them.
 
     ``decomposed`` [S + O, length, D] is the whole world's: the tokens of its texts, averaged over the pairs of each
@@ -67,7 +67,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Images:
+class DfspImages:
     """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W].
 
     A survey adds embeddings after fusion with the world's texts, and, where texts are fused with images, states and
@@ -135,13 +135,13 @@ class DFSP(PairMethod):
             self.text_looks = AttentionBlock(text, cross=True, dropout=0.0)
             self.composed = nn.Linear(text, text)
 
-    def encode_images(self, inputs: Tensor) -> Images:
+    def encode_images(self, inputs: Tensor) -> DfspImages:
         """Embeddings and tokens of images as bytes [images, 3, height, width], of the frozen tower."""
         with torch.no_grad():
             (tokens,) = self.backbone.image_tokens(self.backbone.from_bytes(inputs), [self.backbone.depth - 1])
-            return Images(self.backbone.project_image(tokens[:, 0]), tokens)
+            return DfspImages(self.backbone.project_image(tokens[:, 0]), tokens)
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[DfspBlock]:
         """The texts of each block of pairs [pairs, 2], decomposed over all of them."""
         words = self.dropout(self.words)
         encoded = []
@@ -159,7 +159,7 @@ class DFSP(PairMethod):
                 fused = self.backbone.project_text(self.text_attention.one(tokens, END))
             encoded.append((index, plain, fused))
         decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name that no pair has stays zero
-        return [Block(index, plain, fused, decomposed) for index, plain, fused in encoded]
+        return [DfspBlock(index, plain, fused, decomposed) for index, plain, fused in encoded]
 
     def _tokens(self, states: Tensor, objects: Tensor) -> Tensor:
         return self.backbone.prompt_tokens(self.prompt(self.context, states, objects))
@@ -169,7 +169,7 @@ class DFSP(PairMethod):
         names = torch.arange(self._names, device=index.device)
         return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
 
-    def precompute(self, images: Images, world: list[Block]) -> Images:
+    def precompute(self, images: DfspImages, world: list[DfspBlock]) -> DfspImages:
         """Fuses images with the texts of a world, and its states and objects with images."""
         decomposed, tokens = world[0].decomposed, images.tokens
         primitives = None
@@ -198,7 +198,7 @@ class DFSP(PairMethod):
         texts = self.text_attention.one(self.text_looks(texts, given), END)
         return texts.unflatten(0, (len(tokens), self._names))
 
-    def score(self, images: Images, block: Block) -> Tensor:
+    def score(self, images: DfspImages, block: DfspBlock) -> Tensor:
         """Scores [images, P] of surveyed images: cosines after fusion, times CLIP's factor."""
         assert images.fused is not None
         if block.fused is not None:
@@ -211,7 +211,7 @@ class DFSP(PairMethod):
             dim=1,
         )
 
-    def _composed(self, images: Images, index: Tensor, plain: Tensor) -> Tensor:
+    def _composed(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
         """Texts [images, P, E], of products of their states and objects as each image has them."""
         assert images.primitives is not None
         products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]

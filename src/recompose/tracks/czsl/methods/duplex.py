@@ -22,13 +22,13 @@ from recompose.tracks.czsl.methods.parts.local_graph import (
     compose_alone,
 )
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior, cosine_logits
-from recompose.tracks.czsl.methods.parts.three_path import Block, ThreePath, Views
+from recompose.tracks.czsl.methods.parts.three_path import TextBlock, ThreePath, Views
 
 NAMES = ("state", "object")  # the paths of what a pair is named by
 
 
 @dataclass(frozen=True)
-class PrototypeBlock(Block):
+class PrototypeBlock(TextBlock):
     """A block of a world with the visual prototypes [P, E] of its pairs."""
 
     prototypes: Tensor
@@ -107,12 +107,12 @@ class Duplex(ThreePath):
         if self.initial == "means":
             self.codebook.begin_at_means(prior.embeddings, prior.labels, self.unseen_start)
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
         """As in the plain three paths, with each pair's prototype."""
         encoded = super().encode_world(blocks, world)
         return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in encoded]
 
-    def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+    def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
         """Logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
         assert isinstance(block, PrototypeBlock)
         return *super().wholes(images, block), self.by_prototype(images, block.prototypes)

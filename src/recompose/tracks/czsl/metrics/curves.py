@@ -5,26 +5,13 @@ A calibration bias is added to the scores of unseen pairs. As it grows, predicti
 best unseen pair, each image's at one bias of its own: the difference of the two scores, taken in double precision.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from recompose.tracks.czsl.metrics.best import Best
+from recompose.tracks.seen_unseen import SeenUnseenCurve
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Accuracies [points], as fractions, by rising bias; NaN where there is no image to count.
-
-    In the dense sweep each point holds from just above its bias to the next point's; the first one's bias is -inf.
-    """
-
-    bias: np.ndarray
-    seen: np.ndarray
-    unseen: np.ndarray
-
-
-def dense_curve(best: Best) -> Curve:
+def dense_curve(best: Best) -> SeenUnseenCurve:
     """The accuracies at every bias at which a prediction changes, and below the first of them.
 
     Example:
@@ -50,7 +37,9 @@ def dense_curve(best: Best) -> Curve:
     # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
     seen = lost.sum() - np.append(0, np.cumsum(lost_at))
     unseen = won[np.isneginf(switch)].sum() + np.append(0, np.cumsum(won_at))
-    return Curve(np.append(-np.inf, steps), share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
+    return SeenUnseenCurve(
+        np.append(-np.inf, steps), share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum())
+    )
 
 
 def share(counts: np.ndarray, of: int) -> np.ndarray:
@@ -61,14 +50,3 @@ def share(counts: np.ndarray, of: int) -> np.ndarray:
         [0.25, 0.5]
     """
     return counts / of if of else np.full(len(counts), np.nan)
-
-
-def area(curve: Curve) -> float:
-    """The area under seen over unseen accuracy, AUC; NaN without images of seen or of unseen pairs.
-
-    Example:
-        >>> area(Curve(bias=np.array([-np.inf, 0.0]), seen=np.array([1.0, 0.5]), unseen=np.array([0.0, 1.0])))
-        0.75
-    """
-    undefined = np.isnan(curve.seen + curve.unseen).any()
-    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))

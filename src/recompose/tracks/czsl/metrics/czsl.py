@@ -12,19 +12,18 @@ from typing import Any, Literal
 import numpy as np
 
 from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
-from recompose.tracks.czsl.metrics.curves import Curve, area, dense_curve, share
+from recompose.tracks.czsl.metrics.curves import dense_curve, share
+from recompose.tracks.seen_unseen import SeenUnseenCurve, area, harmonic_means
 
 __all__ = [
     "SWEEPS",
     "Best",
-    "Curve",
     "Evaluator",
-    "Report",
+    "PairReport",
     "Sweep",
     "czsl_report",
     "dense_curve",
     "field_curve",
-    "harmonic_means",
     "report_of",
 ]
 
@@ -37,19 +36,19 @@ FIELD_STEPS = 20  # about how many of them are visited
 
 
 @dataclass(frozen=True)
-class Report:
+class PairReport:
     """The field's numbers, as fractions. Without images of seen or of unseen pairs what depends on them is NaN."""
 
     seen: float  # S, the best seen accuracy
     unseen: float  # U, the best unseen accuracy
     harmonic_mean: float  # H, the best over the biases of the sweep
     auc: float  # area under the curve of seen over unseen accuracy
-    curve: Curve
+    curve: SeenUnseenCurve
     state: float | None = None  # share of images whose state is predicted right at bias 0
     object: float | None = None  # the same of objects
 
 
-def field_curve(best: Best) -> Curve:
+def field_curve(best: Best) -> SeenUnseenCurve:
     """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
     These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is
@@ -71,25 +70,13 @@ def field_curve(best: Best) -> Curve:
     predicted_unseen = switch[:, None] < biases  # [images, points]: the unseen pair is predicted
     seen = (~predicted_unseen & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
     unseen = (predicted_unseen & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
-    return Curve(biases, share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
+    return SeenUnseenCurve(biases, share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
 
 
-SWEEPS: dict[Sweep, Callable[[Best], Curve]] = {"dense": dense_curve, "field": field_curve}
+SWEEPS: dict[Sweep, Callable[[Best], SeenUnseenCurve]] = {"dense": dense_curve, "field": field_curve}
 
 
-def harmonic_means(curve: Curve) -> np.ndarray:
-    """The harmonic mean [points] of both accuracies; 0 where both are.
-
-    Example:
-        >>> curve = Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5, 0.0]))
-        >>> harmonic_means(curve).round(3).tolist()
-        [0.667, 0.0]
-    """
-    total = curve.seen + curve.unseen
-    return np.divide(2 * curve.seen * curve.unseen, total, out=np.zeros_like(total), where=total != 0)
-
-
-def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> Report:
+def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> PairReport:
     """The numbers that follow from each image's best pairs.
 
     Args:
@@ -109,10 +96,10 @@ def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None 
     right = (None, None)
     if primitives is not None:
         right = tuple((primitives[best.predicted(0.0)] == primitives[best.target]).mean(axis=0).tolist())
-    return Report(
+    return PairReport(
         seen=float(curve.seen.max()),
         unseen=float(curve.unseen.max()),
-        harmonic_mean=float(harmonic_means(curve).max()),
+        harmonic_mean=float(harmonic_means(curve.seen, curve.unseen).max()),
         auc=area(curve),
         curve=curve,
         state=right[0],
@@ -127,7 +114,7 @@ def czsl_report(
     candidates: Any | None = None,
     sweep: Sweep = "dense",
     primitives: Any | None = None,
-) -> Report:
+) -> PairReport:
     """Seen, unseen, harmonic mean and AUC of a whole matrix of scores.
 
     Args:

@@ -107,7 +107,7 @@ def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Scores:
+class PairScores:
     """What an evaluation keeps, and all that its metrics follow from."""
 
     bests: dict[tuple[str, str], Best]  # of (split, "closed" or "open")
@@ -128,7 +128,7 @@ class Scores:
         save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, path)
 
     @classmethod
-    def read(cls, path: Path) -> "Scores":
+    def read(cls, path: Path) -> "PairScores":
         """Read what ``write`` wrote."""
         tensors = load_file(path)
         bests = {
@@ -152,7 +152,7 @@ class Scores:
         )
 
 
-def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None = None, title: str = "") -> Scores:
+def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None = None, title: str = "") -> PairScores:
     """Score validation and test images in the closed and in the open world.
 
     Args:
@@ -187,7 +187,7 @@ def score_worlds_by(
     feasibility: np.ndarray | None = None,
     title: str = "",
     own: Watch = nullcontext,
-) -> list[Scores]:
+) -> list[PairScores]:
     """Score the same in one pass by several fusions of what the scorer gives of each block.
 
     Args:
@@ -220,7 +220,7 @@ class _Gathered:
             for split in EVALUATED_SPLITS
         }
 
-    def scores(self) -> Scores:
+    def scores(self) -> PairScores:
         """Return what is kept of them."""
         bests = {
             (split, world): builder.best()
@@ -230,7 +230,7 @@ class _Gathered:
         ladders = {
             split: builder.ladder() for split, builder in self.open.items() if isinstance(builder, LadderBuilder)
         }
-        return Scores(bests, ladders, self._top.pairs)
+        return PairScores(bests, ladders, self._top.pairs)
 
 
 def _evaluator(world: World, split: str) -> Evaluator:

@@ -5,23 +5,18 @@ A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacke
 that somebody put there already is taken as it is, and checked all the same.
 """
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
-from recompose.tracks.gzsl.catalogue import ADAPTERS, Downloaded
+from recompose.tracks.catalogue import load_adapter
+from recompose.tracks.gzsl.catalogue import ADAPTERS, PublishedClasses
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 
 MARK = xlsa17.ATTRIBUTES_AND_SPLITS  # tells that a folder is whole
-
-
-def _adapter(recipe: Recipe) -> ModuleType:
-    return importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
 
 
 def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
@@ -30,8 +25,8 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     Raises:
         DataError, DownloadError: what is there or what came is not the data set.
     """
-    adapter = _adapter(recipe)
-    if not isinstance(section, Downloaded):
+    adapter = load_adapter(ADAPTERS, recipe.document)
+    if not isinstance(section, PublishedClasses):
         draw_once(adapter.draw, recipe, root)
     elif not (root / MARK).exists():
         words = section.word_vectors
@@ -50,7 +45,8 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     Raises:
         DataError: they are not the data set.
     """
-    adapter, document = _adapter(recipe), recipe.document
+    document = recipe.document
+    adapter = load_adapter(ADAPTERS, document)
     data: ClassData = adapter.read(root, document["images"]) if "images" in document else adapter.read(root)
     say(f"{recipe.name}: {len(data.paths)} images read; taking their digests", detail=True)
     data.write(folder)

@@ -78,7 +78,7 @@ def _version_5(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.nd
         order = _ORDERS.get(file.read(_HEADER)[124:])
         if order is None:
             raise ValueError("its header is another one")
-        reader = _Reader(order)
+        reader = _MatReader(order)
         while tag := file.read(_TAG):
             kind, length = reader.tag.unpack(tag)
             start = file.tell()
@@ -103,7 +103,7 @@ def _content(file: IO[bytes], tag: bytes, kind: int, length: int, most: int) -> 
     return memoryview(content)
 
 
-class _Reader:
+class _MatReader:
     """Reads elements in a byte order."""
 
     def __init__(self, order: str) -> None:

@@ -61,7 +61,7 @@ class DrawnClass:
 
 
 @dataclass(frozen=True)
-class World:
+class SyntheticClasses:
     """The classes of a seed, in the order of their labels, and how they are split."""
 
     classes: tuple[DrawnClass, ...]
@@ -127,7 +127,7 @@ def _names(rng: Random) -> list[str]:
     return [f"{index + 1:03d}.{genera[index // SPECIES].title()}_{word}" for index, word in enumerate(species)]
 
 
-def _world(rng: Random) -> World:
+def _world(rng: Random) -> SyntheticClasses:
     orders = {aspect: rng.sample(values, len(values)) for aspect, values in ASPECTS.items()}
     typical: list[Values] = []
     for _ in range(GENERA):
@@ -137,7 +137,7 @@ def _world(rng: Random) -> World:
     classes = tuple(
         DrawnClass(name, values, _strengths(values, rng)) for name, values in zip(_names(rng), typical, strict=True)
     )
-    return World(classes, *_split(rng))
+    return SyntheticClasses(classes, *_split(rng))
 
 
 def _split(rng: Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -151,7 +151,7 @@ def _split(rng: Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(sorted(unseen)), tuple(sorted(others[:VALIDATION]))
 
 
-def _teaches_all(world: World) -> bool:
+def _teaches_all(world: SyntheticClasses) -> bool:
     """Whether classes of training show every attribute."""
     training = [world.classes[index].typical for index in world.seen if index not in world.validation]
     return all(
@@ -161,7 +161,7 @@ def _teaches_all(world: World) -> bool:
     )
 
 
-def choose_world(seed: int) -> World:
+def choose_world(seed: int) -> SyntheticClasses:
     """The first world of a seed whose training shows every attribute."""
     rng = Random(f"classes/{seed}")
     while not _teaches_all(world := _world(rng)):
@@ -186,7 +186,7 @@ def _misleading(values: Values, drawn: DrawnClass, rival: DrawnClass, rng: Rando
     return mixed
 
 
-def shown(world: World, label: int, rng: Random) -> tuple[Values, bool]:
+def shown(world: SyntheticClasses, label: int, rng: Random) -> tuple[Values, bool]:
     """What an image of a class shows, and whether the image is hard: misled towards a seen relative, or incomplete."""
     drawn = world.classes[label]
     values = drawn.values(rng)
@@ -206,12 +206,12 @@ class DrawnImage:
     split: str
     number: int
 
-    def values(self, world: World, seed: int) -> tuple[Values, bool, Random]:
+    def values(self, world: SyntheticClasses, seed: int) -> tuple[Values, bool, Random]:
         rng = Random(f"image/{seed}/{self.split}/{self.number}")
         return *shown(world, self.label, rng), rng
 
 
-def plan_images(world: World, images: dict[str, int]) -> list[DrawnImage]:
+def plan_images(world: SyntheticClasses, images: dict[str, int]) -> list[DrawnImage]:
     """All images by class; every class of a split has as many as any other.
 
     Raises:
@@ -270,7 +270,9 @@ def _unit_columns(strengths: np.ndarray) -> np.ndarray:
     return strengths / np.array(lengths)
 
 
-def _write_annotations(root: Path, world: World, planned: list[DrawnImage], paths: list[str], hard: list[bool]) -> None:
+def _write_annotations(
+    root: Path, world: SyntheticClasses, planned: list[DrawnImage], paths: list[str], hard: list[bool]
+) -> None:
     strengths = np.array([drawn.signature() for drawn in world.classes]).T
     positions = {
         f"{split}_loc": _column(row + 1 for row, image in enumerate(planned) if image.split == split)
@@ -299,7 +301,7 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def _paths(world: World, planned: list[DrawnImage]) -> Iterator[str]:
+def _paths(world: SyntheticClasses, planned: list[DrawnImage]) -> Iterator[str]:
     for row, image in enumerate(planned):
         yield f"images/{world.classes[image.label].name}/{row + 1:05d}.png"
 

@@ -24,7 +24,7 @@ Fusion = Literal["probabilities", "logits"]
 
 
 @dataclass(frozen=True)
-class Scoring:
+class PathScoring:
     """How a score is made of what the paths predict.
 
     Args:
@@ -59,7 +59,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """A block of a world: its pairs [P, 2] and texts [P, E], and the texts of all states [S, E] and objects [O, E]."""
 
     index: Tensor
@@ -88,7 +88,7 @@ class Views:
     wholes: tuple[Tensor, ...] = ()
 
 
-class Prompts(nn.Module):
+class PathPrompts(nn.Module):
     """Three learned contexts, of pairs, states and objects, before learned vectors of states and objects that they
     share.
 
@@ -151,7 +151,7 @@ class ThreePath(PairMethod):
     ) -> None:
         super().__init__(backbone)
         soft = prompts == "soft"
-        self.prompts = Prompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
+        self.prompts = PathPrompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
         self.prompts.requires_grad_(soft)
         self.adapters = tuned(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
         self._heads = disentangler_layers, disentangler_dropout, disentangler_end, disentangler_start
@@ -163,22 +163,22 @@ class ThreePath(PairMethod):
         return Disentangler(self.backbone.width, layers, dropout, end=end, start=start)
 
     @property
-    def scoring(self) -> Scoring:
+    def scoring(self) -> PathScoring:
         """How scores are made of what the paths predict.
 
         Raises:
             ValueError: nobody has set it.
         """
-        scoring: Scoring | None = self._scoring
+        scoring: PathScoring | None = self._scoring
         if scoring is None:
             raise ValueError(f"{type(self).__name__} has no settings of scoring yet: give it some with scored_with")
         return scoring
 
-    def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> Scoring:
+    def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> PathScoring:
         """Return a fusion, and the weights of the parts of a score in the ``closed`` or the ``open`` world, or in
         both.
         """
-        return Scoring(fusion, weights)
+        return PathScoring(fusion, weights)
 
     def layers(self) -> list[list[int]]:
         """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
@@ -228,12 +228,12 @@ class ThreePath(PairMethod):
         layer_tokens = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
         return layer_tokens[layers[-1]][:, 0], layer_tokens
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
         """The texts of each block of pairs [pairs, 2], and of all states and objects."""
         states, objects = self.prompts.words()
         alone = self._encode("state", states), self._encode("object", objects)
         return [
-            Block(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, world)
+            TextBlock(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, world)
             for index in blocks
         ]
 
@@ -263,37 +263,37 @@ class ThreePath(PairMethod):
         losses = [cross_entropy(self.logits(path, images, texts[path]), labels[path]) for path in PATHS]
         return sum((weight * loss for weight, loss in zip(self.loss_weights, losses, strict=True)), torch.zeros(()))
 
-    def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+    def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
         """Logits [images, P] of each way to tell a pair as a whole: here by its text alone."""
         return (self.logits("pair", images, block.pairs),)
 
-    def precompute(self, images: Views, world: list[Block]) -> Views:
+    def precompute(self, images: Views, world: list[TextBlock]) -> Views:
         """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12)."""
         states = self.logits("state", images, world[0].states).softmax(dim=-1)
         objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
         images = replace(images, states=states, objects=objects)
         return replace(images, wholes=self.wholes(images, world[0])) if len(world) == 1 else images
 
-    def needs_totals(self, scoring: Scoring) -> bool:
+    def needs_totals(self, scoring: PathScoring) -> bool:
         """Whether the pair's probability is asked for."""
         return scoring.fusion == "probabilities"
 
-    def with_totals(self, images: Views, world: list[Block]) -> Views:
+    def with_totals(self, images: Views, world: list[TextBlock]) -> Views:
         """Adds what the probabilities of pairs are divided by (MSCI, Eq. 10)."""
         of_blocks = ([logits.logsumexp(dim=-1) for logits in self._wholes(images, block)] for block in world)
         totals = (torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
         return replace(images, totals=tuple(totals))
 
-    def _wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+    def _wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
         return images.wholes or self.wholes(images, block)
 
-    def parts(self, images: Views, block: Block) -> Parts:
+    def parts(self, images: Views, block: TextBlock) -> Parts:
         """Return what the paths make of surveyed images and a block's pairs."""
         assert images.states is not None and images.objects is not None
         apart = images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
         return Parts(block.world, apart, self._wholes(images, block), images.totals)
 
-    def fuse(self, parts: Parts, scoring: Scoring) -> Tensor:
+    def fuse(self, parts: Parts, scoring: PathScoring) -> Tensor:
         """Scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
 
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
@@ -308,6 +308,6 @@ class ThreePath(PairMethod):
             score = score + share * whole
         return score
 
-    def score(self, images: Views, block: Block) -> Tensor:
+    def score(self, images: Views, block: TextBlock) -> Tensor:
         """Scores [images, P] of surveyed images by the method's own settings."""
         return self.fuse(self.parts(images, block), self.scoring)
