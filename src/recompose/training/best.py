@@ -1,4 +1,4 @@
-"""What training had reached at its best."""
+"""The checkpoint of a training's best epoch."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ from recompose.training.loop import TrainingModule
 
 
 class BestEpoch(Callback):
-    """Keeps what training had reached where a metric of validation was highest; of equals the first."""
+    """A callback that writes the trained state of the epoch where a validation metric is highest; of equal ones the
+    first.
+    """
 
     def __init__(self, metric: str, path: Path) -> None:
         self._metric, self._path = metric, path
@@ -20,11 +22,11 @@ class BestEpoch(Callback):
 
     @property
     def state_key(self) -> str:
-        """The name of its state in a checkpoint: a training may keep its best by several metrics."""
+        """The callback's name in a checkpoint; a training may save its best epoch by several metrics."""
         return f"{type(self).__name__}.{self._metric}"
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: TrainingModule) -> None:  # type: ignore[override]
-        """Compare, and keep."""
+        """Write the trained state if the metric is higher than before."""
         value = float(trainer.callback_metrics[self._metric])
         if value > self._best:
             self._best = value
@@ -33,9 +35,9 @@ class BestEpoch(Callback):
                 write_atomically(self._path, lambda path: save_file(state, path))
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed training has to know."""
+        """Return the state that a resumed training needs."""
         return {"best": self._best}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the state of an interrupted training."""
         self._best = state_dict["best"]

@@ -1,6 +1,4 @@
-"""Compositional zero-shot learning: images of objects in states, told by pairs of which some were never shown in
-training.
-"""
+"""Compositional zero-shot learning: the recognition of state-object pairs, some of which training does not show."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -22,7 +20,7 @@ from recompose.tracks.track import Metric, Track
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
-WORDS = "glove"  # the name of word vectors among data
+WORDS = "glove"  # the name of the word vectors in the data folder
 SPLITS = ("val", "test")
 WORLDS = ("closed", "open", "feasible", "feasible-released")
 NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
@@ -35,7 +33,7 @@ METRICS = {
     "object": ACCURACY,
     "threshold": Metric("", 1, 3, better=0),
     **{f"groups/{bias}/{group}": OF_GROUP for bias in ("unbiased", "balanced") for group in GROUPS},
-}  # by what follows split and world in a name
+}  # by the part of a name after split and world
 BY_NAME = {f"{split}/{world}/{part}": about for split in SPLITS for world in WORLDS for part, about in METRICS.items()}
 TRAINING = "recompose.tracks.czsl.training"
 EVALUATION = "recompose.tracks.czsl.evaluation"
@@ -43,7 +41,7 @@ TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures
 
 
 class CZSL(Track):
-    """State-object pairs, told in a closed and in an open world."""
+    """State-object pairs, recognised in a closed and in an open world."""
 
     name = "czsl"
     form = FORM
@@ -94,7 +92,7 @@ class CZSL(Track):
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         if recipe.name == WORDS:
             archive = str(recipe.document["file"])
-            (folder / archive).unlink(missing_ok=True)  # of an attempt that was killed
+            (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
             (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
             return [archive]
         from recompose.tracks.czsl.data.acquire import write_index
@@ -113,7 +111,7 @@ class CZSL(Track):
         return [Picture(sample.path) for sample in PairData.read(index).samples]
 
     def together(self, evaluation: Recipe) -> str:
-        """Return the digest of what is left of an evaluation without its settings of scores and what it keeps."""
+        """Return the digest of an evaluation without its scoring settings and without the list of what it saves."""
         settings = dict(evaluation.document["settings"])
         if settings.pop("scoring", None) is None:
             return evaluation.digest
@@ -142,7 +140,7 @@ class CZSL(Track):
 
 @dataclass(frozen=True)
 class PairRuns(Runs):
-    """Makes the recipes of runs and evaluations."""
+    """A planner of runs and evaluations."""
 
     section: Czsl
     choice: CzslChoice
@@ -184,7 +182,7 @@ class PairRuns(Runs):
         return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
 
     def _feasibility(self) -> tuple[dict[str, Any], dict[str, Recipe]]:
-        """How the feasibility of pairs is taken, and the word vectors where it takes them."""
+        """Return the settings of feasibility, and the recipe of the word vectors if it needs them."""
         feasibility = self.section.feasibility
         if feasibility.vectors == "backbone":
             return {"vectors": "backbone", "prompt": feasibility.prompt}, {}

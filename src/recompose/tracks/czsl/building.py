@@ -1,8 +1,7 @@
-"""How a method is built: what a run and an evaluation of it have in common. Torch is imported by those that need it,
-when they do.
+"""Methods and their inputs, for runs and evaluations. Functions import torch only if they need it.
 
-What runs and evaluations of one process share is read once: the index, the memory-mapped features and the pristine
-backbone, of which each method gets a copy of its own, so that one that changes its towers leaves nothing behind.
+A process reads shared inputs once: the index, the memory-mapped features and the pristine backbone. Each method gets
+its own copy of the backbone, so that changes of its towers affect no other method.
 """
 
 import copy
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class PreparedMethod(NamedTuple):
-    """A method as it is before training, and what it is trained and evaluated on.
+    """A method before training, its data set, and its inputs.
 
-    ``inputs`` are what it sees of all images, memory-mapped: embeddings [images, E], or bytes [images, 3, height,
-    width].
+    ``inputs`` are the method's inputs for all images, memory-mapped: embeddings [images, E], or bytes [images, 3,
+    height, width].
     """
 
     method: "PairMethod"
@@ -34,8 +33,8 @@ class PreparedMethod(NamedTuple):
     inputs: "ShardedArray"
 
 
-def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
-    """Build the method that a document names, from its own settings and seed, on verified folders.
+def prepare_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
+    """Build the method that a document names, with its settings and seed, from verified folders.
 
     Args:
         document: ``class``, ``settings`` and ``seed``.
@@ -59,10 +58,10 @@ def build_method(
     *,
     seed: int,
 ) -> "PairMethod":
-    """A method before training: its own settings, and what it may know of the data set.
+    """Return a method before training, prepared with its settings and its prior knowledge of the data set.
 
     Args:
-        embeddings: [images, E], as the frozen tower gives them.
+        embeddings: [images, E], of the frozen tower.
     """
     import pytorch_lightning as pl
     import torch
@@ -79,13 +78,13 @@ def build_method(
 
 @lru_cache(maxsize=4)
 def read_index(folder: Path) -> PairData:
-    """A data set's index."""
+    """Return a data set's index."""
     return PairData.read(folder)
 
 
 @lru_cache(maxsize=4)
 def read_embeddings(folder: Path) -> "ShardedArray":
-    """The embeddings [images, E] of all images, memory-mapped, given in 32 bits."""
+    """Return the embeddings [images, E] of all images, memory-mapped, in 32 bits."""
     from recompose.backbones.features import read_features
 
     return read_features(folder)
@@ -93,14 +92,14 @@ def read_embeddings(folder: Path) -> "ShardedArray":
 
 @lru_cache(maxsize=4)
 def read_images(folder: Path) -> "ShardedArray":
-    """The images of a data set as bytes [images, 3, height, width], memory-mapped."""
+    """Return the images of a data set as bytes [images, 3, height, width], memory-mapped."""
     from recompose.backbones.pixels import read_pixels
 
     return read_pixels(folder)
 
 
 def backbone_copy(folder: Path) -> "Backbone":
-    """A backbone that nobody else holds, as it was pretrained."""
+    """Return a new copy of a backbone, as it was pretrained."""
     return copy.deepcopy(_pristine_backbone(folder))
 
 

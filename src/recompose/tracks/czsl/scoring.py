@@ -1,6 +1,4 @@
-"""How a method on a backbone scores: brought to a run's checkpoint, block by block, and which unseen pairs are
-feasible.
-"""
+"""The scores of a method on a backbone, block by block, and the feasibility of unseen pairs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -25,21 +23,21 @@ from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Sc
 
 
 def restore_run(method: PairMethod, run: Path) -> None:
-    """Bring a method to the checkpoint that a run left in its folder."""
+    """Load the checkpoint that a run left in its folder into a method."""
     restore(method, run / CHECKPOINT)
 
 
 def restore(method: PairMethod, checkpoint: Path) -> None:
-    """Bring a method to where a checkpoint left one like it.
+    """Load a checkpoint into a method.
 
     Raises:
         ValueError: the checkpoint is of another method, or of other settings.
     """
-    prefix = "method."  # beside it stands what else is trained with, such as augmentation
+    prefix = "method."  # beside the method are other modules of the training, such as augmentation
     tensors = load_file(checkpoint).items()
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors if name.startswith(prefix)}
-    own = method.state_dict()
-    resized = {name for name, tensor in state.items() if name in own and own[name].shape != tensor.shape}
+    current = method.state_dict()
+    resized = {name for name, tensor in state.items() if name in current and current[name].shape != tensor.shape}
     if resized:
         raise ValueError(f"{checkpoint} is of other settings: {', '.join(sorted(resized))} have other sizes")
     loaded = method.load_state_dict(state, strict=False)
@@ -50,8 +48,8 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
 
 
 def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:
-    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, by its own settings of scores: texts are
-    encoded once for each world, and images once for all.
+    """Return the method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, with its own scoring settings. Texts
+    are encoded once for each world, and images once for all.
     """
     return _scorer(method, data, inputs, device, method.scores_of)
 
@@ -64,18 +62,18 @@ def parts_of(
     scorings: Sequence[Any],
     own: Callable[..., AbstractContextManager[object]] = nullcontext,
 ) -> Scorer:
-    """The same, of what scores are made of that ``fusions`` makes by each of some settings.
+    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings.
 
     Args:
-        scorings: these settings.
-        own: a context for what is done for the settings at some places alone.
+        scorings: the settings.
+        own: a context for the work that serves only the settings at some positions.
     """
-    wanting = [place for place, scoring in enumerate(scorings) if method.needs_totals(scoring)]
+    with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
 
     def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
         surveyed = method.precompute(images, blocks)
-        if wanting:
-            with own(*wanting):
+        if with_totals:
+            with own(*with_totals):
                 surveyed = method.with_totals(surveyed, blocks)
         return (method.parts(surveyed, block) for block in blocks)
 
@@ -83,7 +81,7 @@ def parts_of(
 
 
 def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
-    """What makes scores of parts, by each of some settings."""
+    """Return the functions that combine parts into scores, one for each of some settings."""
     return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
 
 
@@ -94,7 +92,7 @@ def _scorer(
     device: torch.device,
     of_blocks: Callable[[Any, list[Any]], Iterator[Any]],
 ) -> Scorer:
-    """A scorer by what is made of encoded images in the blocks of a world."""
+    """Return a scorer, from a function of encoded images and the blocks of a world."""
     method.eval().to(device)
 
     @torch.no_grad()
@@ -121,7 +119,7 @@ def _scorer(
 def write_embeddings(
     method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device, path: Path
 ) -> None:
-    """Write what figures show of a method: of test images, and of the closed world's pairs, as safetensors."""
+    """Write the vectors that figures show: of test images, and of the closed world's pairs, as safetensors."""
     method.eval().to(device)
     pairs = torch.from_numpy(data.indices(data.pairs)).to(device)
     rows = data.rows("test")
@@ -136,8 +134,8 @@ def write_embeddings(
 def read_feasibility(
     section: Mapping[str, Any] | None, needs: Mapping[str, Path], device: torch.device
 ) -> np.ndarray | None:
-    """The feasibility [states, objects] of every pair as an evaluation's document asks for it; None where it does
-    not.
+    """Return the feasibility [states, objects] of every pair by an evaluation's document, or None without such
+    settings.
     """
     if section is None:
         return None
@@ -158,17 +156,17 @@ def _feasibility_by_glove(index: Path, words: Path) -> np.ndarray:
 
 
 def feasibility_by_text(data: PairData, backbone: Backbone, prompt: str, device: torch.device) -> np.ndarray:
-    """The feasibility [states, objects] of every pair, by the backbone's texts of its state and of its object."""
+    """Return the feasibility [states, objects] of every pair, by the backbone's texts of its state and its object."""
     backbone = backbone.to(device)
     states, objects = (text_vectors(backbone, names, prompt) for names in (data.states, data.objects))
     return feasibility(states, objects, data.seen_matrix)
 
 
 def feasibility_by_glove(data: PairData, archive: Path) -> np.ndarray:
-    """The feasibility [states, objects] of every pair, by GloVe's vectors of its words, as in the released code.
+    """Return the feasibility [states, objects] of every pair, by GloVe's vectors of its words, as in the released code.
 
     Raises:
-        WordVectorsError: the file is not GloVe, or knows no word of a name.
+        WordVectorsError: the file is not GloVe, or has no word of a name.
     """
     vectors = read_glove(archive, [*data.states, *data.objects])
     return feasibility(vectors[: len(data.states)], vectors[len(data.states) :], data.seen_matrix)

@@ -1,4 +1,4 @@
-"""The measured cells of tables that only this track has."""
+"""The measured cells of the tables that only this track has."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ SEEN = GROUPS[:-1]
 
 
 def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """How many images of training and test show pairs of each group."""
+    """Return how many training and test images show pairs of each group."""
     for benchmark in results.benchmarks(paper.track):
         data = results.data(paper.track, benchmark)
         pairs = read_pairs(results, data)
@@ -36,15 +36,15 @@ def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 
 
 def group_counts(data: PairData, split: str) -> dict[str, int]:
-    """How many images of a split show pairs of each group."""
+    """Return how many images of a split show pairs of each group."""
     world = World.closed(data)
     groups = frequency_groups(world.shown, world.seen)[data.targets(split, world.pairs)]
     return {name: int((groups == index).sum()) for index, name in enumerate(GROUPS)}
 
 
 def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over
-    seeds that both have; none where one of them alone is asked for.
+    """Yield accuracies by how often training showed a pair, of a method without and with a component, and the gain over
+    the seeds that both have.
     """
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.rows.items()
@@ -73,14 +73,14 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 
 
 def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
-    """Whether a variant is asked for on other data sets alone: those that it declares."""
+    """Return whether a variant is evaluated only on other data sets: those that it declares."""
     on = [name for name in results.benchmarks(paper.track) if results.planned(paper.track, method, name)]
     return bool(on) and benchmark not in on
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
     of_each = [results.planned(paper.track, method, benchmark) for method in methods]
-    of_both = in_shared_worlds(of_each)  # a profile may ask for more replicates of one of them
+    of_both = in_shared_worlds(of_each)  # a profile may have more replicates of one of them
     planned = [each for of_method in of_both for each in of_method]
     by_seed: list[dict[int, Recipe]] = [
         {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}

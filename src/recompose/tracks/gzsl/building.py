@@ -22,25 +22,25 @@ BLOCK = 128  # images of one pass
 
 @lru_cache(maxsize=4)
 def class_data(folder: Path) -> ClassData:
-    """A data set's index."""
+    """Return a data set's index."""
     return ClassData.read(folder)
 
 
 @lru_cache(maxsize=4)
 def grids_of(folder: Path) -> ShardedArray:
-    """The grids of all images [images, regions, channels], memory-mapped."""
+    """Return the grids of all images [images, regions, channels], memory-mapped."""
     return read_grids(folder)
 
 
 def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Positions of images [images], as many at a time as go through a method in one pass."""
+    """Return positions of images [images], as many at a time as go through a method in one pass."""
     return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
 
 
 def build_method(
     document: Mapping[str, Any], data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
 ) -> GridMethod:
-    """A method before training, that tells some of a data set's classes apart.
+    """Return a method before training, that tells some of a data set's classes apart.
 
     Args:
         document: ``class``, ``settings`` and ``seed``.

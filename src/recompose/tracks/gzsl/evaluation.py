@@ -128,7 +128,7 @@ def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | ShardedA
 
 
 def _validation_uncertainty(run: Path) -> dict[str, float]:
-    """The mean uncertainty of the images that chose an epoch, after the first and after the last one."""
+    """Return the mean uncertainty of the images that chose an epoch, after the first and after the last one."""
     if not (run / UNCERTAINTY).exists():
         return {}
     means = load_file(run / UNCERTAINTY)["uncertainty"].mean(dim=1)

@@ -14,8 +14,8 @@ from recompose.tracks.gzsl.losses import checked_targets
 
 
 def expected_cross_entropy(alpha: Tensor, targets: Tensor) -> Tensor:
-    """The cross-entropy [images] that is expected under a Dirichlet distribution (Eq. 11): psi(S) - psi(alpha) of the
-    true class.
+    """Return the cross-entropy [images] that is expected under a Dirichlet distribution (Eq. 11): psi(S) - psi(alpha)
+    of the true class.
 
     Args:
         alpha: [images, classes], above 0.
@@ -33,7 +33,7 @@ def expected_cross_entropy(alpha: Tensor, targets: Tensor) -> Tensor:
 
 
 def dirichlet_kl(alpha: Tensor) -> Tensor:
-    """The Kullback-Leibler divergence [images] of a Dirichlet distribution from the uniform one.
+    """Return the Kullback-Leibler divergence [images] of a Dirichlet distribution from the uniform one.
 
     Args:
         alpha: [images, classes], above 0; as one of them goes to 0 it grows without bound.
@@ -73,8 +73,8 @@ def kl_to_uniform(alpha: Tensor, targets: Tensor) -> Tensor:
 
 
 def annealed(alpha: Tensor, targets: Tensor, epoch: int, annealing: int = 50) -> Tensor:
-    """The loss [images] of one Dirichlet distribution (Eq. 13): the expected cross-entropy, and the divergence by a
-    weight that grows to 1 over the first epochs, min(1, epoch / annealing).
+    """Return the loss [images] of one Dirichlet distribution (Eq. 13): the expected cross-entropy, and the divergence
+    by a weight that grows to 1 over the first epochs, min(1, epoch / annealing).
 
     Args:
         alpha: [images, classes], above 0.
@@ -96,7 +96,7 @@ def annealed(alpha: Tensor, targets: Tensor, epoch: int, annealing: int = 50) ->
 
 
 def uncertainty(evidence: Tensor) -> Tensor:
-    """The uncertainty u = K / S [images], from above 0 to 1, of evidence [images, classes].
+    """Return the uncertainty u = K / S [images], from above 0 to 1, of evidence [images, classes].
 
     Raises:
         ValueError: evidence is no matrix, or negative.
@@ -110,7 +110,7 @@ def uncertainty(evidence: Tensor) -> Tensor:
 
 
 def conflict(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
-    """The conflict [images] of two views, from 0 to 1 (Eqs. 8 to 10): half the sum of the differences of their
+    """Return the conflict [images] of two views, from 0 to 1 (Eqs. 8 to 10): half the sum of the differences of their
     probabilities, times the certainty that both have, (1 - u^A)(1 - u^B).
 
     Args:
@@ -129,8 +129,8 @@ def conflict(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
 
 
 def fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
-    """The evidence [images, classes] of two views together: its opinion has the beliefs
-    (b^A u^B + b^B u^A) / (u^A + u^B) and the uncertainty 2 u^A u^B / (u^A + u^B) (above Eq. 8).
+    """Return the evidence [images, classes] of two views together: its opinion has the beliefs (b^A u^B + b^B u^A) /
+    (u^A + u^B) and the uncertainty 2 u^A u^B / (u^A + u^B) (above Eq. 8).
 
     With b = e / S and u = K / S these are (e^A + e^B) / (S^A + S^B) and 2 K / (S^A + S^B), whose strength K / u is the
     mean of both, and whose evidence is, too: so that is how it is computed. A view with more evidence counts for more.
@@ -160,8 +160,8 @@ def evidential_loss(
     annealing: int = 50,
     average: bool = True,
 ) -> Tensor:
-    """The loss [images] of two views (Eq. 15): the annealed losses of both and of their fusion, and gamma times the
-    consistency loss of Eq. 14, which for two views is twice their conflict.
+    """Return the loss [images] of two views (Eq. 15): the annealed losses of both and of their fusion, and gamma times
+    the consistency loss of Eq. 14, which for two views is twice their conflict.
 
     Args:
         evidence_a: [images, classes], not negative.
@@ -228,19 +228,19 @@ def _fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
 
 
 def _weight(epoch: int, annealing: int) -> float:
-    """The weight of the divergence at an epoch."""
+    """Return the weight of the divergence at an epoch."""
     if epoch < 0 or annealing <= 0:
         raise ValueError(f"the epoch is {epoch} and annealing {annealing}: they are 0 and 1 at least")
     return min(1.0, epoch / annealing)
 
 
 def _wide(values: Tensor) -> Tensor:
-    """Values in single precision at least."""
+    """Return values in single precision at least."""
     return values if values.dtype == torch.float64 else values.float()
 
 
 def _checked(alpha: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Parameters in single precision at least, and targets as int64."""
+    """Return parameters in single precision at least, and targets as int64."""
     _check_positive(alpha)
     return _wide(alpha), checked_targets(targets, alpha)
 

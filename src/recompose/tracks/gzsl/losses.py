@@ -20,7 +20,7 @@ Distance = Literal["released", "mean", "sum"]
 
 
 def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = "all") -> Tensor:
-    """The cross-entropy of the softmax over classes.
+    """Return the cross-entropy of the softmax over classes.
 
     Args:
         scores: [images, classes], without a bias.
@@ -68,7 +68,7 @@ def calibration_mask(seen: Tensor, mask: Mask = "signed") -> Tensor:
 
 
 def self_calibration(scores: Tensor, seen: Tensor, mask: Mask = "signed", form: Calibration = "transzero") -> Tensor:
-    """The loss that keeps the probability of unseen classes up while seen ones alone are trained.
+    """Return the loss that keeps the probability of unseen classes up while seen ones alone are trained.
 
     With p_ic, the softmax over all classes of a score plus its mask, N images and the unseen classes U:
 
@@ -103,7 +103,7 @@ def self_calibration(scores: Tensor, seen: Tensor, mask: Mask = "signed", form: 
 
 
 def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05, threshold: float = 0.0) -> Tensor:
-    """The contrast of images in a batch, VICL (CREST, Eqs. 3 and 4): -log of the share of its positive among the
+    """Return the contrast of images in a batch, VICL (CREST, Eqs. 3 and 4): -log of the share of its positive among the
     exponentials of cosine similarities over temperature, of an image's positive and of its negatives.
 
     The positive is the most similar other image of the same class where its similarity reaches the threshold (an
@@ -150,8 +150,8 @@ def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05
 
 
 def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]:
-    """The most and the second most similar pattern of each query, by the dot product that also attends (CREST, Eq. 5;
-    released with MegaCRN at 5158190): p and n of Eqs. 6 and 7.
+    """Return the most and the second most similar pattern of each query, by the dot product that also attends (CREST,
+    Eq. 5; released with MegaCRN at 5158190): p and n of Eqs. 6 and 7.
 
     The losses of MegaCRN move queries alone: ``triplet`` and ``compactness`` are given these patterns detached.
 
@@ -235,7 +235,7 @@ def compactness(queries: Tensor, positive: Tensor, distance: Distance = "release
 
 
 def checked_targets(targets: Tensor, scores: Tensor) -> Tensor:
-    """Targets [images] as int64, made sure to be columns of scores [images, classes].
+    """Return targets [images] as int64, made sure to be columns of scores [images, classes].
 
     Raises:
         ValueError: shapes do not fit, or a target is no class; the message names the first such image.

@@ -29,7 +29,7 @@ NUMBERS = ("unseen", "seen", "harmonic_mean")
 
 
 def measured(data: ClassData, scores: ClassScores) -> dict[str, float]:
-    """Every metric of an evaluation, by its flat name."""
+    """Return every metric of an evaluation, by its flat name."""
     return {name: value for name, value in _metrics(data, scores) if math.isfinite(value)}
 
 
@@ -53,13 +53,13 @@ def _metrics(data: ClassData, scores: ClassScores) -> Iterator[tuple[str, float]
 
 
 def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray) -> Iterator[tuple[str, float]]:
-    """The mean uncertainty of groups of images: [images], whether their class is seen, whether they are hard."""
+    """Yield the mean uncertainty of groups of images: [images], whether their class is seen, whether they are hard."""
     groups = {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}
     yield from ((f"{place}/{name}", float(uncertainty[rows].mean())) for name, rows in groups.items() if rows.any())
 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
-    """Every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
+    """Return every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
     return measured(_classes(index), ClassScores.read(evaluation))
 
 

@@ -33,7 +33,7 @@ class ClassReport:
 
 
 def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> ClassReport:
-    """Accuracies of unseen and of seen classes, their harmonic mean, and that among unseen classes alone.
+    """Return accuracies of unseen and of seen classes, their harmonic mean, and that among unseen classes alone.
 
     Args:
         scores: [images, classes], floating point, higher is likelier, without a bias.
@@ -50,7 +50,7 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Clas
         >>> scores = np.array([[3.0, 1.0, 0.0], [1.0, 3.0, 2.0], [2.0, 1.0, 1.5]])
         >>> seen = np.array([True, False, False])
         >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen)
-        Report(unseen=0.5, seen=1.0, harmonic_mean=0.6666666666666666, accuracy=1.0)
+        ClassReport(unseen=0.5, seen=1.0, harmonic_mean=0.6666666666666666, accuracy=1.0)
         >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen, bias=1.0).unseen
         1.0
     """
@@ -69,7 +69,7 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Clas
 
 
 def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> SeenUnseenCurve:
-    """Seen and unseen accuracy at every bias: below, between and above all biases at which a prediction changes.
+    """Return seen and unseen accuracy at every bias: below, between and above all biases at which a prediction changes.
 
     An image's prediction changes once as the bias grows, from its best seen to its best unseen class, where the bias
     is the difference of their scores. With n images and c classes of images this takes n log n + c n steps.
@@ -101,8 +101,8 @@ def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> SeenUnseenCurve:
 
 
 def best_bias(scores: Any, targets: Any, seen: Any) -> float:
-    """The bias with the best harmonic mean: the middle of the interval over which seen and unseen accuracy stay as they
-    are there, so that no tie decides.
+    """Return the bias with the best harmonic mean: the middle of the interval over which seen and unseen accuracy stay
+    as they are there, so that no tie decides.
 
     Of several such intervals it is the widest one, and of equally wide ones the lowest. Where every harmonic mean is 0
     it is 0.
@@ -141,7 +141,7 @@ class _Problem(NamedTuple):
 
 
 def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
-    """All as NumPy arrays.
+    """Return all as NumPy arrays.
 
     Raises:
         ValueError: they do not fit; the message names the first image at fault.
@@ -169,7 +169,7 @@ def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
 
 
 def _to_host(array: Any) -> np.ndarray:
-    """A NumPy array of a tensor on any device, or of anything like an array."""
+    """Return a NumPy array of a tensor on any device, or of anything like an array."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         array = array.double() if array.is_floating_point() else array  # NumPy knows no bfloat16
@@ -177,8 +177,8 @@ def _to_host(array: Any) -> np.ndarray:
 
 
 def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Each image's best score among seen (or unseen) classes and the first class that has it; -inf and -1 where there
-    is no such class.
+    """Return each image's best score among seen (or unseen) classes and the first class that has it; -inf and -1 where
+    there is no such class.
     """
     classes = np.flatnonzero(problem.seen == kind)
     if not len(classes):
@@ -188,7 +188,7 @@ def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_over_classes(problem: _Problem, right: np.ndarray, kind: bool) -> float:
-    """The mean over seen (or unseen) classes of the share of their images that are right [images]."""
+    """Return the mean over seen (or unseen) classes of the share of their images that are right [images]."""
     images = np.bincount(problem.targets, minlength=len(problem.seen))
     counted = (images > 0) & (problem.seen == kind)
     hits = np.bincount(problem.targets, weights=right, minlength=len(problem.seen))
@@ -196,7 +196,7 @@ def _mean_over_classes(problem: _Problem, right: np.ndarray, kind: bool) -> floa
 
 
 def _accuracies(problem: _Problem, right: np.ndarray, switch: np.ndarray, biases: np.ndarray, kind: bool) -> np.ndarray:
-    """The mean accuracy [points] of seen (or of unseen) classes right above each bias.
+    """Return the mean accuracy [points] of seen (or of unseen) classes right above each bias.
 
     Args:
         problem: scores, targets and which classes are seen.

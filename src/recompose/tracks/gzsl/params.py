@@ -39,7 +39,7 @@ class GzslChoice(TrackChoice):
     methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
 
     def problems(self, section: Gzsl, backbones: Collection[str]) -> Iterator[Problem]:
-        """Names of things that do not exist."""
+        """Yield names of things that do not exist."""
         yield from self.unknown(section)
         yield from unknown_name(("backbone",), self.backbone, backbones)
 

@@ -22,11 +22,11 @@ def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarra
 
 
 def read_uncertainty(results: Results, run: Recipe) -> np.ndarray:
-    """The uncertainty [epochs, images] of the images that chose an epoch."""
+    """Return the uncertainty [epochs, images] of the images that chose an epoch."""
     uncertainty: np.ndarray = load_file(results.file(run, UNCERTAINTY))["uncertainty"]
     return uncertainty
 
 
 def read_classes(results: Results, data: Recipe) -> ClassData:
-    """The index of a data set."""
+    """Return the index of a data set."""
     return ClassData.read(results.folder(data))

@@ -33,8 +33,8 @@ def counts_of(recipe: Recipe) -> Counts:
 
 
 def invented_index(counts: Counts, images: int) -> ClassData:
-    """Invented classes, first the seen ones, of which those of validation are the last; images of some of them, in the
-    data set's proportion of classes of validation.
+    """Return invented classes, first the seen ones, of which those of validation are the last; images of some of them,
+    in the data set's proportion of classes of validation.
     """
     rng = np.random.default_rng(0)
     seen, classes = counts.seen_classes, counts.seen_classes + counts.unseen_classes
@@ -58,7 +58,7 @@ def invented_index(counts: Counts, images: int) -> ClassData:
 
 
 def _shown(counts: Counts, images: int) -> np.ndarray:
-    """Labels of images to train on [images], of so few classes that each has some."""
+    """Return labels of images to train on [images], of so few classes that each has some."""
     shown = min(counts.seen_classes, max(2, images // OF_A_CLASS))
     validation = min(counts.validation_classes, max(1, round(shown * counts.validation_classes / counts.seen_classes)))
     training = shown - validation

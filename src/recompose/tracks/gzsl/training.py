@@ -75,7 +75,7 @@ class ClassTraining(TrainingModule):
         self._shown = 0
 
     def training_step(self, batch: list[Tensor], number: int) -> Tensor:
-        """The method's loss on grids, and labels [batch], indices among the stage's classes."""
+        """Return the method's loss on grids, and labels [batch], indices among the stage's classes."""
         grids, targets = batch
         parts = self.method.loss(grids.float(), targets, self.current_epoch)
         self._shown += len(grids)
@@ -123,7 +123,7 @@ class ClassTraining(TrainingModule):
         self.uncertainties = checkpoint["validated"]["uncertainties"]
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """The optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
+        """Return the optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         return optimizer_of(trained, **self._rates)
 

@@ -15,7 +15,7 @@ class Chance:
         self._seed = seed
 
     def scorer(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[np.ndarray]]:
-        """A function from the rows of images [images] to scores [images, pairs] of each block."""
+        """Return a function from the rows of images [images] to scores [images, pairs] of each block."""
         return lambda rows: (self._draw(rows, block) for block in blocks)
 
     def _draw(self, rows: np.ndarray, pairs: list[Pair]) -> np.ndarray:

@@ -31,14 +31,14 @@ class AttentionBlock(nn.Module):
         self.feed_forward = FeedForward(width, dropout)
 
     def forward(self, x: Tensor, other: Tensor | None = None) -> Tensor:
-        """Tokens [n, tokens, width] after attention to themselves, or to the other [n, tokens, width]."""
+        """Return tokens [n, tokens, width] after attention to themselves, or to the other [n, tokens, width]."""
         query = self.norm(x)
         seen = query if other is None or self.norm_other is None else self.norm_other(other)
         x = x + self.attention(query, seen, seen, need_weights=False)[0]
         return x + self.feed_forward(x)
 
     def one(self, x: Tensor, place: int) -> Tensor:
-        """A single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be
+        """Return a single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be
         computed.
         """
         seen = self.norm(x)
@@ -48,7 +48,7 @@ class AttentionBlock(nn.Module):
 
 
 def _in_32_bits(like: Tensor) -> torch.autocast:
-    """A context without mixed precision: sums over many texts, and logits that differ by little."""
+    """Return a context without mixed precision: sums over many texts, and logits that differ by little."""
     return torch.autocast(like.device.type, enabled=False)
 
 
@@ -136,13 +136,13 @@ class DFSP(PairMethod):
             self.composed = nn.Linear(text, text)
 
     def encode_images(self, inputs: Tensor) -> DfspImages:
-        """Embeddings and tokens of images as bytes [images, 3, height, width], of the frozen tower."""
+        """Return embeddings and tokens of images as bytes [images, 3, height, width], of the frozen tower."""
         with torch.no_grad():
             (tokens,) = self.backbone.image_tokens(self.backbone.from_bytes(inputs), [self.backbone.depth - 1])
             return DfspImages(self.backbone.project_image(tokens[:, 0]), tokens)
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[DfspBlock]:
-        """The texts of each block of pairs [pairs, 2], decomposed over all of them."""
+        """Return the texts of each block of pairs [pairs, 2], decomposed over all of them."""
         words = self.dropout(self.words)
         encoded = []
         sums, counts = torch.zeros((), device=self.words.device), torch.zeros((), device=self.words.device)
@@ -170,7 +170,7 @@ class DFSP(PairMethod):
         return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
 
     def precompute(self, images: DfspImages, world: list[DfspBlock]) -> DfspImages:
-        """Fuses images with the texts of a world, and its states and objects with images."""
+        """Return fuses images with the texts of a world, and its states and objects with images."""
         decomposed, tokens = world[0].decomposed, images.tokens
         primitives = None
         if self.fusion != "t2i":
@@ -182,14 +182,14 @@ class DFSP(PairMethod):
         return replace(images, fused=(1 - self.share) * images.plain + self.share * fused, primitives=primitives)
 
     def _summary(self, decomposed: Tensor) -> Tensor:
-        """The decomposed texts as if they were an image's tokens [1 + patches, W]."""
+        """Return the decomposed texts as if they were an image's tokens [1 + patches, W]."""
         widen, fold = self.text_to_image
         rows = widen(decomposed).transpose(0, 1).flatten(0, 1)
         return self.fusion_dropout(fold(rows.T).T)
 
     def _cross_attend(self, tokens: Tensor, decomposed: Tensor) -> Tensor:
-        """States and objects [images, S + O, D], at the end of text, after cross-attention of their texts to each
-        image.
+        """Return states and objects [images, S + O, D], at the end of text, after cross-attention of their texts to
+        each image.
         """
         narrow, unfold = self.image_to_text
         given = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
@@ -199,7 +199,7 @@ class DFSP(PairMethod):
         return texts.unflatten(0, (len(tokens), self._names))
 
     def score(self, images: DfspImages, block: DfspBlock) -> Tensor:
-        """Scores [images, P] of surveyed images: cosines after fusion, times CLIP's factor."""
+        """Return scores [images, P] of surveyed images: cosines after fusion, times CLIP's factor."""
         assert images.fused is not None
         if block.fused is not None:
             return self._logits(images.fused, self._mixed(block.plain, block.fused))
@@ -212,7 +212,7 @@ class DFSP(PairMethod):
         )
 
     def _composed(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
-        """Texts [images, P, E], of products of their states and objects as each image has them."""
+        """Return texts [images, P, E], of products of their states and objects as each image has them."""
         assert images.primitives is not None
         products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]
         return self._mixed(plain, self.backbone.project_text(self.composed(products)))
@@ -225,7 +225,7 @@ class DFSP(PairMethod):
         return cosine_logits(self.backbone.logit_scale, images, texts)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
+        """Return the cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
         world = self.encode_world([pairs], "closed")
         images = self.precompute(self.encode_images(inputs), world)
         plain = self._logits(images.plain, world[0].plain)

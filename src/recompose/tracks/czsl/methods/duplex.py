@@ -113,16 +113,16 @@ class Duplex(ThreePath):
         return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in encoded]
 
     def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
-        """Logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
+        """Return logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
         assert isinstance(block, PrototypeBlock)
         return *super().wholes(images, block), self.by_prototype(images, block.prototypes)
 
     def by_prototype(self, images: Views, prototypes: Tensor) -> Tensor:
-        """Logits [images, P] by cosines with prototypes [P, E]."""
+        """Return logits [images, P] by cosines with prototypes [P, E]."""
         return cosine_logits(self.backbone.logit_scale, images.pair, prototypes)
 
     def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
-        """z c, and what states and objects send into compositions of features (Eq. 11)."""
+        """Return z c, and what states and objects send into compositions of features (Eq. 11)."""
         images = self.encode_images(inputs)
         return {
             "images": normalize(images.pair, dim=-1),
@@ -131,12 +131,12 @@ class Duplex(ThreePath):
         }
 
     def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
-        """Semantic and visual prototypes."""
+        """Return semantic and visual prototypes."""
         (block,) = super().encode_world([pairs], "closed")
         return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.of(pairs), dim=-1)}
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """Eq. 20, weighted.
+        """Return eq. 20, weighted.
 
         In training the codebook is refined before images are compared with it, and keeps what it learned.
         """
@@ -171,8 +171,8 @@ class Duplex(ThreePath):
 
     @torch.no_grad()
     def _refined_as_in_evaluation(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Candidates [C, 2] and their prototypes [C, E] from features of a batch with nothing dropped and running
-        statistics.
+        """Return candidates [C, 2] and their prototypes [C, E] from features of a batch with nothing dropped and
+        running statistics.
         """
         self.eval()
         images = self.encode_images(inputs)
@@ -185,8 +185,8 @@ class Duplex(ThreePath):
     def refined(
         self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-        """The prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of them is
-        to be written back: of the whole batch, of which each device has a part.
+        """Return the prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of
+        them is to be written back: of the whole batch, of which each device has a part.
 
         Args:
             images: what the paths know of this device's part.
@@ -216,7 +216,7 @@ class Duplex(ThreePath):
         return refined, (pairs, updated.detach())
 
     def _couples(self, states: Factors, objects: Factors) -> Compose:
-        """phi of Eq. 11, for couples of images; each image's features are projected once."""
+        """Return phi of Eq. 11, for couples of images; each image's features are projected once."""
         of_state, of_object = self.from_state(states.features), self.from_object(objects.features)
         return lambda first, second: normalize((of_state[first] + of_object[second]).relu().float(), dim=-1)
 

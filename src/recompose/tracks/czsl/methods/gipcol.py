@@ -55,7 +55,7 @@ class GIPCOL(TextMethod):
         self.pairs = prior.pairs
 
     def _mean_of_neighbours(self) -> Tensor:
-        """The sparse matrix [nodes, nodes] that takes the mean over each node's neighbours; states first, then
+        """Return the sparse matrix [nodes, nodes] that takes the mean over each node's neighbours; states first, then
         objects, then pairs.
         """
         states, objects = self.pairs[:, 0], self.pairs[:, 1] + self._states
@@ -69,7 +69,7 @@ class GIPCOL(TextMethod):
         return torch.sparse_coo_tensor(torch.stack([into, out]), weights, shape, check_invariants=True)
 
     def vectors(self) -> Tensor:
-        """The vectors [states + objects, D] of words that come out of the graph."""
+        """Return the vectors [states + objects, D] of words that come out of the graph."""
         first, second = self.convolutions
         composed = (self.words[self.pairs[:, 0]] + self.words[self.pairs[:, 1] + self._states]) / 2
         with torch.autocast(self.words.device.type, enabled=False):  # there are no sparse products in 16 bits
@@ -79,8 +79,8 @@ class GIPCOL(TextMethod):
         return x[: len(self.words)]
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:
-        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]; one mask for all drops elements of the
-        words' vectors.
+        """Return text embeddings [pairs, E], of unit length, of pairs [pairs, 2]; one mask for all drops elements of
+        the words' vectors.
         """
         vectors = self.dropout(self.vectors())
         states, objects = vectors[pairs[:, 0]], vectors[pairs[:, 1] + self._states]

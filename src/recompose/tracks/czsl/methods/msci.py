@@ -23,7 +23,7 @@ class Aggregator(nn.Module):
         self.map = nn.Sequential(nn.Linear(layers * width, width), nn.LayerNorm(width), nn.ReLU(), nn.Dropout(dropout))
 
     def forward(self, layers: list[Tensor]) -> Tensor:
-        """Features [images, tokens, E] of tokens [images, tokens, E] of each layer."""
+        """Return features [images, tokens, E] of tokens [images, tokens, E] of each layer."""
         return self.map(torch.cat(layers, dim=-1))
 
 
@@ -74,7 +74,7 @@ class MSCI(ThreePath):
         self.shares = nn.ParameterDict({name: torch.full((width,), share) for name in counted})
 
     def layers(self) -> list[list[int]]:
-        """The first and the last blocks of the image tower, for the stages there are."""
+        """Return the first and the last blocks of the image tower, for the stages there are."""
         depth, count = self.backbone.depth, self.aggregated
         first, last = list(range(count)), list(range(depth - count, depth))
         if self.aggregation == "ends":
@@ -82,7 +82,7 @@ class MSCI(ThreePath):
         return [{"low": first, "high": last}[name] for name in self.norms]
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """Low and high features [images, tokens, E], normed as the interactions take them."""
+        """Return low and high features [images, tokens, E], normed as the interactions take them."""
         features = zip(self.norms.items(), groups, strict=True)
         return tuple(norm(self._aggregate(name, layers)) for (name, norm), layers in features)
 
@@ -104,7 +104,7 @@ class MSCI(ThreePath):
         return tuple(each.project(features) for each, features in zip(interactions, tokens, strict=True))
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
+        """Return t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
 
         The second stage takes up where the first one ended.
         """

@@ -46,18 +46,18 @@ class Troika(ThreePath):
         self.traction = nn.Parameter(torch.full((backbone.width,), traction))
 
     def layers(self) -> list[list[int]]:
-        """The last block alone."""
+        """Return the last block alone."""
         return [[self.backbone.depth - 1]]
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """Its tokens [images, tokens, E] as each of the paths sees them, in their order."""
+        """Return its tokens [images, tokens, E] as each of the paths sees them, in their order."""
         tokens = [self.norm(groups[0][0])]
         for _ in PATHS[1:]:
             tokens.append(self.norm(tokens[-1]) if self.token_norms == "each-path" else tokens[-1])
         return tuple(tokens)
 
     def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The path's own."""
+        """Return the path's own."""
         return (tokens[PATHS.index(path)],)
 
     def project(self, tokens: tuple[Any, ...]) -> tuple[Projected, ...]:
@@ -66,7 +66,7 @@ class Troika(ThreePath):
         return tuple(interaction.project(tokens[0]) for interaction in interactions)
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens."""
+        """Return t + lambda * traction(t, tokens), [images, P, E], for texts t [P, E] of unit length."""
         pulled = texts
         for interaction, tokens in zip(self.interactions, projected, strict=True):
             pulled = interaction(pulled, tokens)

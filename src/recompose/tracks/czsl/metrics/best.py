@@ -54,16 +54,16 @@ class Best:
         return self.seen_score - self.unseen_score
 
     def predicted(self, bias: float) -> np.ndarray:
-        """The predicted pair [images] at a calibration bias."""
+        """Return the predicted pair [images] at a calibration bias."""
         return np.where(self.switch_bias < bias, self.unseen_pair, self.seen_pair)
 
     def without_unseen(self) -> "Best":
-        """The same with no unseen pair admitted."""
+        """Return the same with no unseen pair admitted."""
         nothing = np.full(len(self.target), -np.inf), np.full(len(self.target), NONE)
         return replace(self, unseen_score=nothing[0], unseen_pair=nothing[1])
 
     def merge(self, other: "Best") -> "Best":
-        """The best of two sets of blocks, for the same images."""
+        """Return the best of two sets of blocks, for the same images."""
         better: dict[str, np.ndarray] = {}
         for kind in ("seen", "unseen"):
             mine, theirs = getattr(self, f"{kind}_score"), getattr(other, f"{kind}_score")
@@ -104,7 +104,7 @@ class RunningBest:
         return to_host(entries[0]), to_host(entries[1]), to_host(entries[2])
 
     def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
-        """The rows whose best score reaches what is held, their images and these scores: of most blocks they are
+        """Return the rows whose best score reaches what is held, their images and these scores: of most blocks they are
         few.
         """
         xp = array_namespace(scores)
@@ -187,7 +187,7 @@ class Evaluator:
         self._running[kind].take(scores, images, pairs)
 
     def best(self) -> Best:
-        """The best pairs so far; an image without scores has none."""
+        """Return the best pairs so far; an image without scores has none."""
         bests: dict[str, np.ndarray] = {}
         for name, kind in (("seen", True), ("unseen", False)):
             running = self._running.get(kind) or RunningBest(len(self._targets), np.empty(0))
@@ -197,12 +197,12 @@ class Evaluator:
 
 
 def to_host(array: Any) -> np.ndarray:
-    """A NumPy array of a tensor on any device, or of anything like an array."""
+    """Return a NumPy array of a tensor on any device, or of anything like an array."""
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def integers(array: Any) -> np.ndarray:
-    """Integers of any width as int64.
+    """Return integers of any width as int64.
 
     Raises:
         ValueError: they are no integers.
@@ -214,7 +214,7 @@ def integers(array: Any) -> np.ndarray:
 
 
 def positions(array: Any, length: int) -> np.ndarray:
-    """Positions among so many things.
+    """Return positions among so many things.
 
     Raises:
         ValueError: they are no integers, or one is outside.
@@ -255,7 +255,7 @@ def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
 
 
 def _columns(scores: Any, columns: np.ndarray) -> Any:
-    """These columns of scores: without a copy where they stand side by side."""
+    """Return these columns of scores: without a copy where they stand side by side."""
     if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
         return scores[:, int(columns[0]) : int(columns[-1]) + 1]
     xp = array_namespace(scores)

@@ -12,7 +12,7 @@ from recompose.tracks.seen_unseen import SeenUnseenCurve
 
 
 def dense_curve(best: Best) -> SeenUnseenCurve:
-    """The accuracies at every bias at which a prediction changes, and below the first of them.
+    """Return the accuracies at every bias at which a prediction changes, and below the first of them.
 
     Example:
         >>> first, second = np.array([0, 0]), np.array([1, 1])
@@ -43,7 +43,7 @@ def dense_curve(best: Best) -> SeenUnseenCurve:
 
 
 def share(counts: np.ndarray, of: int) -> np.ndarray:
-    """Counts as fractions of so many images; NaN where there are none.
+    """Return counts as fractions of so many images; NaN where there are none.
 
     Example:
         >>> share(np.array([1, 2]), 4).tolist()

@@ -49,7 +49,7 @@ class PairReport:
 
 
 def field_curve(best: Best) -> SeenUnseenCurve:
-    """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
+    """Return the accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
     These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is
     rightly predicted at a bias of 1000, n such that there are about 20, and 1000 itself. It therefore understates AUC
@@ -77,7 +77,7 @@ SWEEPS: dict[Sweep, Callable[[Best], SeenUnseenCurve]] = {"dense": dense_curve, 
 
 
 def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> PairReport:
-    """The numbers that follow from each image's best pairs.
+    """Return the numbers that follow from each image's best pairs.
 
     Args:
         best: what an ``Evaluator`` gathered.
@@ -115,7 +115,7 @@ def czsl_report(
     sweep: Sweep = "dense",
     primitives: Any | None = None,
 ) -> PairReport:
-    """Seen, unseen, harmonic mean and AUC of a whole matrix of scores.
+    """Return seen, unseen, harmonic mean and AUC of a whole matrix of scores.
 
     Args:
         scores: [images, pairs], floating point, higher is likelier.

@@ -48,7 +48,7 @@ def _cosines(vectors: np.ndarray) -> np.ndarray:
 
 
 def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
-    """The largest cosine [rows, names] between a name and the partners of a row, given as partners [rows, names]
+    """Return the largest cosine [rows, names] between a name and the partners of a row, given as partners [rows, names]
     bool.
     """
     return np.stack([cosines[:, own].max(axis=1, initial=-1.0) for own in partners])
@@ -74,7 +74,7 @@ class ThresholdProfile:
         return np.unique(self.feasibility[~np.isnan(self.feasibility)])
 
     def at(self, threshold: float) -> Best:
-        """Each image's best pairs where unseen pairs below the threshold are excluded."""
+        """Return each image's best pairs where unseen pairs below the threshold are excluded."""
         rungs = slice(0, np.searchsorted(-self.feasibility[self.pair], -threshold, side="right"))
         score, pair = self.ground.unseen_score.copy(), self.ground.unseen_pair.copy()
         score[self.image[rungs]] = self.score[rungs]  # of an image's rungs the last one stays
@@ -138,7 +138,7 @@ class LadderBuilder(Evaluator):
         self._fed[rows] += len(falling)
 
     def ladder(self) -> ThresholdProfile:
-        """The ladders of all images."""
+        """Return the ladders of all images."""
         image, pair, score = map(np.concatenate, zip(*self._climbs, strict=True))
         by_image = np.argsort(image, kind="stable")  # the order in which an image's entries were fed stays
         rungs = by_image[_rising(image[by_image], score[by_image], pair[by_image])]

@@ -7,7 +7,7 @@ SHARES = (0.2, 0.5)  # of the seen pairs, from the most frequent one: where medi
 
 
 def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """The group [pairs] of each pair, as an index in ``GROUPS``.
+    """Return the group [pairs] of each pair, as an index in ``GROUPS``.
 
     Head is the most frequent fifth of the seen pairs, medium the next three tenths, tail the other half. Cuts are
     rounded to whole pairs, and among equally frequent pairs the ones with lower indices come first: Duplex says
@@ -31,8 +31,8 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def group_accuracies(predicted: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
-    """The share of right predictions among the images of each group, and of all ``seen`` ones together; groups without
-    images are left out.
+    """Return the share of right predictions among the images of each group, and of all ``seen`` ones together; groups
+    without images are left out.
 
     Args:
         predicted: [images], the predicted pairs.

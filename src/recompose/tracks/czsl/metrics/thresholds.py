@@ -19,7 +19,7 @@ RELEASED_THRESHOLDS = 50
 
 
 def aucs(ladder: ThresholdProfile) -> np.ndarray:
-    """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
+    """Return the AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
 
     AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one
     bias: the first one's best seen pair is right, the second one's best unseen pair is, and the first one's prediction
@@ -79,8 +79,8 @@ def _below(values: Any, value: float) -> float:
 
 
 def best_threshold(ladder: ThresholdProfile) -> float:
-    """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to
-    choose from.
+    """Return the threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none
+    to choose from.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
@@ -95,7 +95,8 @@ def best_threshold(ladder: ThresholdProfile) -> float:
 
 
 def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
-    """Each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects included.
+    """Return each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects
+    included.
 
     Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is
     not above 0, since the feasibility of seen pairs is stored as 0. So
@@ -123,8 +124,8 @@ def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
 
 
 def released_threshold(ladder: ThresholdProfile) -> float:
-    """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal
-    steps.
+    """Return the threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in
+    equal steps.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder

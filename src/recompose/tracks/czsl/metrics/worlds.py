@@ -38,7 +38,7 @@ WorldScorer = Callable[[Blocks, str], Callable[[np.ndarray], Iterable[Any]]]
 
 
 def world_by_world(scorer: WorldScorer) -> Scorer:
-    """A scorer of both worlds made of one that scores a world, of which nothing serves the other."""
+    """Return a scorer of both worlds made of one that scores a world, of which nothing serves the other."""
 
     def of_worlds(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
         scores = {world: scorer(blocks, world) for world, blocks in worlds.items()}

@@ -33,7 +33,7 @@ class ClassData:
     hard: np.ndarray  # [images] bool, drawn with an attribute missing or misleading; of published data nobody knows
 
     def rows(self, split: str) -> np.ndarray:
-        """The positions [images] of a split's images."""
+        """Return the positions [images] of a split's images."""
         return np.flatnonzero(self.splits == split)
 
     @cached_property

@@ -22,7 +22,7 @@ _NEITHER = "holds neither numbers nor a cell array of texts"
 
 
 def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
-    """The fields of a file that are there, of those that are asked for.
+    """Return the fields of a file that are there, of those that are asked for.
 
     Returns:
         field -> array, as MATLAB shows it: numbers as they are stored, or for a cell array objects of type str.
@@ -93,7 +93,7 @@ def _version_5(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.nd
 
 
 def _content(file: IO[bytes], tag: bytes, kind: int, length: int, most: int) -> memoryview:
-    """The first bytes, at most ``most``, of an element of the file, unpacked, with the tag that it has unpacked."""
+    """Return the first bytes, at most ``most``, of an unpacked element of the file, with its unpacked tag."""
     if kind != _COMPRESSED:
         return memoryview(tag + file.read(min(length, most)))
     inflater, content = zlib.decompressobj(), bytearray()
@@ -111,7 +111,7 @@ class _MatReader:
         self.tag = Struct(f"{order}II")
 
     def elements(self, data: memoryview, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
-        """Types and contents of elements that follow each other; small ones have their content within their tag.
+        """Yield types and contents of elements that follow each other; small ones have their content within their tag.
 
         Args:
             cut: the data are the first bytes of more, so that the last element may be there in part.
@@ -128,14 +128,14 @@ class _MatReader:
             place += step
 
     def matrix(self, data: memoryview, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
-        """The elements of the matrix that an element is: flags, shape, name, and what it holds."""
+        """Return the elements of the matrix that an element is: flags, shape, name, and what it holds."""
         kind, content = next(self.elements(data, cut=cut))
         if kind != _MATRIX:
             raise ValueError("an element of it is no matrix")
         return self.elements(content, cut=cut)
 
     def name(self, data: memoryview) -> str:
-        """The name of the field that an element is, of which the first bytes are enough."""
+        """Return the name of the field that an element is, of which the first bytes are enough."""
         _, _, (_, name) = islice(self.matrix(data, cut=True), 3)
         return bytes(name).decode("latin-1")
 
@@ -156,13 +156,13 @@ class _MatReader:
         return np.frombuffer(content, dtype=self.order + _NUMBERS[stored]).reshape(shape, order="F")
 
     def head(self, parts: Iterator[tuple[int, memoryview]]) -> tuple[int, tuple[int, ...]]:
-        """Class and shape of a matrix; the class of complex numbers is none."""
+        """Return class and shape of a matrix; the class of complex numbers is none."""
         flags = self.tag.unpack(next(parts)[1])[0]
         shape = np.frombuffer(next(parts)[1], dtype=f"{self.order}i4")
         return 0 if flags & _COMPLEX else flags & 0xFF, tuple(int(side) for side in shape)
 
     def text(self, content: memoryview, name: str, place: int) -> str:
-        """The text of a cell."""
+        """Return the text of a cell."""
         if not content:  # a cell that nothing was put into
             raise _no_text(name, place)
         parts = self.elements(content)
@@ -197,7 +197,7 @@ def _version_7(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.nd
 
 
 def _dataset(dataset: Any, name: str) -> Any:
-    """A dataset that holds what it shows itself."""
+    """Return a dataset that holds what it shows itself."""
     import h5py
 
     if not isinstance(dataset, h5py.Dataset):

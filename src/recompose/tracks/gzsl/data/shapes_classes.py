@@ -73,16 +73,18 @@ class SyntheticClasses:
         return tuple(index for index in range(len(self.classes)) if index not in self.unseen)
 
     def seen_relatives(self, label: int) -> list[int]:
-        """The other seen classes of a class's genus."""
+        """Return the other seen classes of a class's genus."""
         return [index for index in self.seen if index // SPECIES == label // SPECIES and index != label]
 
     def of_split(self, split: str) -> tuple[int, ...]:
-        """The classes of which a split has images."""
+        """Return the classes of which a split has images."""
         return self.unseen if split == "test_unseen" else self.seen
 
 
 def _typical(orders: dict[str, list[str]], rng: Random) -> Values:
-    """Typical values by the long tail of each aspect; a third of the classes has none where classes may have none."""
+    """Return typical values by the long tail of each aspect; a third of the classes has none where classes may have
+    none.
+    """
     typical = {}
     for aspect, order in orders.items():
         if aspect in ALWAYS or rng.randrange(3):
@@ -108,7 +110,7 @@ def _differing(one: Values, other: Values) -> list[str]:
 
 
 def _strengths(typical: Values, rng: Random) -> dict[str, dict[str, int]]:
-    """The typical value most strongly, another one in what is left or in a part of it."""
+    """Return the typical value most strongly, another one in what is left or in a part of it."""
     strengths: dict[str, dict[str, int]] = {}
     low, high = TYPICAL
     for aspect, values in ASPECTS.items():
@@ -141,8 +143,8 @@ def _world(rng: Random) -> SyntheticClasses:
 
 
 def _split(rng: Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The unseen classes and those of validation, two or three of a genus, no genus in both: they are to be told from
-    their like.
+    """Return the unseen classes and those of validation, two or three of a genus, no genus in both: they are to be told
+    from their like.
     """
     genera = rng.sample(range(GENERA), GENERA)
     orders = [rng.sample(range(genus * SPECIES, (genus + 1) * SPECIES), SPECIES) for genus in genera]
@@ -152,7 +154,7 @@ def _split(rng: Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _teaches_all(world: SyntheticClasses) -> bool:
-    """Whether classes of training show every attribute."""
+    """Return whether classes of training show every attribute."""
     training = [world.classes[index].typical for index in world.seen if index not in world.validation]
     return all(
         sum(typical.get(aspect) == value for typical in training) >= SHOWN_BY
@@ -162,7 +164,7 @@ def _teaches_all(world: SyntheticClasses) -> bool:
 
 
 def choose_world(seed: int) -> SyntheticClasses:
-    """The first world of a seed whose training shows every attribute."""
+    """Return the first world of a seed whose training shows every attribute."""
     rng = Random(f"classes/{seed}")
     while not _teaches_all(world := _world(rng)):
         pass
@@ -170,13 +172,13 @@ def choose_world(seed: int) -> SyntheticClasses:
 
 
 def _missing(values: Values, drawn: DrawnClass, rng: Random) -> Values:
-    """An image that lacks some of what is typical of its class."""
+    """Return an image that lacks some of what is typical of its class."""
     lost = rng.sample([aspect for aspect in drawn.typical if aspect != "body_shape"], MISSING)
     return {aspect: value for aspect, value in values.items() if aspect not in lost}
 
 
 def _misleading(values: Values, drawn: DrawnClass, rival: DrawnClass, rng: Random) -> Values:
-    """An image that is as a rival is in half of the aspects in which the two classes differ."""
+    """Return an image that is as a rival is in half of the aspects in which the two classes differ."""
     differing = _differing(drawn.typical, rival.typical)
     mixed = dict(values)
     for aspect in rng.sample(differing, (len(differing) + 1) // 2):
@@ -212,7 +214,7 @@ class DrawnImage:
 
 
 def plan_images(world: SyntheticClasses, images: dict[str, int]) -> list[DrawnImage]:
-    """All images by class; every class of a split has as many as any other.
+    """Return all images by class; every class of a split has as many as any other.
 
     Raises:
         ValueError: the images of a split are no multiple of its classes.
@@ -227,8 +229,8 @@ def plan_images(world: SyntheticClasses, images: dict[str, int]) -> list[DrawnIm
 
 
 def word_vectors() -> np.ndarray:
-    """A vector [attributes, width] float32 for the words of each attribute: the sum of one for each word, as with
-    published word vectors.
+    """Return a vector [attributes, width] float32 for the words of each attribute: the sum of one for each word, as
+    with published word vectors.
 
     A value's vector is that of its kind of values (colours, textures, ...) plus one of its own, so that values of a
     kind are near each other, and attributes of a part are, too.
@@ -253,7 +255,7 @@ def _write_mat(path: Path, content: dict[str, np.ndarray]) -> None:
 
 
 def _cells(texts: Iterable[str]) -> np.ndarray:
-    """Strings as a column of cells."""
+    """Return strings as a column of cells."""
     listed = list(texts)
     cells = np.empty((len(listed), 1), dtype=object)
     cells[:, 0] = listed
@@ -265,7 +267,7 @@ def _column(numbers: Iterable[int]) -> np.ndarray:
 
 
 def _unit_columns(strengths: np.ndarray) -> np.ndarray:
-    """Integers [attributes, classes] over the length of their column, the same on every machine."""
+    """Return integers [attributes, classes] over the length of their column, the same on every machine."""
     lengths = [math.sqrt(sum(value * value for value in column)) for column in strengths.T.tolist()]
     return strengths / np.array(lengths)
 
@@ -321,7 +323,7 @@ def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
 
 
 def expected(images: dict[str, int]) -> xlsa17.Counts:
-    """The counts that a synthetic data set has."""
+    """Return the counts that a synthetic data set has."""
     seen = CLASSES - UNSEEN
     validation = images["trainval"] // seen * VALIDATION
     return xlsa17.Counts(

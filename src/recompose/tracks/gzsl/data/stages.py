@@ -25,14 +25,14 @@ class Stage:
     chooses: np.ndarray  # [images] to choose by, positions in the data set; none where nothing is chosen
 
     def targets(self, data: ClassData, rows: np.ndarray) -> np.ndarray:
-        """The labels [images] of images, as indices of this stage's classes."""
+        """Return the labels [images] of images, as indices of this stage's classes."""
         place = np.full(len(data.classes), -1, dtype=np.int64)
         place[self.classes] = np.arange(len(self.classes))
         return place[data.labels[rows]]
 
 
 def selecting(data: ClassData, seed: int) -> Stage:
-    """The stage that chooses by validation: without a class that training does not show."""
+    """Return the stage that chooses by validation: without a class that training does not show."""
     classes = np.flatnonzero(data.seen)
     held_out = np.concatenate([_some(rows, seed) for rows in _by_class(data, data.training_rows)])
     rows = np.setdiff1d(data.training_rows, held_out)
@@ -41,12 +41,12 @@ def selecting(data: ClassData, seed: int) -> Stage:
 
 
 def final(data: ClassData) -> Stage:
-    """The stage whose outcome is tested: all images of training, and all classes to be told apart."""
+    """Return the stage whose outcome is tested: all images of training, and all classes to be told apart."""
     return Stage(np.arange(len(data.classes)), data.seen, data.rows("trainval"), np.empty(0, dtype=np.int64))
 
 
 def as_released(data: ClassData) -> Stage:
-    """The same, with the test to choose by, as released code does."""
+    """Return the same, with the test to choose by, as released code does."""
     return Stage(np.arange(len(data.classes)), data.seen, data.rows("trainval"), data.test_rows)
 
 
@@ -55,6 +55,6 @@ def _by_class(data: ClassData, rows: np.ndarray) -> list[np.ndarray]:
 
 
 def _some(rows: np.ndarray, seed: int) -> np.ndarray:
-    """One in ``HELD_OUT`` of a class's images, at least one where it has two."""
+    """Return one in ``HELD_OUT`` of a class's images, at least one where it has two."""
     count = len(rows) // HELD_OUT or int(len(rows) > 1)
     return np.array(sorted(Random(f"held out/{seed}/{rows[0]}").sample(rows.tolist(), count)), dtype=np.int64)

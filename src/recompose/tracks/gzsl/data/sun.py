@@ -32,5 +32,5 @@ def read(root: Path) -> ClassData:
 
 
 def _class_of(folders: tuple[str, ...]) -> str:
-    """``a/airport/entrance`` holds images of the class ``airport_entrance``."""
+    """Return ``a/airport/entrance`` holds images of the class ``airport_entrance``."""
     return "_".join(folders[1:])

@@ -19,7 +19,8 @@ _SIZES = {"f8": 8, "f4": 4}
 
 
 def read_words(path: Path) -> np.ndarray:
-    """The vectors [attributes, width] float32 of a file, as they are there: neither their length nor zeros are changed.
+    """Return the vectors [attributes, width] float32 of a file, as they are there: neither their length nor zeros are
+    changed.
 
     Raises:
         WordVectorsError: no such file, not an array of finite numbers with two sides, or a pickle of anything else.

@@ -117,13 +117,13 @@ def check_labels(data: ClassData, root: Path, class_of: Callable[[tuple[str, ...
 
 
 def annotation_files(root: Path) -> list[str]:
-    """The files that a data set is read from, without its images, as paths below its folder."""
+    """Return the files that a data set is read from, without its images, as paths below its folder."""
     named = (one_of(root, NAMES).name, one_of(root, WORDS).name)
     return [INDEX, ATTRIBUTES_AND_SPLITS, TRAIN_CLASSES, VALIDATION_CLASSES, *named]
 
 
 def one_of(root: Path, names: tuple[str, ...]) -> Path:
-    """The one file of these that is there.
+    """Return the one file of these that is there.
 
     Raises:
         DataError: none is there, or more than one.
@@ -158,7 +158,7 @@ def _texts(array: np.ndarray, path: Path, name: str) -> tuple[str, ...]:
 
 
 def _numbers(array: np.ndarray, path: Path, name: str, most: int, kind: str) -> np.ndarray:
-    """A column of whole numbers from 1 to ``most``, int64."""
+    """Return a column of whole numbers from 1 to ``most``, int64."""
     if array.dtype == object:
         raise DataError(f"{path}: {name} holds texts, expected numbers")
     column = _column(array, path, name)
@@ -251,7 +251,7 @@ def _check_images(data: ClassData, root: Path) -> None:
 
 
 def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path: Path) -> np.ndarray:
-    """The classes [classes] bool of training."""
+    """Return the classes [classes] bool of training."""
     shown = {split: np.bincount(labels[splits == split], minlength=len(classes)) > 0 for split in SPLITS}
     seen, unseen = shown["trainval"], shown["test_unseen"]
     faults = (
@@ -266,7 +266,7 @@ def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path
 
 
 def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.ndarray:
-    """The seen classes [classes] bool that validation takes for unseen ones."""
+    """Return the seen classes [classes] bool that validation takes for unseen ones."""
     places = {name: place for place, name in enumerate(classes)}
     listed = dict.fromkeys(places, "")
     for name in (TRAIN_CLASSES, VALIDATION_CLASSES):
@@ -286,7 +286,7 @@ def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.nd
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    """The lines of a list with their numbers, without blank ones."""
+    """Return the lines of a list with their numbers, without blank ones."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise DataError(f"{path} is too large for a list of names: beyond {_MOST_BYTES} bytes")
@@ -300,7 +300,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """The names of attributes: lines of a number, from 1, and a name, or ``attributes`` of a MATLAB file.
+    """Return the names of attributes: lines of a number, from 1, and a name, or ``attributes`` of a MATLAB file.
 
     Raises:
         DataError: no such file, or it is another one.

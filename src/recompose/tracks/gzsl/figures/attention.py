@@ -39,7 +39,7 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
 
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
-    """A line for each attribute that is shown of each image."""
+    """Return a line for each attribute that is shown of each image."""
     recipe = evaluation.needs["data"]
     data, scores = read_classes(results, recipe), read_scores(results, evaluation)
     kept = read_embeddings(results, evaluation)

@@ -29,7 +29,7 @@ def draw_co_occurrence(results: Results, paper: Paper, name: str, sheet: Sheet) 
 
 
 def _correlations(results: Results, track: str, benchmark: str) -> pd.DataFrame:
-    """A line for any two attributes that are shown."""
+    """Return a line for any two attributes that are shown."""
     data = read_classes(results, results.data(track, benchmark))
     strengths = data.signatures.mean(axis=0)
     shown = np.argsort(-strengths, kind="stable")[:SHOWN]
@@ -47,8 +47,8 @@ def _correlations(results: Results, track: str, benchmark: str) -> pd.DataFrame:
 
 
 def correlations(strengths: np.ndarray) -> np.ndarray:
-    """The correlation [attributes, attributes] over classes of strengths [classes, attributes]; 0 where an attribute
-    is as strong in every class.
+    """Return the correlation [attributes, attributes] over classes of strengths [classes, attributes]; 0 where an
+    attribute is as strong in every class.
 
     Example:
         >>> correlations(np.array([[1.0, 0.0, 5.0], [0.0, 1.0, 5.0]])).tolist()

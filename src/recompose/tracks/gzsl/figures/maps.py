@@ -59,7 +59,7 @@ def _frames(results: Results, evaluation: Recipe) -> list[pd.DataFrame]:
 
 
 def _some_classes(data: ClassData) -> list[int]:
-    """So many seen and so many unseen classes, drawn from the data set's alone."""
+    """Return so many seen and so many unseen classes, drawn from the data set's alone."""
     rng = Random("classes of a map")
     groups = (np.flatnonzero(data.seen).tolist(), np.flatnonzero(~data.seen).tolist())
     return [label for group in groups for label in sorted(rng.sample(group, min(CLASSES, len(group))))]

@@ -38,7 +38,7 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
 
 
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
-    """The uncertainty of each image at the epochs that are shown."""
+    """Return the uncertainty of each image at the epochs that are shown."""
     by_epoch = read_uncertainty(results, evaluation.needs["run"])
     shown = np.unique(np.linspace(0, len(by_epoch) - 1, EPOCHS).round().astype(int))
     return pd.DataFrame(

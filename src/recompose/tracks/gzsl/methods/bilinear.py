@@ -28,7 +28,7 @@ class Bilinear(PooledMethod):
         self.W = nn.Parameter(nn.init.xavier_normal_(torch.empty(channels, space.signatures.shape[1])))
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """The mean over images of what their violations cost."""
+        """Return the mean over images of what their violations cost."""
         scores = self.scores(self.pooled(grids))
         lead = scores.gather(1, targets[:, None]) - scores
         others = self.seen & ~one_hot(targets, scores.shape[1]).bool()

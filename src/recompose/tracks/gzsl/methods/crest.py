@@ -81,15 +81,15 @@ class CREST(CalibratedMethod):
         return views, features, recalled
 
     def joined(self, views: Mapping[str, Tensor]) -> Tensor:
-        """f [B, A]."""
+        """Return f [B, A]."""
         if len(views) == 1:
             return next(iter(views.values()))
         # no torch.lerp: with mixed precision the views may differ in type
         return (1 - self.agt_weight) * views["vgt"] + self.agt_weight * views["agt"]
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """``loss`` (Eq. 17), and its parts: ``cross_entropy`` and ``calibration`` (Eq. 16), ``evidence`` (Eq. 15),
-        ``contrast`` (Eqs. 3, 4), ``separation`` and ``compactness`` (Eqs. 6, 7).
+        """Return ``loss`` (Eq. 17), and its parts: ``cross_entropy`` and ``calibration`` (Eq. 16), ``evidence`` (Eq.
+        15), ``contrast`` (Eqs. 3, 4), ``separation`` and ``compactness`` (Eqs. 6, 7).
         """
         views, features, recalled = self.views(grids)
         parts = self.classification(self.class_scores(self.joined(views)), targets)
@@ -112,7 +112,7 @@ class CREST(CalibratedMethod):
         classes: Among,
         reduction: Literal["mean", "sum"],
     ) -> Tensor:
-        """The mean of images' evidential losses; of a single view, there is neither fusion nor conflict."""
+        """Return the mean of images' evidential losses; of a single view, there is neither fusion nor conflict."""
         evidence = [softplus(self.class_scores(attributes)) for attributes in views.values()]
         if classes == "seen":
             evidence = [each[:, self.seen] for each in evidence]
@@ -123,12 +123,14 @@ class CREST(CalibratedMethod):
         return evidential_loss(evidence[0], evidence[1], targets, epoch, **options).mean()
 
     def opinions(self, views: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The evidence of each view for all classes [B, classes], softplus(a . z^c), and of their fusion, ``fused``."""
+        """Return the evidence of each view for all classes [B, classes], softplus(a . z^c), and of their fusion,
+        ``fused``.
+        """
         evidence = {view: softplus(self.class_scores(attributes)) for view, attributes in views.items()}
         return evidence | {"fused": fuse(*evidence.values()) if len(evidence) == 2 else next(iter(evidence.values()))}
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores f . z^c (Eq. 18); the paths are those of each view, and the evidence of their fusion."""
+        """Return scores f . z^c (Eq. 18); the paths are those of each view, and the evidence of their fusion."""
         views, _, _ = self.views(grids)
         opinions = self.opinions(views)
         paths = {view: self.class_scores(attributes) for view, attributes in views.items()}
@@ -155,5 +157,5 @@ class CREST(CalibratedMethod):
 
 
 def _apart(section: Mapping[str, Any]) -> dict[str, Any]:
-    """A section of settings without its weight."""
+    """Return a section of settings without its weight."""
     return {name: value for name, value in section.items() if name != "weight"}

@@ -56,11 +56,11 @@ class DAZLE(CalibratedMethod):
         return (unit_regions(grids) @ joint.T).chunk(len(maps), dim=-1)
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """``loss``, and its parts ``cross_entropy`` and ``calibration``."""
+        """Return ``loss``, and its parts ``cross_entropy`` and ``calibration``."""
         return self.weighed(self.classification(self.class_scores(self.attributes(grids)), targets))
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores of images."""
+        """Return scores of images."""
         return Prediction(self.class_scores(self.attributes(grids)))
 
     def attention(self, grids: Tensor) -> Tensor:

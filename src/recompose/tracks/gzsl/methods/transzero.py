@@ -45,14 +45,14 @@ class TransZero(CalibratedMethod):
         return self.vgt(unit_regions(grids), self.words())[0]
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """``loss``, and its parts ``cross_entropy``, ``calibration`` and ``regression``."""
+        """Return ``loss``, and its parts ``cross_entropy``, ``calibration`` and ``regression``."""
         attributes = self.attributes(grids)
         parts = self.classification(self.class_scores(attributes), targets)
         parts["regression"] = mse_loss(attributes, self.signatures[targets])
         return self.weighed(parts)
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores of images."""
+        """Return scores of images."""
         return Prediction(self.class_scores(self.attributes(grids)))
 
     def attention(self, grids: Tensor) -> Tensor:

@@ -60,8 +60,8 @@ class CrossAttention(nn.Module):
         return Projected(self._split(self.key(tokens)), self._split(self.value(tokens)))
 
     def forward(self, queries: Tensor, tokens: Tensor | Projected) -> Tensor:
-        """Attended values [images, queries, E] for tokens [images, tokens, E], projected or not, and queries [images,
-        queries, E], or [queries, E] where they are those of all images.
+        """Return attended values [images, queries, E] for tokens [images, tokens, E], projected or not, and queries
+        [images, queries, E], or [queries, E] where they are those of all images.
         """
         k, v = self.project(tokens) if isinstance(tokens, Tensor) else tokens
         q = self._split(self.query(queries)).expand(len(k), -1, -1, -1)
@@ -85,8 +85,8 @@ class Interaction(nn.Module):
         return self.attention.project(tokens) if isinstance(tokens, Tensor) else tokens
 
     def forward(self, texts: Tensor, tokens: Tensor | Projected) -> Tensor:
-        """Texts [images, texts, E] after cross-attention to normed tokens [images, tokens, E], projected or not; before
-        it they are [texts, E] where all images see the same.
+        """Return texts [images, texts, E] after cross-attention to normed tokens [images, tokens, E], projected or not;
+        before it they are [texts, E] where all images see the same.
         """
         texts = texts + self.attention(texts, tokens)
         return texts + self.feed_forward(texts)

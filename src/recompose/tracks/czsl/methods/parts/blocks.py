@@ -12,7 +12,7 @@ LOOKS = 8_192  # of one text at one image, at once
 
 
 def in_blocks(function: Callable[..., Tensor], *rows: Tensor, size: int, dim: int = 0) -> Tensor:
-    """A function of rows, in blocks of so many, joined along ``dim``.
+    """Return a function of rows, in blocks of so many, joined along ``dim``.
 
     Where there are several, what lies between is computed again for the backward pass in place of being kept.
     """

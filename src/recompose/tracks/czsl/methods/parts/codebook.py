@@ -51,11 +51,11 @@ class Codebook(nn.Module):
         self.prototypes.copy_(torch.where(known, normalize(means, dim=-1), self.prototypes))
 
     def of(self, pairs: Tensor) -> Tensor:
-        """The prototypes [pairs, E] of pairs [pairs, 2]."""
+        """Return the prototypes [pairs, E] of pairs [pairs, 2]."""
         return self.prototypes[pairs[:, 0], pairs[:, 1]]
 
     def updated(self, pairs: Tensor, refined: Tensor, momentum: float) -> Tensor:
-        """Prototypes [pairs, E] of these pairs, of unit length, moved towards refined ones (Eqs. 17 and 18)."""
+        """Return prototypes [pairs, E] of these pairs, of unit length, moved towards refined ones (Eqs. 17 and 18)."""
         return normalize(momentum * self.of(pairs) + (1 - momentum) * refined, dim=-1)
 
     @torch.no_grad()
@@ -65,12 +65,12 @@ class Codebook(nn.Module):
 
 
 def _sums(rows: Tensor, groups: Tensor, count: int) -> Tensor:
-    """The sum [count, E] of the rows of each group."""
+    """Return the sum [count, E] of the rows of each group."""
     return torch.zeros(count, rows.shape[1], device=rows.device).index_add(0, groups, rows)
 
 
 def _directions(embeddings: Tensor, labels: Tensor, of_pair: Tensor, _: Tensor) -> tuple[Tensor, Tensor]:
-    """The means of states [S, E] and of objects [O, E] at unit length; zero where images show none."""
+    """Return the means of states [S, E] and of objects [O, E] at unit length; zero where images show none."""
     count, others, _width = of_pair.shape
     states, objects = labels.T
     return normalize(_sums(embeddings, states, count), dim=-1), normalize(_sums(embeddings, objects, others), dim=-1)
@@ -90,7 +90,7 @@ def _centred(embeddings: Tensor, labels: Tensor, of_pair: Tensor, shown: Tensor)
 
 
 def _least_squares(_: Tensor, __: Tensor, of_pair: Tensor, shown: Tensor) -> tuple[Tensor, Tensor]:
-    """Parts of states [S, E] and of objects [O, E], whose sums are nearest to the means of seen pairs."""
+    """Return parts of states [S, E] and of objects [O, E], whose sums are nearest to the means of seen pairs."""
     states, objects = shown.nonzero(as_tuple=True)
     count, others, _width = of_pair.shape
     design = torch.cat([one_hot(states, count), one_hot(objects, others)], dim=1).double()

@@ -36,7 +36,7 @@ class Factors:
 
 
 def candidates(states: Tensor, objects: Tensor, allowed: Tensor) -> Tensor:
-    """The pairs [C, 2] of states and objects of a batch that are among the target pairs (Eqs. 12 and 13).
+    """Return the pairs [C, 2] of states and objects of a batch that are among the target pairs (Eqs. 12 and 13).
 
     Labels are [B] each, the target pairs [S, O].
     """
@@ -46,7 +46,7 @@ def candidates(states: Tensor, objects: Tensor, allowed: Tensor) -> Tensor:
 
 
 def aggregate(pairs: Tensor, states: Factors, objects: Factors, compose: Compose, edges: Edges) -> Tensor:
-    """Refined prototypes [C, E] of the candidates: the degree-normalised sum of their messages (Eqs. 14 to 16).
+    """Return refined prototypes [C, E] of the candidates: the degree-normalised sum of their messages (Eqs. 14 to 16).
 
     Args:
         pairs: [C, 2], from ``candidates``.
@@ -67,8 +67,8 @@ def aggregate(pairs: Tensor, states: Factors, objects: Factors, compose: Compose
 
 
 def compose_alone(pairs: Tensor, states: Factors, objects: Factors, compose: Compose) -> Tensor:
-    """The candidates [C, E] without a graph: the mean of the features that couples of images compose for each of them
-    (Eq. 11), all counting alike.
+    """Return the candidates [C, E] without a graph: the mean of the features that couples of images compose for each of
+    them (Eq. 11), all counting alike.
 
     Args:
         pairs: [C, 2], from ``candidates``.
@@ -82,8 +82,8 @@ def compose_alone(pairs: Tensor, states: Factors, objects: Factors, compose: Com
 
 
 def _shared_out(names: Tensor, factors: Factors, edges: Edges) -> tuple[Tensor, Tensor]:
-    """The messages [C, E] that candidates get by their state, or object, and their weight [C]: equal parts of what
-    the batch sends to that name.
+    """Return the messages [C, E] that candidates get by their state, or object, and their weight [C]: equal parts of
+    what the batch sends to that name.
     """
     present, place, shares = names.unique(return_inverse=True, return_counts=True)
     weights = factors.posteriors[:, present]
@@ -94,7 +94,9 @@ def _shared_out(names: Tensor, factors: Factors, edges: Edges) -> tuple[Tensor, 
 
 
 def _couples(pairs: Tensor, states: Tensor, objects: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Positions [K] of images that give a state, [K] that give an object, and [K] of the candidate that they make."""
+    """Return positions [K] of images that give a state, [K] that give an object, and [K] of the candidate that they
+    make.
+    """
     table = torch.full((int(states.max()) + 1, int(objects.max()) + 1), -1, device=pairs.device)
     table[pairs[:, 0], pairs[:, 1]] = torch.arange(len(pairs), device=pairs.device)
     made = table[states[:, None], objects[None, :]]

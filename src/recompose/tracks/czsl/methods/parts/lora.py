@@ -21,7 +21,7 @@ class LowRank(nn.Module):
         self.up = nn.ParameterList(torch.zeros(width, rank) for _ in range(2))
 
     def forward(self, weight: Tensor) -> Tensor:
-        """The weight [3 * width, width] with what was learned added."""
+        """Return the weight [3 * width, width] with what was learned added."""
         query, value = (up @ down for up, down in zip(self.up, self.down, strict=True))
         return weight + torch.cat([query, torch.zeros_like(query), value])
 

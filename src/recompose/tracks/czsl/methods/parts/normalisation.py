@@ -12,7 +12,7 @@ class BatchNorm(nn.BatchNorm1d):
     """
 
     def forward(self, embeddings: Tensor) -> Tensor:
-        """Embeddings [images, E] of this process' part of the batch, normalised."""
+        """Return embeddings [images, E] of this process' part of the batch, normalised."""
         if not self.training:
             return super().forward(embeddings)
         return own_part(super().forward(gathered(embeddings)))

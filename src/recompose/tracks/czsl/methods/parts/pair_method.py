@@ -37,7 +37,7 @@ class PairMethod(nn.Module, ABC):
         self._scoring: Any = None
 
     def train(self, mode: bool = True) -> "PairMethod":
-        """Switch to training; the frozen towers stay as they are."""
+        """Return switch to training; the frozen towers stay as they are."""
         super().train(mode)
         self.backbone.eval()
         return self
@@ -46,7 +46,7 @@ class PairMethod(nn.Module, ABC):
         """Take in what is known of the data set, once, before training."""
 
     def scored_with(self, *args: Any, **scoring: Any) -> Self:
-        """The same method, with these settings of its scores, which training does not depend on.
+        """Return the same method, with these settings of its scores, which training does not depend on.
 
         Raises:
             TypeError: the method has no such setting.
@@ -91,7 +91,7 @@ class PairMethod(nn.Module, ABC):
         return images
 
     def needs_totals(self, scoring: Any) -> bool:
-        """Whether these settings of scores ask for ``with_totals``."""
+        """Return whether these settings of scores ask for ``with_totals``."""
         return False
 
     def with_totals(self, images: Any, world: list[Any]) -> Any:
@@ -100,7 +100,7 @@ class PairMethod(nn.Module, ABC):
 
     @abstractmethod
     def score(self, images: Any, block: Any) -> Tensor:
-        """Scores [images, pairs], in 32 bits, of surveyed images and a block of the world."""
+        """Return scores [images, pairs], in 32 bits, of surveyed images and a block of the world."""
 
     def parts(self, images: Any, block: Any) -> Any:
         """Return what scores are made of, whatever their settings; here these themselves."""
@@ -113,16 +113,16 @@ class PairMethod(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs``
+        """Return the loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs``
         [pairs, 2].
         """
 
     def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
-        """The scores [images, pairs] of images in each block of a world."""
+        """Return the scores [images, pairs] of images in each block of a world."""
         return self.scores_of(self.encode_images(inputs), world)
 
     def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
-        """The same of encoded images, which serve every world."""
+        """Return the same of encoded images, which serve every world."""
         surveyed = self.precompute(images, world)
         if self.needs_totals(self.scoring):
             surveyed = self.with_totals(surveyed, world)
@@ -133,31 +133,31 @@ class TextMethod(PairMethod):
     """Scores are cosines between an image's embedding and the text of a pair, times CLIP's factor."""
 
     def encode_images(self, inputs: Tensor) -> Tensor:
-        """The embeddings themselves."""
+        """Return the embeddings themselves."""
         return inputs
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Tensor]:
-        """The texts [pairs, E] of each block."""
+        """Return the texts [pairs, E] of each block."""
         return [self.encode_pairs(pairs) for pairs in blocks]
 
     @abstractmethod
     def encode_pairs(self, pairs: Tensor) -> Tensor:
-        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
+        """Return text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
 
     def score(self, images: Tensor, block: Tensor) -> Tensor:
-        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs,
-        E].
+        """Return scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length
+        [pairs, E].
         """
         return cosine_logits(self.backbone.logit_scale, images, block)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The cross-entropy over pairs."""
+        """Return the cross-entropy over pairs."""
         return cross_entropy(self.score(inputs, self.encode_pairs(pairs)), targets)
 
 
 def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
-    """Cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images, texts, E]
-    seen by each image.
+    """Return cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images,
+    texts, E] seen by each image.
 
     In 32 bits also where towers compute in fewer: cosines times 100 in 16 bits would tie pairs that differ.
     """
@@ -169,7 +169,7 @@ def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
 
 @torch.no_grad()
 def mean_token_embeddings(backbone: Backbone, names: list[str]) -> Tensor:
-    """The mean of the token embeddings [names, D] of each name, its start and end of text left out."""
+    """Return the mean of the token embeddings [names, D] of each name, its start and end of text left out."""
     ids = backbone.tokens([readable(name) for name in names])
     end = ids.argmax(dim=-1)
     return torch.stack([backbone.embed_tokens(row[1:stop]).mean(dim=0) for row, stop in zip(ids, end, strict=True)])

@@ -32,8 +32,8 @@ class SlottedPrompt(nn.Module):
         return len(self.start) + len(self.context) + 2 + len(self.end)
 
     def encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D] of
-        the slots.
+        """Return text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D]
+        of the slots.
         """
         return in_blocks(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
 
@@ -41,7 +41,7 @@ class SlottedPrompt(nn.Module):
         return backbone.encode_alike(self(context, *words), len(self.start) + len(context))
 
     def forward(self, context: Tensor, *words: Tensor) -> Tensor:
-        """Prompts [texts, tokens, D], from the start to the end of text."""
+        """Return prompts [texts, tokens, D], from the start to the end of text."""
         count = len(words[0])
         start, context, end = (part.expand(count, *part.shape) for part in (self.start, context, self.end))
         return torch.cat([start, context, *(word.unsqueeze(1) for word in words), end], dim=1)

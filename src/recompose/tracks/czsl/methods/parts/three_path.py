@@ -106,12 +106,12 @@ class PathPrompts(nn.Module):
         self._states = len(states)
 
     def words(self) -> tuple[Tensor, Tensor]:
-        """The vectors of states [S, D] and objects [O, D]; one mask for all prompts drops their elements."""
+        """Return the vectors of states [S, D] and objects [O, D]; one mask for all prompts drops their elements."""
         primitives = self.dropout(self.primitives)
         return primitives[: self._states], primitives[self._states :]
 
     def encode(self, backbone: Backbone, path: str, *words: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, of a path's prompts with these words [texts, D]."""
+        """Return text embeddings [texts, E], not normalised, of a path's prompts with these words [texts, D]."""
         return self.prompt.encode(backbone, self.contexts[path], *words)
 
 
@@ -181,11 +181,11 @@ class ThreePath(PairMethod):
         return PathScoring(fusion, weights)
 
     def layers(self) -> list[list[int]]:
-        """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
+        """Return the groups of tower blocks whose tokens texts attend to; none in the plain three paths."""
         return []
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Any, ...]) -> Tensor:
-        """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
+        """Return texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
         where there is none.
         """
         return self.attend(texts, self.project(tokens))
@@ -207,7 +207,7 @@ class ThreePath(PairMethod):
         return ()
 
     def encode_images(self, inputs: Tensor) -> Views:
-        """The embedding of each path, and what texts attend to, of images as bytes [images, 3, height, width]."""
+        """Return each path's embedding, and the tokens for texts, of images as bytes [images, 3, height, width]."""
         groups = self.layers()
         with self.adapters.attached(self.backbone.image_blocks):
             embedding, layer_tokens = self._tower(
@@ -221,7 +221,7 @@ class ThreePath(PairMethod):
         )
 
     def _tower(self, pixels: Tensor, wanted: set[int]) -> tuple[Tensor, dict[int, Tensor]]:
-        """The embedding [images, E], and the tokens [images, 1 + patches, E] of the wanted blocks."""
+        """Return the embedding [images, E], and the tokens [images, 1 + patches, E] of the wanted blocks."""
         if not wanted:
             return self.backbone.encode_image(pixels), {}
         layers = sorted({*wanted, self.backbone.depth - 1})
@@ -229,7 +229,7 @@ class ThreePath(PairMethod):
         return layer_tokens[layers[-1]][:, 0], layer_tokens
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
-        """The texts of each block of pairs [pairs, 2], and of all states and objects."""
+        """Return the texts of each block of pairs [pairs, 2], and of all states and objects."""
         states, objects = self.prompts.words()
         alone = self._encode("state", states), self._encode("object", objects)
         return [
@@ -241,7 +241,7 @@ class ThreePath(PairMethod):
         return self.prompts.encode(self.backbone, path, *words)
 
     def logits(self, path: str, images: Views, texts: Tensor) -> Tensor:
-        """Logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
+        """Return logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
 
         Texts are brought to unit length before they attend to images, not only after it: queries and what is added to
         them are of the size that lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to
@@ -256,7 +256,9 @@ class ThreePath(PairMethod):
         )
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), of pairs over those of training."""
+        """Return the weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), of pairs over those of
+        training.
+        """
         images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
         labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
         texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
@@ -264,7 +266,7 @@ class ThreePath(PairMethod):
         return sum((weight * loss for weight, loss in zip(self.loss_weights, losses, strict=True)), torch.zeros(()))
 
     def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
-        """Logits [images, P] of each way to tell a pair as a whole: here by its text alone."""
+        """Return logits [images, P] of each way to tell a pair as a whole: here by its text alone."""
         return (self.logits("pair", images, block.pairs),)
 
     def precompute(self, images: Views, world: list[TextBlock]) -> Views:
@@ -275,7 +277,7 @@ class ThreePath(PairMethod):
         return replace(images, wholes=self.wholes(images, world[0])) if len(world) == 1 else images
 
     def needs_totals(self, scoring: PathScoring) -> bool:
-        """Whether the pair's probability is asked for."""
+        """Return whether the pair's probability is asked for."""
         return scoring.fusion == "probabilities"
 
     def with_totals(self, images: Views, world: list[TextBlock]) -> Views:
@@ -294,7 +296,7 @@ class ThreePath(PairMethod):
         return Parts(block.world, apart, self._wholes(images, block), images.totals)
 
     def fuse(self, parts: Parts, scoring: PathScoring) -> Tensor:
-        """Scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
+        """Return scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
 
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
         Troika at 1f3c546) takes logits.
@@ -309,5 +311,5 @@ class ThreePath(PairMethod):
         return score
 
     def score(self, images: Views, block: TextBlock) -> Tensor:
-        """Scores [images, P] of surveyed images by the method's own settings."""
+        """Return scores [images, P] of surveyed images by the method's own settings."""
         return self.fuse(self.parts(images, block), self.scoring)

@@ -23,7 +23,7 @@ class Untouched(nn.Module):
     """Nothing is learned."""
 
     def attached(self, blocks: nn.ModuleList) -> AbstractContextManager[None]:
-        """The blocks compute as they are."""
+        """Return the blocks compute as they are."""
         return nullcontext()
 
 

@@ -18,5 +18,5 @@ class AttributeWords(nn.Module):
         self.normalised = normalised
 
     def forward(self) -> Tensor:
-        """[attributes, width]; a vector of zeros stays one."""
+        """Return [attributes, width]; a vector of zeros stays one."""
         return normalize(self.vectors, dim=-1) if self.normalised else self.vectors

@@ -31,21 +31,21 @@ class CalibratedMethod(GridMethod):
         self.weights = {"cross_entropy": 1.0, "calibration": self.calibration.pop("weight")}
 
     def class_scores(self, attributes: Tensor) -> Tensor:
-        """Scores [B, classes] of what images have of attributes [B, A]."""
+        """Return scores [B, classes] of what images have of attributes [B, A]."""
         return attributes @ self.signatures.T
 
     def classification(self, scores: Tensor, targets: Tensor) -> dict[str, Tensor]:
-        """``cross_entropy``, and ``calibration`` where it has a weight."""
+        """Return ``cross_entropy``, and ``calibration`` where it has a weight."""
         parts = {"cross_entropy": cross_entropy(scores, targets, self.seen, self.among)}
         if self.weights["calibration"]:
             parts["calibration"] = self_calibration(scores, self.seen, **self.calibration)
         return parts
 
     def weighed(self, parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The parts, and ``loss``, their weighted sum."""
+        """Return the parts, and ``loss``, their weighted sum."""
         return {"loss": sum(self.weights[name] * part for name, part in parts.items()), **parts}
 
 
 def unit_regions(grids: Tensor) -> Tensor:
-    """Grids [B, R, channels] whose regions have unit length, as the released code gives them."""
+    """Return grids [B, R, channels] whose regions have unit length, as the released code gives them."""
     return normalize(grids, dim=-1)

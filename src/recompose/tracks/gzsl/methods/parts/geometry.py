@@ -11,7 +11,7 @@ NEAREST = 1e-3  # of distances, whose logarithm is taken
 
 
 def side_of(regions: int) -> int:
-    """The regions along a side of a square grid.
+    """Return the regions along a side of a square grid.
 
     Raises:
         ValueError: so many regions make no square.
@@ -23,7 +23,7 @@ def side_of(regions: int) -> int:
 
 
 def relations(side: int) -> Tensor:
-    """Sines, then cosines, of how each region lies to each other [regions, regions, 64], in 64 bits.
+    """Return sines, then cosines, of how each region lies to each other [regions, regions, 64], in 64 bits.
 
     Of four quantities at eight frequencies each: the logarithms of the distances along rows and along columns, which
     are in units of the grid and divided by a region's size plus one, as released; and of the ratios of heights and of

@@ -35,7 +35,7 @@ class GridMethod(nn.Module):
         self.register_buffer("seen", space.seen, persistent=False)
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """The loss of a batch as ``loss``, a scalar, and its parts by their names.
+        """Return the loss of a batch as ``loss``, a scalar, and its parts by their names.
 
         Args:
             grids: [images, regions, channels].

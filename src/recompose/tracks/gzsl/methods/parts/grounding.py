@@ -36,8 +36,8 @@ class Attention(nn.Module):
         return (query @ self.key(tokens).transpose(-1, -2)).softmax(dim=-1)
 
     def forward(self, queries: Tensor, tokens: Tensor, images: int | None = None) -> Tensor:
-        """Attended values [..., Q, h]; of queries and tokens that images share, for so many of them, where dropout
-        makes each another [images, Q, h].
+        """Return attended values [..., Q, h]; of queries and tokens that images share, for so many of them, where
+        dropout makes each another [images, Q, h].
         """
         weights = self.weights(queries, tokens)
         if images is not None and self.training and self.dropout.p:
@@ -61,7 +61,7 @@ class GeometryAttention(nn.Module):
         self.register_buffer("relations", torch.zeros(0, 0, WIDTH), persistent=False)
 
     def forward(self, regions: Tensor) -> Tensor:
-        """Attended values [B, R, h] of regions [B, R, h]."""
+        """Return attended values [B, R, h] of regions [B, R, h]."""
         query = self.query(regions) * regions.shape[-1] ** -0.5
         logits = query @ self.key(regions).transpose(1, 2)
         if self.lowered is not None:
@@ -69,7 +69,7 @@ class GeometryAttention(nn.Module):
         return self.out(self.dropout(logits.softmax(dim=-1)) @ self.value(regions))
 
     def _relations(self, regions: Tensor) -> Tensor:
-        """The relations [R, R, 64], made anew for a grid of another size."""
+        """Return the relations [R, R, 64], made anew for a grid of another size."""
         if len(self.relations) != regions.shape[1]:
             self.relations = relations(side_of(regions.shape[1])).to(self.relations)
         return self.relations
@@ -89,7 +89,7 @@ class Encoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, regions: Tensor) -> Tensor:
-        """Regions [B, R, h] after the layer."""
+        """Return regions [B, R, h] after the layer."""
         attended = self.within(regions + self.dropout(self.attention(regions)))
         attended = self.wide(regions + self.dropout(attended))
         change = self.second(self.dropout(self.first(attended).relu()))
@@ -113,7 +113,7 @@ class Decoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def asking(self, queries: Tensor, images: int) -> Tensor:
-        """Queries [Q, h] or [B, Q, h] after attention to themselves."""
+        """Return queries [Q, h] or [B, Q, h] after attention to themselves."""
         if self.own is None or self.own_norm is None:
             return queries
         return self.own_norm(queries + self.dropout(self.own(queries, queries, images if queries.dim() == 2 else None)))
@@ -123,7 +123,7 @@ class Decoder(nn.Module):
         return self.cross.weights(self.asking(queries, len(tokens)), tokens)
 
     def forward(self, queries: Tensor, tokens: Tensor) -> Tensor:
-        """Queries [B, Q, h] after the layer; of the two, [Q, h] or [T, h] may be shared by all images."""
+        """Return queries [B, Q, h] after the layer; of the two, [Q, h] or [T, h] may be shared by all images."""
         images = max(len(each) for each in (queries, tokens) if each.dim() == 3)
         queries = self.asking(queries, images)
         queries = self.cross_norm(queries + self.dropout(self.cross(queries, tokens)))
@@ -169,6 +169,6 @@ class GroundingTransformer(nn.Module):
         self.decoder = Decoder(hidden, feed_forward, dropout, self_attention=self_attention)
 
     def embed(self, grids: Tensor, words: Tensor) -> Embedded:
-        """Regions [B, R, channels] and attributes [A, width] at the transformers' width."""
+        """Return regions [B, R, channels] and attributes [A, width] at the transformers' width."""
         regions = self.regions(grids)
         return Embedded(regions, self.encoder(regions), self.attributes(words))

@@ -59,7 +59,7 @@ class PatternMemory(nn.Module):
         return Recalled(self.answer(attended), queries)
 
     def losses(self, recalled: Recalled) -> dict[str, Tensor]:
-        """``separation`` (Eq. 6) and ``compactness`` (Eq. 7), without their weights."""
+        """Return ``separation`` (Eq. 6) and ``compactness`` (Eq. 7), without their weights."""
         patterns = self.patterns if self.trained else self.patterns.detach()
         nearest, second = nearest_patterns(recalled.queries, patterns)
         return {

@@ -16,16 +16,16 @@ class PooledMethod(GridMethod):
         self.normalise = normalise
 
     def pooled(self, grids: Tensor) -> Tensor:
-        """Features [images, channels] of grids [images, regions, channels]."""
+        """Return features [images, channels] of grids [images, regions, channels]."""
         features = grids.mean(dim=1)
         return normalize(features, dim=-1) if self.normalise else features
 
     def scores(self, features: Tensor) -> Tensor:
-        """Scores [images, classes] of features [images, channels]."""
+        """Return scores [images, classes] of features [images, channels]."""
         return features @ self.W @ self.signatures.T
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores of images."""
+        """Return scores of images."""
         return Prediction(self.scores(self.pooled(grids)))
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
