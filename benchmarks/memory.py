@@ -129,7 +129,7 @@ def prototypes(method: Duplex, batch: int) -> float:
         posteriors = [torch.randn(batch, count).softmax(dim=-1) for count in NAMES]
         views = Views(*drawn, tokens=())
         labels = method.target[torch.randint(CLOSED, (batch,))]
-        refined, _ = method.refined(views, labels, *posteriors)
+        refined, _ = method.refine(views, labels, *posteriors)
         method.by_prototype(views, refined).logsumexp(dim=1).sum().backward()
     method.loss_weights = [*method.loss_weights[:3], 0.0]
     return living.peak / GIB

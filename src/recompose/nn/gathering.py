@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, distributed
 
 
-def gathered(mine: Tensor) -> Tensor:
+def gather_batch(mine: Tensor) -> Tensor:
     """Return the tensors [processes * n, ...] of all processes, by rank, from this process's [n, ...].
 
     The gradient of this process's tensor is that of the sum of all processes' losses. Processes then take the mean of
@@ -20,7 +20,7 @@ def gathered(mine: Tensor) -> Tensor:
     return whole
 
 
-def own_part(whole: Tensor) -> Tensor:
+def local_part(whole: Tensor) -> Tensor:
     """Return this process's part [n, ...] of the tensors of all processes [processes * n, ...]."""
     count = _processes()
     return whole if count == 1 else whole.chunk(count)[distributed.get_rank()]
@@ -43,4 +43,4 @@ class _Gathering(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         summed = gradients[0].contiguous().clone()
         distributed.all_reduce(summed)
-        return own_part(summed)
+        return local_part(summed)

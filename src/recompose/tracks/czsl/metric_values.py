@@ -108,7 +108,7 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
     balanced = float(np.nextafter(dense.curve.bias[harmonic_means(dense.curve).argmax()], np.inf))
     groups = frequency_groups(world.shown, world.seen)
     for kind, bias in (("unbiased", 0.0), ("balanced", balanced)):
-        accuracies = group_accuracies(best.predicted(bias), best.target, groups)
+        accuracies = group_accuracies(best.predictions(bias), best.target, groups)
         yield from ((f"groups/{kind}/{group}", accuracy) for group, accuracy in accuracies.items())
 
 

@@ -71,11 +71,11 @@ def parts_of(
     with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
 
     def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        surveyed = method.precompute(images, blocks)
+        precomputed = method.precompute(images, blocks)
         if with_totals:
             with own(*with_totals):
-                surveyed = method.with_totals(surveyed, blocks)
-        return (method.parts(surveyed, block) for block in blocks)
+                precomputed = method.with_totals(precomputed, blocks)
+        return (method.parts(precomputed, block) for block in blocks)
 
     return _scorer(method, data, inputs, device, parts)
 

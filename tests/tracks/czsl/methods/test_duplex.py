@@ -483,7 +483,7 @@ def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
     before = method.codebook.prototypes.clone()
     expected = plain_refined(method, drawn, beliefs, LABELS, TARGET[target])
     views = Views(**drawn, tokens=())
-    found, written = method.refined(views, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
+    found, written = method.refine(views, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
     assert found.shape == (len(method.target), backbone.width)
     for row, (m, n) in zip(found, method.target.tolist(), strict=True):
         torch.testing.assert_close(row, expected[m, n], atol=1e-6, rtol=1e-5)

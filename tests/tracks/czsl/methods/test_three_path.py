@@ -246,7 +246,7 @@ def test_a_tower_is_tuned_as_asked_and_only_while_it_computes(
     method = made(backbone, name, image_tower=image_tower)
     pixels = backbone.from_bytes(images)
     frozen = backbone.encode_image(pixels)
-    with method.adapters.attached(backbone.image_blocks):
+    with method.adapters.attach(backbone.image_blocks):
         expected = backbone.encode_image(pixels)
     seen: list[Tensor] = []
     hook = method.of_state.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[0]))
@@ -449,7 +449,7 @@ def test_texts_in_blocks_of_any_size_teach_and_score_the_same(
     learned = learned_from(method, images)
     scores = dense(method.eval(), images, BLOCKS, "open")
     monkeypatch.setattr(slots, "TEXTS", texts)
-    monkeypatch.setattr(three_path, "LOOKS", looks)
+    monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", looks)
     encoded: list[int] = []
     looked: list[int] = []
     hooks = [method.prompts.prompt.register_forward_hook(lambda _module, _inputs, out: encoded.append(len(out)))]
@@ -472,7 +472,7 @@ def test_what_is_computed_again_drops_the_same_elements(
 ) -> None:
     method = made(backbone, name, **{rate: 0.5})
     monkeypatch.setattr(slots, "TEXTS", 2)
-    monkeypatch.setattr(three_path, "LOOKS", 8)
+    monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", 8)
     again = learned_from(method, images)
     kept: list[int] = []
 

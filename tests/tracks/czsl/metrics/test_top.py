@@ -195,7 +195,7 @@ def test_its_first_pair_is_the_predicted_one_without_a_bias(data: PairData, tabl
     """Where the best seen and the best unseen pair do not tie: then the seen one is predicted."""
     table = table + np.arange(9, dtype=np.float32) / 16
     scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]))
-    assert scores.top[:, 0].tolist() == scores.bests["test", "closed"].predicted(0.0).tolist()
+    assert scores.top[:, 0].tolist() == scores.bests["test", "closed"].predictions(0.0).tolist()
 
 
 def test_a_small_closed_world_leaves_places_empty() -> None:

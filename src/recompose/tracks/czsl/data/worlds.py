@@ -43,16 +43,16 @@ class World:
             >>> len(World.open(data).pairs)
             4
         """
-        return cls._of("closed", data, data.pairs, {split: data.closed_world(split) for split in EVALUATED_SPLITS})
+        return cls._build("closed", data, data.pairs, {split: data.closed_world(split) for split in EVALUATED_SPLITS})
 
     @classmethod
     def open(cls, data: PairData) -> "World":
         """Return the world of every state with every object, all of them candidates."""
         pairs = data.all_pairs
-        return cls._of("open", data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in EVALUATED_SPLITS})
+        return cls._build("open", data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in EVALUATED_SPLITS})
 
     @classmethod
-    def _of(cls, name: str, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
+    def _build(cls, name: str, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
         return cls(
             name,
             pairs,

@@ -37,7 +37,7 @@ class TestImages:
     targets: np.ndarray
 
     @classmethod
-    def of(cls, results: Results, recipe: Recipe) -> "TestImages":
+    def read(cls, results: Results, recipe: Recipe) -> "TestImages":
         """Return the test images of a data set."""
         data = read_pairs(results, recipe)
         return cls(results.raw(recipe), data, data.targets("test", data.pairs))
@@ -69,7 +69,7 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     """
     panels: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
     for runs in by_benchmark(results, paper, name).values():
-        images = TestImages.of(results, next(iter(runs.values())).needs["data"])
+        images = TestImages.read(results, next(iter(runs.values())).needs["data"])
         top = {row: read_scores(results, run).top for row, run in runs.items()}
         panels += [
             (images, image, {row: predictions[image] for row, predictions in top.items()})
@@ -88,7 +88,7 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
         images.show(axis, image)
         label = images.name(images.targets[image])
         axis.set_title(label, fontsize=7, pad=3)
-        captions = _said(images, image, predictions)
+        captions = _captions(images, image, predictions)
         for place, (text, look) in enumerate(captions, start=1):
             offset = (0, -72 * LINE * place)
             axis.annotate(text, (0.5, 0), offset, "axes fraction", "offset points", ha="center", fontsize=6, **look)
@@ -139,7 +139,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     The pairs are those with the most test images. The numbers beside the figure have the precision for all pairs.
     """
     evaluations = [
-        (TestImages.of(results, run.needs["data"]), read_embeddings(results, run))
+        (TestImages.read(results, run.needs["data"]), read_embeddings(results, run))
         for run in _single(results, paper, name)
     ]
     figure, axes = plt.subplots(
@@ -196,7 +196,7 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     swaps = [
         (images, embeddings, swap)
         for run in _single(results, paper, name)
-        for images, embeddings in [(TestImages.of(results, run.needs["data"]), read_embeddings(results, run))]
+        for images, embeddings in [(TestImages.read(results, run.needs["data"]), read_embeddings(results, run))]
         for swap in _swaps(images)
     ]
     figure, axes = plt.subplots(

@@ -1,4 +1,4 @@
-"""Chance: scores drawn at random, the floor of every table."""
+"""Chance: random scores, the floor of every table."""
 
 from collections.abc import Callable, Iterator
 from zlib import crc32
@@ -9,7 +9,7 @@ from recompose.tracks.czsl.data.pairs import Pair
 
 
 class Chance:
-    """Uniform scores, drawn anew for every block of images and pairs."""
+    """Uniform random scores, new ones for every block of images and pairs."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed

@@ -12,16 +12,16 @@ from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.parts.attention import FeedForward
-from recompose.tracks.czsl.methods.parts.blocks import LOOKS, TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.blocks import TEXT_IMAGE_PAIRS, TEXTS, apply_blockwise
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 HEAD = 64  # width of an attention head
-CLASS, END = 0, -1  # the tokens that stand for an image, and for a text
+CLASS, END = 0, -1  # the tokens whose vectors represent an image and a text
 
 
 class AttentionBlock(nn.Module):
-    """A pre-norm block: self-attention, or cross-attention to what is given, and a feed-forward network."""
+    """A pre-norm block: self-attention, or cross-attention to other tokens, and a feed-forward network."""
 
     def __init__(self, width: int, *, cross: bool, dropout: float) -> None:
         super().__init__()
@@ -31,15 +31,15 @@ class AttentionBlock(nn.Module):
         self.feed_forward = FeedForward(width, dropout)
 
     def forward(self, x: Tensor, other: Tensor | None = None) -> Tensor:
-        """Return tokens [n, tokens, width] after attention to themselves, or to the other [n, tokens, width]."""
+        """Return tokens [n, tokens, width] after attention to themselves, or to the other tokens [n, tokens, width]."""
         query = self.norm(x)
         seen = query if other is None or self.norm_other is None else self.norm_other(other)
         x = x + self.attention(query, seen, seen, need_weights=False)[0]
         return x + self.feed_forward(x)
 
-    def one(self, x: Tensor, place: int) -> Tensor:
-        """Return a single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be
-        computed.
+    def attend_single(self, x: Tensor, place: int) -> Tensor:
+        """Return a single token [n, width] of [n, tokens, width] after attention to all tokens; the other tokens need
+        not be computed.
         """
         seen = self.norm(x)
         query, token = seen[:, place, None], x[:, place, None]
@@ -48,13 +48,13 @@ class AttentionBlock(nn.Module):
 
 
 def _in_32_bits(like: Tensor) -> torch.autocast:
-    """Return a context without mixed precision: sums over many texts, and logits that differ by little."""
+    """Return a context without mixed precision, for sums over many texts and for logits that differ little."""
     return torch.autocast(like.device.type, enabled=False)
 
 
 @dataclass(frozen=True)
 class DfspBlock:
-    """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it where all images share them.
+    """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it if all images share them.
 
     ``decomposed`` [S + O, length, D] is the whole world's: the tokens of its texts, averaged over the pairs of each
     state and of each object.
@@ -70,8 +70,8 @@ class DfspBlock:
 class DfspImages:
     """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W].
 
-    A survey adds embeddings after fusion with the world's texts, and, where texts are fused with images, states and
-    objects [images, S + O, D] as they are then.
+    ``precompute`` adds embeddings after fusion with the world's texts and, if texts are fused with images, the fused
+    states and objects [images, S + O, D].
     """
 
     plain: Tensor
@@ -81,19 +81,19 @@ class DfspImages:
 
 
 class DFSP(PairMethod):
-    """A soft prompt, and a fusion of both modalities, of which a share is added to what the prompt alone gives.
+    """A soft prompt and a fusion of both modalities; a share of the fused vectors is added to those of the prompt.
 
-    What an image is like depends on all pairs of a world, through the texts decomposed. In i2t and BiF the released
-    code folds images of a batch into each other; here each image is fused with its own tokens.
+    An image's vectors depend on all pairs of a world, through the decomposed texts. In i2t and BiF the released code
+    folds images of a batch into each other; here each image is fused with its own tokens.
 
     Args:
-        prompt: the template of prompts; its words are where the context begins.
-        dropout: of the elements of the vectors of states and objects.
+        prompt: the template of prompts; the context begins at its words.
+        dropout: of the vectors of states and objects.
         fusion: ``t2i``, images attend to texts; ``i2t``, texts to images; ``BiF``, both.
-        fusion_dropout: of what the other modality gives, and in the blocks of self-attention.
-        share: of what is fused, in both modalities.
-        primitive_weight: in the loss, of states and objects, whose logits are means over their pairs.
-        prompt_weight: in the loss, of pairs before fusion.
+        fusion_dropout: of the other modality's vectors, and in the blocks of self-attention.
+        share: of the fused vectors, in both modalities.
+        primitive_weight: of states and objects in the loss; their logits are means over their pairs.
+        prompt_weight: of pairs before fusion in the loss.
     """
 
     sees = "pixels"
@@ -147,7 +147,7 @@ class DFSP(PairMethod):
         encoded = []
         sums, counts = torch.zeros((), device=self.words.device), torch.zeros((), device=self.words.device)
         for index in blocks:
-            tokens = in_blocks(
+            tokens = apply_blockwise(
                 lambda *block: self._tokens(*block), words[index[:, 0]], words[index[:, 1] + self._states], size=TEXTS
             )
             belongs = self._belongs(index)
@@ -156,33 +156,33 @@ class DFSP(PairMethod):
             counts = counts + belongs.sum(dim=0)
             plain, fused = self.backbone.project_text(tokens[:, END]), None
             if self.fusion == "t2i":
-                fused = self.backbone.project_text(self.text_attention.one(tokens, END))
+                fused = self.backbone.project_text(self.text_attention.attend_single(tokens, END))
             encoded.append((index, plain, fused))
-        decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name that no pair has stays zero
+        decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name without pairs stays zero
         return [DfspBlock(index, plain, fused, decomposed) for index, plain, fused in encoded]
 
     def _tokens(self, states: Tensor, objects: Tensor) -> Tensor:
         return self.backbone.prompt_tokens(self.prompt(self.context, states, objects))
 
     def _belongs(self, index: Tensor) -> Tensor:
-        """Which states and objects [pairs, S + O] each pair has."""
+        """Return the states and objects [pairs, S + O] of each pair as ones among zeros."""
         names = torch.arange(self._names, device=index.device)
         return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
 
     def precompute(self, images: DfspImages, world: list[DfspBlock]) -> DfspImages:
-        """Return fuses images with the texts of a world, and its states and objects with images."""
+        """Return images fused with the texts of a world, and its states and objects fused with the images."""
         decomposed, tokens = world[0].decomposed, images.tokens
         primitives = None
         if self.fusion != "t2i":
-            size = max(1, LOOKS // self._names)
-            primitives = in_blocks(lambda block: self._cross_attend(block, decomposed), tokens, size=size)
+            size = max(1, TEXT_IMAGE_PAIRS // self._names)
+            primitives = apply_blockwise(lambda block: self._cross_attend(block, decomposed), tokens, size=size)
         if self.fusion != "i2t":
             tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
-        fused = self.backbone.project_image(self.image_attention.one(tokens, CLASS))
+        fused = self.backbone.project_image(self.image_attention.attend_single(tokens, CLASS))
         return replace(images, fused=(1 - self.share) * images.plain + self.share * fused, primitives=primitives)
 
     def _summary(self, decomposed: Tensor) -> Tensor:
-        """Return the decomposed texts as if they were an image's tokens [1 + patches, W]."""
+        """Return the decomposed texts in the shape of an image's tokens [1 + patches, W]."""
         widen, fold = self.text_to_image
         rows = widen(decomposed).transpose(0, 1).flatten(0, 1)
         return self.fusion_dropout(fold(rows.T).T)
@@ -192,27 +192,27 @@ class DFSP(PairMethod):
         each image.
         """
         narrow, unfold = self.image_to_text
-        given = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
-        given = given.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)
+        context = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
+        context = context.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)
         texts = decomposed.expand(len(tokens), *decomposed.shape).flatten(0, 1)
-        texts = self.text_attention.one(self.text_looks(texts, given), END)
+        texts = self.text_attention.attend_single(self.text_looks(texts, context), END)
         return texts.unflatten(0, (len(tokens), self._names))
 
     def score(self, images: DfspImages, block: DfspBlock) -> Tensor:
-        """Return scores [images, P] of surveyed images: cosines after fusion, times CLIP's factor."""
+        """Return scores [images, P] of precomputed images: cosines after fusion, times CLIP's factor."""
         assert images.fused is not None
         if block.fused is not None:
             return self._logits(images.fused, self._mixed(block.plain, block.fused))
-        return in_blocks(
+        return apply_blockwise(
             lambda index, plain: self._logits(images.fused, self._composed(images, index, plain)),
             block.index,
             block.plain,
-            size=max(1, LOOKS // len(images.fused)),
+            size=max(1, TEXT_IMAGE_PAIRS // len(images.fused)),
             dim=1,
         )
 
     def _composed(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
-        """Return texts [images, P, E], of products of their states and objects as each image has them."""
+        """Return texts [images, P, E] of pairs, from products of the states and objects fused with each image."""
         assert images.primitives is not None
         products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]
         return self._mixed(plain, self.backbone.project_text(self.composed(products)))
@@ -233,7 +233,7 @@ class DFSP(PairMethod):
         counts = belongs.sum(dim=0)
         with _in_32_bits(plain):
             means = plain @ belongs / counts.clamp(min=1)
-        means = means.masked_fill(counts == 0, -torch.inf)  # a name that training never shows
+        means = means.masked_fill(counts == 0, -torch.inf)  # names without training pairs
         states, objects = means.split([self._states, self._names - self._states], dim=1)
         by_name = cross_entropy(states, pairs[targets, 0]) + cross_entropy(objects, pairs[targets, 1])
         return (

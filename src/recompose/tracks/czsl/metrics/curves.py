@@ -1,8 +1,8 @@
-"""Seen and unseen accuracy over calibration biases, exactly, and the area under their curve: what training selects an
-epoch by.
+"""Seen and unseen accuracy over calibration biases, exactly; the area under their curve chooses the epoch of a
+training.
 
 A calibration bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the
-best unseen pair, each image's at one bias of its own: the difference of the two scores, taken in double precision.
+best unseen pair, each image's at a bias of its own: the difference of the two scores, in double precision.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def dense_curve(best: Best) -> SeenUnseenCurve:
     steps, place = np.unique(switch[finite], return_inverse=True)
     lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
     won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
-    # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
+    # without a seen candidate, no bias is low enough; without an unseen one, no bias changes anything
     seen = lost.sum() - np.append(0, np.cumsum(lost_at))
     unseen = won[np.isneginf(switch)].sum() + np.append(0, np.cumsum(won_at))
     return SeenUnseenCurve(
@@ -42,11 +42,11 @@ def dense_curve(best: Best) -> SeenUnseenCurve:
     )
 
 
-def share(counts: np.ndarray, of: int) -> np.ndarray:
-    """Return counts as fractions of so many images; NaN where there are none.
+def share(counts: np.ndarray, total: int) -> np.ndarray:
+    """Return counts as fractions of ``total``; NaN if it is 0.
 
     Example:
         >>> share(np.array([1, 2]), 4).tolist()
         [0.25, 0.5]
     """
-    return counts / of if of else np.full(len(counts), np.nan)
+    return counts / total if total else np.full(len(counts), np.nan)

@@ -2,7 +2,7 @@
 calibration biases.
 
 They follow from each image's best seen and best unseen pair (``best``), by a sweep over calibration biases: the exact
-one (``curves``), or that of the evaluator that the field shares.
+one (``curves``), or that of the field's shared evaluator.
 """
 
 from collections.abc import Callable
@@ -29,15 +29,15 @@ __all__ = [
 
 Sweep = Literal["dense", "field"]
 
-# of the evaluator that the field shares (CSP, DFSP, Troika and MSCI carry copies of it)
-FIELD_LARGEST = 1e3  # the bias at which everything counts as predicted unseen
-FIELD_OFFSET = 1e-4  # how far below an image's switching bias a visited one is put
-FIELD_STEPS = 20  # about how many of them are visited
+# of the field's shared evaluator (CSP, DFSP, Troika and MSCI have copies of it)
+FIELD_LARGEST = 1e3  # the bias at which every prediction counts as unseen
+FIELD_OFFSET = 1e-4  # how far a visited bias is below an image's switching bias
+FIELD_STEPS = 20  # the approximate number of visited biases
 
 
 @dataclass(frozen=True)
 class PairReport:
-    """The field's numbers, as fractions. Without images of seen or of unseen pairs what depends on them is NaN."""
+    """The field's numbers, as fractions; NaN for those that need images of an absent kind of pairs."""
 
     seen: float  # S, the best seen accuracy
     unseen: float  # U, the best unseen accuracy
@@ -52,9 +52,9 @@ def field_curve(best: Best) -> SeenUnseenCurve:
     """Return the accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
     These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is
-    rightly predicted at a bias of 1000, n such that there are about 20, and 1000 itself. It therefore understates AUC
-    and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its biases
-    mean little, while nothing is lost here to rounding, since the bias is never added to a score.
+    rightly predicted at a bias of 1000, n such that there are about 20, and 1000 itself. So it understates AUC and S
+    somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its biases mean
+    little. Nothing is lost here to rounding, since the bias is never added to a score.
 
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
@@ -80,10 +80,10 @@ def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None 
     """Return the numbers that follow from each image's best pairs.
 
     Args:
-        best: what an ``Evaluator`` gathered.
+        best: the result of an ``Evaluator``.
         sweep: ``dense`` visits every bias at which a prediction changes; ``field`` those of the field's shared
-            evaluator, for numbers to be put beside printed ones.
-        primitives: [pairs, 2], each pair's state and object; where given, their accuracies are reported, too.
+            evaluator, for comparison with printed numbers.
+        primitives: [pairs, 2], each pair's state and object, to report their accuracies, too.
 
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
@@ -95,7 +95,7 @@ def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None 
     curve = SWEEPS[sweep](best)
     right = (None, None)
     if primitives is not None:
-        right = tuple((primitives[best.predicted(0.0)] == primitives[best.target]).mean(axis=0).tolist())
+        right = tuple((primitives[best.predictions(0.0)] == primitives[best.target]).mean(axis=0).tolist())
     return PairReport(
         seen=float(curve.seen.max()),
         unseen=float(curve.unseen.max()),
@@ -121,9 +121,9 @@ def czsl_report(
         scores: [images, pairs], floating point, higher is likelier.
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be predicted; all where not given.
+        candidates: [pairs] bool, pairs that may be predicted; by default all.
         sweep: ``dense``, exact, or ``field``, as the field's shared evaluator samples.
-        primitives: [pairs, 2], each pair's state and object: asks for their accuracies at bias 0.
+        primitives: [pairs, 2], each pair's state and object, to report their accuracies at bias 0, too.
 
     Raises:
         ValueError: shapes do not fit, a target is no candidate, or a candidate's score is NaN or infinite.

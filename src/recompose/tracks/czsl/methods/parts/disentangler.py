@@ -1,4 +1,4 @@
-"""Disentanglers: what of an image's embedding tells its state, and what its object."""
+"""Disentanglers: the parts of an image's embedding that belong to its state and to its object."""
 
 from typing import Literal
 
@@ -19,11 +19,11 @@ class Disentangler(nn.Sequential):
         end: the last layer is like the others (``relu``, as released), or a linear map alone (``linear``, as two-layer
             perceptrons usually end).
         start: ``random``, as released: before training it is a random map in front of an aligned embedding;
-            ``residual``, what the layers give is added to the embedding; ``residual-zero``, besides their last map
+            ``residual``, the layers' output is added to the embedding; ``residual-zero``, in addition the last map
             begins at zero, so that training begins at the embedding itself.
 
     Raises:
-        ValueError: it is to begin at zero and ends in ReLU, through which no gradient would ever come back.
+        ValueError: the last map begins at zero and ends in ReLU, through which no gradient would pass.
     """
 
     def __init__(self, width: int, layers: int, dropout: float, *, end: End = "relu", start: Start = "random") -> None:
@@ -41,6 +41,6 @@ class Disentangler(nn.Sequential):
             nn.init.zeros_(steps[-1].bias)  # type: ignore[arg-type]
 
     def forward(self, embeddings: Tensor) -> Tensor:
-        """What of embeddings [images, E] it tells apart, [images, E]."""
-        told = super().forward(embeddings)
-        return embeddings + told if self.residual else told
+        """Return the part [images, E] of embeddings [images, E]."""
+        part = super().forward(embeddings)
+        return embeddings + part if self.residual else part

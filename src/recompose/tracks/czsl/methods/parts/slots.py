@@ -4,13 +4,13 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone, end_of_text
-from recompose.tracks.czsl.methods.parts.blocks import TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.blocks import TEXTS, apply_blockwise
 
 
 class SlottedPrompt(nn.Module):
     """The token embeddings of a template such as "a photo of {state} {object}".
 
-    The slots stand right before the end of text, as in CSP at 660fcff. D is the width of the text tower.
+    The slots are right before the end of text, as in CSP at 660fcff. D is the width of the text tower.
     """
 
     start: Tensor
@@ -35,7 +35,7 @@ class SlottedPrompt(nn.Module):
         """Return text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D]
         of the slots.
         """
-        return in_blocks(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
+        return apply_blockwise(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
 
     def _encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
         return backbone.encode_alike(self(context, *words), len(self.start) + len(context))

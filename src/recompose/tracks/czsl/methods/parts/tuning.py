@@ -1,4 +1,4 @@
-"""What of the image tower is tuned."""
+"""The tuned parts of the image tower."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, Protocol
@@ -13,22 +13,22 @@ ImageTower = Literal["adapters", "lora", "frozen"]
 
 
 class Tuning(Protocol):
-    """What is learned beside a frozen tower."""
+    """The learned parts beside a frozen tower."""
 
-    def attached(self, blocks: nn.ModuleList) -> AbstractContextManager[None]:
-        """Within this context the blocks compute with it."""
+    def attach(self, blocks: nn.ModuleList) -> AbstractContextManager[None]:
+        """Let the blocks compute with the learned parts within this context."""
 
 
 class Untouched(nn.Module):
-    """Nothing is learned."""
+    """A frozen tower without learned parts."""
 
-    def attached(self, blocks: nn.ModuleList) -> AbstractContextManager[None]:
-        """Return the blocks compute as they are."""
+    def attach(self, blocks: nn.ModuleList) -> AbstractContextManager[None]:
+        """Return a context that changes nothing."""
         return nullcontext()
 
 
-def tuned(kind: ImageTower, backbone: Backbone, *, bottleneck: int, dropout: float) -> Tuning:
-    """What is tuned in the image tower: adapters in every block; LoRA, whose rank is the bottleneck; or nothing.
+def image_tuning(kind: ImageTower, backbone: Backbone, *, bottleneck: int, dropout: float) -> Tuning:
+    """Return the tuned parts of the image tower: adapters in every block; LoRA, whose rank is the bottleneck; or none.
 
     Raises:
         ValueError: the tower has no transformer blocks to tune.
@@ -36,7 +36,7 @@ def tuned(kind: ImageTower, backbone: Backbone, *, bottleneck: int, dropout: flo
     if kind == "frozen":
         return Untouched()
     if not backbone.depth:
-        raise ValueError(f"this image tower has no transformer blocks for {kind}: set image_tower to frozen")
+        raise ValueError(f"this image tower has no transformer blocks for {kind}; set image_tower to frozen")
     blocks, width = backbone.image_blocks, backbone.image_width
     if kind == "lora":
         return BlockLoRA(blocks, width, rank=bottleneck)
