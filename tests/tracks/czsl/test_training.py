@@ -230,7 +230,7 @@ def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
 
 
 def test_without_a_selection_such_a_method_is_not_trained(needs: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="CSO has no settings of scoring yet"):
+    with pytest.raises(ValueError, match="CSO has no scoring settings"):
         run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from recompose.tracks.gzsl import GZSL, training
 from recompose.tracks.gzsl.evaluation import evaluate
-from recompose.tracks.gzsl.metric_values import measured, read_metrics
+from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
 from recompose.tracks.gzsl.scores import ClassScores
 from tests.tracks.gzsl.test_training import ALE, AS_RELEASED, CPU, scores_of
 from tests.tracks.gzsl.tiny import class_data, document, grids_of, write
@@ -83,7 +83,7 @@ def test_uncertainty_is_averaged_over_groups() -> None:
     scores = rng.normal(size=(len(rows), len(data.seen))).astype(np.float32)
     values = rng.random(len(rows))
     all_of = ClassScores(scores, None, {"vgt": scores}, {"fused": values}, {"own": 0.0}, {"first": 0.75, "last": 0.25})
-    metrics = measured(data, all_of)
+    metrics = compute_metrics(data, all_of)
     groups = {"seen": [], "unseen": [], "hard": [], "clean": []}
     for row, value in zip(rows, values, strict=True):
         groups["seen" if data.seen[data.labels[row]] else "unseen"].append(value)

@@ -284,7 +284,7 @@ SCORES, TARGETS, SEEN = np.zeros((2, 3)), np.array([0, 2]), np.array([True, True
         (SCORES[0], TARGETS, SEEN, r"scores are \(3,\)"),
         (SCORES, TARGETS[:, None], SEEN, "targets are .images. of integers"),
         (SCORES, TARGETS.astype(float), SEEN, "not float64"),
-        (SCORES, np.array([0, 3]), SEEN, "image 1 is the first of 1 whose target is no class: 3 is none of the 3"),
+        (SCORES, np.array([0, 3]), SEEN, "image 1 is the first of 1 whose target is not a class: 3 is none of the 3"),
         (SCORES, np.array([-1, 0]), SEEN, "image 0 .* -1 is none"),
         (SCORES, TARGETS, SEEN.astype(int), "seen is .classes. of bool, not int64"),
         (np.array([[0, 0, 0], [0, np.nan, 0]]), TARGETS, SEEN, "image 1 is the first of 1 with scores that are NaN"),

@@ -160,7 +160,7 @@ class ThreePathSettings(TrainedPairSettings):
     @classmethod
     def _can_leave_zero(cls, start: str, earlier: ValidationInfo) -> str:
         if start == "residual-zero" and earlier.data.get("disentangler_end") == "relu":
-            raise ValueError("residual-zero needs disentangler_end: linear, for no gradient passes a ReLU at zero")
+            raise ValueError("residual-zero needs disentangler_end: linear, as no gradient passes a ReLU at zero")
         return start
 
 

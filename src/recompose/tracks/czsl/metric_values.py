@@ -25,7 +25,7 @@ from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, W
 from recompose.tracks.czsl.metrics.best import Best
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, harmonic_means, report_of
 from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
-from recompose.tracks.czsl.metrics.thresholds import as_released, best_threshold, released_threshold
+from recompose.tracks.czsl.metrics.thresholds import best_threshold, released_calibration, released_threshold
 from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
 
 WORLDS = (
@@ -62,11 +62,11 @@ class CalibratedScores:
         if world == "feasible":
             return self.scores.ladders[split].at(self.thresholds[world])
         if world == "feasible-released":
-            return as_released(self.scores.ladders[split], self.thresholds[world])
+            return released_calibration(self.scores.ladders[split], self.thresholds[world])
         return self.scores.bests[split, world]
 
 
-def measured(data: PairData, scores: PairScores) -> dict[str, float]:
+def compute_metrics(data: PairData, scores: PairScores) -> dict[str, float]:
     """Return all metrics of an evaluation, by flat name.
 
     Example:
@@ -77,7 +77,7 @@ def measured(data: PairData, scores: PairScores) -> dict[str, float]:
         >>> data = PairData(pairs, [*samples, Sample("2.png", "blue", "dog", "test")])
         >>> def likes_dogs(blocks, world):
         ...     return lambda rows: [np.array([[float(o == "dog") for _, o in block]] * len(rows)) for block in blocks]
-        >>> metrics = measured(data, score_worlds(data, world_by_world(likes_dogs)))
+        >>> metrics = compute_metrics(data, score_worlds(data, world_by_world(likes_dogs)))
         >>> metrics["test/closed/dense/unseen"], metrics["test/closed/object"], metrics["val/open/state"]
         (1.0, 1.0, 0.0)
         >>> "test/closed/dense/auc" in metrics  # no test image shows a seen pair
@@ -106,7 +106,7 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
         yield "threshold", calibrated.thresholds[name]
     # the accuracies at a curve's point apply just above its bias
     balanced = float(np.nextafter(dense.curve.bias[harmonic_means(dense.curve).argmax()], np.inf))
-    groups = frequency_groups(world.shown, world.seen)
+    groups = frequency_groups(world.training_images, world.seen)
     for kind, bias in (("unbiased", 0.0), ("balanced", balanced)):
         accuracies = group_accuracies(best.predictions(bias), best.target, groups)
         yield from ((f"groups/{kind}/{group}", accuracy) for group, accuracy in accuracies.items())
@@ -114,7 +114,7 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
     """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
-    return measured(_pair_data(index), PairScores.read(evaluation / FILE))
+    return compute_metrics(_pair_data(index), PairScores.read(evaluation / FILE))
 
 
 @lru_cache(maxsize=16)  # the replicates' indices: evaluations are not read replicate by replicate

@@ -39,12 +39,12 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
     current = method.state_dict()
     resized = {name for name, tensor in state.items() if name in current and current[name].shape != tensor.shape}
     if resized:
-        raise ValueError(f"{checkpoint} is of other settings: {', '.join(sorted(resized))} have other sizes")
+        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(sorted(resized))} differ in size")
     loaded = method.load_state_dict(state, strict=False)
     frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
     wrong = sorted({*loaded.unexpected_keys, *(set(loaded.missing_keys) - frozen), *(frozen & state.keys())})
     if wrong:
-        raise ValueError(f"{checkpoint} is of other settings: {', '.join(wrong)} do not fit")
+        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(wrong)}")
 
 
 def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:

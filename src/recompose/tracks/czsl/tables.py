@@ -38,7 +38,7 @@ def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 def group_counts(data: PairData, split: str) -> dict[str, int]:
     """Return how many images of a split show pairs of each group."""
     world = World.closed(data)
-    groups = frequency_groups(world.shown, world.seen)[data.targets(split, world.pairs)]
+    groups = frequency_groups(world.training_images, world.seen)[data.targets(split, world.pairs)]
     return {name: int((groups == index).sum()) for index, name in enumerate(GROUPS)}
 
 

@@ -60,7 +60,7 @@ class PairTraining(TrainingModule):
         self._world = World.closed(data)
         is_seen = self._world.seen[self._world.targets["val"]]
         if is_seen.all() or not is_seen.any():
-            raise ValueError("validation needs images of seen and of unseen pairs, for its AUC to select an epoch")
+            raise ValueError("validation needs images of seen and of unseen pairs: its AUC chooses the epoch")
         train_pairs = data.indices(data.pairs_of["train"])
         self.register_buffer("train_pairs", torch.from_numpy(train_pairs), persistent=False)
         self.register_buffer("val_pairs", torch.from_numpy(self._world.primitives), persistent=False)

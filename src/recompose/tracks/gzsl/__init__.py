@@ -1,5 +1,5 @@
-"""Zero-shot learning with attributes: images of classes that attributes describe, some of which were never shown in
-training.
+"""Zero-shot learning with attributes: the recognition of classes that attributes describe, some of which training does
+not show.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ FIGURES = "recompose.tracks.gzsl.figures"
 
 
 class GZSL(Track):
-    """Images of seen and of unseen classes, told by their attributes."""
+    """Images of seen and of unseen classes, recognised by their attributes."""
 
     name = "gzsl"
     form = FORM
@@ -110,7 +110,7 @@ class GZSL(Track):
 
 @dataclass(frozen=True)
 class ClassRuns(Runs):
-    """Makes the recipes of runs and evaluations."""
+    """A planner of runs and evaluations."""
 
     section: Gzsl
     choice: GzslChoice
@@ -133,7 +133,7 @@ class ClassRuns(Runs):
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         settings = self.settings(name, variant, data)
         if settings["training"]["selection"] == "validation":
-            settings.pop("scoring")  # validation chooses an epoch at the bias that is best there
+            settings.pop("scoring")  # validation chooses an epoch at its own best bias
         needs = {"data": data, "grids": self._grids(data)}
         return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 

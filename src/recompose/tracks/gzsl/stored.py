@@ -1,4 +1,4 @@
-"""What is stored of runs, evaluations and data sets, from files whose digests were checked."""
+"""Stored runs, evaluations and data sets, read from files whose digests were checked."""
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -10,13 +10,13 @@ from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAI
 
 
 def read_scores(results: Results, evaluation: Recipe) -> ClassScores:
-    """What a method says of the images of the test."""
+    """Return a method's scores of the test images."""
     results.file(evaluation, CALIBRATION)
     return ClassScores.read(results.file(evaluation, FILE).parent)
 
 
 def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
-    """What an evaluation kept for figures."""
+    """Return the vectors that an evaluation saved for figures."""
     embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
     return embeddings
 

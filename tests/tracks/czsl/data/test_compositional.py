@@ -159,7 +159,7 @@ def test_a_line_that_is_not_two_words_is_named(root: Path, line: str) -> None:
 def test_a_repeated_pair_is_named(root: Path) -> None:
     path = root / SPLIT_NAME / "test_pairs.txt"
     path.write_text("wet dog\ndry dog\nwet dog\n")
-    assert refusal(compositional.read, root, EXPECTED) == f"{path}: wet dog stands there twice"
+    assert refusal(compositional.read, root, EXPECTED) == f"{path}: wet dog occurs twice"
 
 
 @pytest.mark.parametrize("split", ["train", "val", "test"])

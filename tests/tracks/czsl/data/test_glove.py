@@ -81,7 +81,7 @@ def test_an_archive_without_the_vectors_is_named(tmp_path: Path) -> None:
     path = tmp_path / "glove.6B.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "")
-    with pytest.raises(WordVectorsError, match=r"is no zip archive with glove\.6B\.300d\.txt in it"):
+    with pytest.raises(WordVectorsError, match=r"is not a zip archive with glove\.6B\.300d\.txt in it"):
         read_glove(path, ["cat"])
 
 

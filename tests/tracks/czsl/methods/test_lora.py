@@ -257,7 +257,7 @@ def test_a_tower_is_tuned_as_it_is_asked_for(backbone: Backbone, pixels: Tensor)
 def test_a_convolutional_tower_can_only_be_left_frozen(pixels: Tensor, tmp_path: Path) -> None:
     convolutional = small_backbone("shapes-resnet", tmp_path)
     for kind in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {kind}: set image_tower to frozen"):
+        with pytest.raises(ValueError, match=f"no transformer blocks for {kind}; set image_tower to frozen"):
             image_tuning(kind, convolutional, bottleneck=4, dropout=0.0)
     before = convolutional.encode_image(pixels)
     with image_tuning("frozen", convolutional, bottleneck=4, dropout=0.0).attach(convolutional.image_blocks):

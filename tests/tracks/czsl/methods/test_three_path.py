@@ -270,7 +270,7 @@ def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor, tmp_path
     scores = dense(method, images, [torch.tensor(EVERYTHING)], "closed")
     torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
     for image_tower in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {image_tower}: set image_tower to frozen"):
+        with pytest.raises(ValueError, match=f"no transformer blocks for {image_tower}; set image_tower to frozen"):
             made(convolutional, image_tower=image_tower)
 
 
@@ -360,7 +360,7 @@ def test_in_a_world_of_one_block_cross_attention_is_computed_once(
 def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbone: Backbone, images: Tensor) -> None:
     method = CSO(backbone, STATES, OBJECTS, **settings_of("c-s-o")).eval()
     before = method.state_dict()
-    with pytest.raises(ValueError, match="CSO has no settings of scoring yet"):
+    with pytest.raises(ValueError, match="CSO has no scoring settings"):
         dense(method, images, BLOCKS, "closed")
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))  # training needs none
     for weights in ([0.2, 0.8], [0.7, 0.3]):
@@ -374,11 +374,11 @@ def test_settings_of_scores_that_there_are_not_are_refused(backbone: Backbone) -
     method = made(backbone)
     with pytest.raises(ValueError, match="fusion is sum, not one of probabilities, logits"):
         method.scored_with(fusion="sum", closed=[1.0, 1.0])
-    with pytest.raises(ValueError, match="there are weights for opened"):
+    with pytest.raises(ValueError, match="weights for opened"):
         method.scored_with(fusion="logits", opened=[1.0, 1.0])
     csp = CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0)
     assert csp.scored_with() is csp
-    with pytest.raises(TypeError, match="CSP has no settings of scoring, such as fusion"):
+    with pytest.raises(TypeError, match="CSP has no scoring settings such as fusion"):
         csp.scored_with(fusion="logits")
 
 

@@ -613,7 +613,7 @@ def test_the_examples_in_the_documentation_are_right() -> None:
 @pytest.mark.parametrize("wrong", [-1, 2])
 def test_positions_outside_are_refused(wrong: int) -> None:
     evaluator = Evaluator([0, 1], [True, False])
-    with pytest.raises(ValueError, match=f"{wrong} is no position among 2"):
+    with pytest.raises(ValueError, match=f"{wrong} is not a position among 2"):
         evaluator.update(np.zeros((1, 2)), images=[wrong])
-    with pytest.raises(ValueError, match=f"{wrong} is no position among 2"):
+    with pytest.raises(ValueError, match=f"{wrong} is not a position among 2"):
         evaluator.update(np.zeros((2, 1)), pairs=[wrong])

@@ -321,7 +321,7 @@ def test_an_image_in_two_splits_is_refused(root: Path) -> None:
 def test_an_image_twice_in_a_split_is_refused(root: Path) -> None:
     world = World()
     world.splits["trainval_loc"] = column(10, 1, 2, 1, 8)
-    assert "att_splits.mat, trainval_loc: image 1 stands there twice" in refusal(root, world)
+    assert "att_splits.mat, trainval_loc: image 1 occurs twice" in refusal(root, world)
 
 
 def test_an_image_in_no_split_is_refused(root: Path) -> None:

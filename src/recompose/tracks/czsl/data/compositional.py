@@ -43,7 +43,7 @@ def read_pairs(path: Path) -> list[Pair]:
         pairs.append((words[0], words[1]))
     repeated = {pair for pair in pairs if pairs.count(pair) > 1} if len(set(pairs)) < len(pairs) else set()
     if repeated:
-        raise DataError(f"{path}: {' '.join(min(repeated))} stands there twice")
+        raise DataError(f"{path}: {' '.join(min(repeated))} occurs twice")
     return pairs
 
 
@@ -59,7 +59,7 @@ def read_metadata(path: Path) -> list[dict[str, Any]]:
         raise DataError(f"{path} is missing") from None
     except Exception as error:  # a damaged or hostile pickle can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
-        raise DataError(f"{path} is no plain list of records: {reason}") from None
+        raise DataError(f"{path} is not a plain list of records: {reason}") from None
     if not isinstance(records, list):
         raise DataError(f"{path} holds a {type(records).__name__} instead of a list of records")
     for number, record in enumerate(records):

@@ -34,7 +34,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             yield member
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise WordVectorsError(
-            f"{path} is no zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
+            f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
         ) from None
 
 

@@ -114,7 +114,7 @@ class DFSP(PairMethod):
     ) -> None:
         super().__init__(backbone)
         if not backbone.depth:
-            raise ValueError("DFSP fuses the tokens of an image tower with transformer blocks: this one has none")
+            raise ValueError("DFSP needs an image tower with transformer blocks")
         self._states, self._names = len(states), len(states) + len(objects)
         self.prompt = SlottedPrompt(backbone, prompt)
         self.context = nn.Parameter(self.prompt.context.clone())

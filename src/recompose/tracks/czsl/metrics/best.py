@@ -170,7 +170,7 @@ class Evaluator:
         pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
         if tuple(scores.shape) != (len(images), len(pairs)):
             expected = (len(images), len(pairs))
-            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs say")
+            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs require")
         if not len(images):
             return
         scores = scores.detach() if hasattr(scores, "detach") else scores
@@ -223,7 +223,7 @@ def positions(array: Any, length: int) -> np.ndarray:
     indices = integers(array)
     outside = indices[(indices < 0) | (indices >= length)]
     if len(outside):
-        raise ValueError(f"{int(outside[0])} is no position among {length}")
+        raise ValueError(f"{int(outside[0])} is not a position among {length}")
     return indices
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from sortedcontainers import SortedList
 
 from recompose.tracks.czsl.metrics.best import Best
-from recompose.tracks.czsl.metrics.curves import area
 from recompose.tracks.czsl.metrics.czsl import field_curve
 from recompose.tracks.czsl.metrics.feasibility import ThresholdProfile
+from recompose.tracks.seen_unseen import area
 
 RELEASED_THRESHOLDS = 50
 
@@ -93,7 +93,7 @@ def best_threshold(ladder: ThresholdProfile) -> float:
     return float(ladder.thresholds[areas.argmax()]) if len(areas) else -np.inf
 
 
-def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
+def released_calibration(ladder: ThresholdProfile, threshold: float) -> Best:
     """Return each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its successors), defects
     included.
 
@@ -109,8 +109,10 @@ def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
         >>> builder = LadderBuilder(np.array([0, 2]), seen, feasibility)
         >>> builder.update(np.array([[1.0, 0.1, 0.2], [1.0, 0.6, 0.9]])[:, [0, 2, 1]], pairs=np.array([0, 2, 1]))
         >>> ladder = builder.ladder()
-        >>> as_released(ladder, 0.8).unseen_pair.tolist(), as_released(ladder, -1.0).seen_score.tolist()
-        ([2, 2], [2.0, 2.0])
+        >>> released_calibration(ladder, 0.8).unseen_pair.tolist()
+        [2, 2]
+        >>> released_calibration(ladder, -1.0).seen_score.tolist()
+        [2.0, 2.0]
     """
     best = ladder.at(threshold)
     excluded = np.flatnonzero(ladder.feasibility < threshold)
@@ -137,5 +139,5 @@ def released_threshold(ladder: ThresholdProfile) -> float:
     if not len(ladder.thresholds):
         return -np.inf
     tried = np.linspace(ladder.thresholds[0], ladder.thresholds[-1], RELEASED_THRESHOLDS)
-    areas = [area(field_curve(as_released(ladder, threshold))) for threshold in tried]
+    areas = [area(field_curve(released_calibration(ladder, threshold))) for threshold in tried]
     return float(tried[int(np.argmax(areas))])

@@ -13,7 +13,7 @@ from recompose.tracks.gzsl.stored import read_classes, read_scores
 
 
 def draw_seen_unseen(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Seen over unseen accuracy, a panel for each data set."""
+    """Draw seen over unseen accuracy, a panel for each data set."""
     tradeoff.draw_curves(results, paper, name, sheet, ACCURACIES)
 
 
