@@ -228,7 +228,7 @@ def test_a_run_of_other_settings_is_refused(needs: dict[str, Path], tmp_path: Pa
     own = PROMPT | {"dropout": 0.1}
     assert train(run_document(CSP, own | {"training": TRAINING}), needs, tmp_path / "run", CPU, "t")
     document = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING})
-    with pytest.raises(ValueError, match="is of other settings"):
+    with pytest.raises(ValueError, match="does not fit the settings"):
         evaluated(document, needs | {"run": tmp_path / "run"}, tmp_path / "evaluation")
     assert not list((tmp_path / "evaluation").iterdir())
 

@@ -221,7 +221,7 @@ def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
 @pytest.mark.parametrize(
     ("method", "settings", "wrong"),
     [
-        (CoOp, {"prompt": OF_CSP["prompt"]}, "context, primitives do not fit"),
+        (CoOp, {"prompt": OF_CSP["prompt"]}, "context, primitives"),
         (CSO, settings_of("c-s-o"), "primitives"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_checkpoint_of_another_method_is_refused(
     csp = CSP(backbone, data.states, data.objects, **OF_CSP)
     other = method(backbone, data.states, data.objects, **settings)
     path = checkpoint_of(csp, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=f"c is of other settings: .*{wrong}"):
+    with pytest.raises(ValueError, match=f"c does not fit the settings: .*{wrong}"):
         restore(other, path)
 
 
@@ -243,7 +243,7 @@ def test_a_checkpoint_that_lacks_something_learned_is_refused(
         for tower in ("frozen", "adapters")
     )
     path = checkpoint_of(frozen, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=r"is of other settings: adapters\.attention\.0\.down\.bias"):
+    with pytest.raises(ValueError, match=r"does not fit the settings: adapters\.attention\.0\.down\.bias"):
         restore(adapted, path)
 
 
@@ -252,7 +252,7 @@ def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairDa
         CSO(backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width)) for width in (4, 8)
     )
     path = checkpoint_of(narrow, data, tmp_path / "c")
-    with pytest.raises(ValueError, match="is of other settings"):
+    with pytest.raises(ValueError, match="does not fit the settings"):
         restore(wide, path)
 
 

@@ -44,12 +44,12 @@ def group_counts(data: PairData, split: str) -> dict[str, int]:
 
 def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield accuracies by how often training showed a pair, of a method without and with a component, and the gain over
-    the seeds that both have.
+    the seeds that both have; no gain if only one of them is planned on the data set.
     """
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.rows.items()
     for benchmark in results.benchmarks(paper.track):
-        elsewhere = [method for method in (first, second) if _is_asked_elsewhere(results, paper, method, benchmark)]
+        absent = [method for method in (first, second) if _is_planned_elsewhere(results, paper, method, benchmark)]
         data = results.data(paper.track, benchmark)
         counts = group_counts(read_pairs(results, data), "test")
         for view, section in artifact.all_views.items():
@@ -57,33 +57,33 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
                 yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
-                of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
-                planned = {method: results.planned(paper.track, method, benchmark) for method in of}
+                evaluations = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
+                planned = {method: results.planned(paper.track, method, benchmark) for method in evaluations}
                 for column, method in ((without, first), (with_it, second)):
-                    if method in elsewhere:
+                    if method in absent:
                         continue
-                    values = [results.metrics(each).get(metric, np.nan) for each in of[method]]
+                    values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in evaluations[method]]
                     about = TRACKS[paper.track].description_of(metric)
-                    cell = over_seeds(row, f"{benchmark} {column}", values, of[method], planned[method], about)
+                    cell = over_seeds(row, f"{benchmark} {column}", values, evaluations[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, metric=metric, better=0)
-                if not elsewhere and bool(planned[first]) == bool(planned[second]):
-                    both = (first, second)
-                    cell = _gain(results, paper, row, benchmark, metric, both)
-                    yield replace(cell, view=view, names=both, benchmark=benchmark, metric=metric, better=0)
+                if not absent and bool(planned[first]) == bool(planned[second]):
+                    methods = (first, second)
+                    cell = _gain(results, paper, row, benchmark, metric, methods)
+                    yield replace(cell, view=view, names=methods, benchmark=benchmark, metric=metric, better=0)
 
 
-def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
+def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
     """Return whether a variant is evaluated only on other data sets: those that it declares."""
-    on = [name for name in results.benchmarks(paper.track) if results.planned(paper.track, method, name)]
-    return bool(on) and benchmark not in on
+    datasets = [name for name in results.benchmarks(paper.track) if results.planned(paper.track, method, name)]
+    return bool(datasets) and benchmark not in datasets
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
-    of_each = [results.planned(paper.track, method, benchmark) for method in methods]
-    of_both = in_shared_worlds(of_each)  # a profile may have more replicates of one of them
-    planned = [each for of_method in of_both for each in of_method]
+    planned_by_method = [results.planned(paper.track, method, benchmark) for method in methods]
+    shared = in_shared_worlds(planned_by_method)  # a profile may have more replicates of one of them
+    planned = [evaluation for evaluations in shared for evaluation in evaluations]
     by_seed: list[dict[int, Recipe]] = [
-        {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
+        {int(evaluation.labels["seed"]): evaluation for evaluation in results.complete(paper.track, method, benchmark)}
         for method in methods
     ]
     seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
@@ -91,7 +91,11 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str,
         results.metrics(by_seed[1][seed]).get(metric, np.nan) - results.metrics(by_seed[0][seed]).get(metric, np.nan)
         for seed in seeds
     ]
-    paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
+    paired = [
+        evaluation
+        for evaluation in planned
+        if int(evaluation.labels["seed"]) in seeds and results.is_complete(evaluation)
+    ]
     about = TRACKS[paper.track].description_of(metric)
     cell = over_seeds(row, f"{benchmark} delta", values, paired, planned, about)
-    return replace(cell, beside=methods if of_both != of_each else ())
+    return replace(cell, beside=methods if shared != planned_by_method else ())

@@ -138,8 +138,8 @@ class ClassRuns(Runs):
         return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 
     def _grids(self, data: Recipe) -> Recipe:
-        given = getattr(self.section.datasets[data.name], "grids", None)
-        if given:
-            return self.planner.given_grids(data, given)
+        published_grids = getattr(self.section.datasets[data.name], "grids", None)
+        if published_grids:
+            return self.planner.given_grids(data, published_grids)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

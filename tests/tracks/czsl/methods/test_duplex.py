@@ -943,7 +943,7 @@ def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: 
     state = kept(made(backbone), data)
     del state["method.codebook.prototypes"]
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"is of other settings: codebook\.prototypes do not fit"):
+    with pytest.raises(ValueError, match=r"does not fit the settings: codebook\.prototypes"):
         restore(made(backbone, seed=6), tmp_path / CHECKPOINT)
 
 
@@ -953,7 +953,7 @@ def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairDa
     plain = {name: value for name, value in SETTINGS.items() if name not in own}
     method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
     save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)
-    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight do not fit"
+    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight"
     with pytest.raises(ValueError, match=lacking):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
@@ -975,7 +975,7 @@ def test_names_without_the_method_s_prefix_bring_nothing_back(
 ) -> None:
     state = {name.removeprefix("method."): tensor for name, tensor in kept(made(backbone), data).items()}
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"is of other settings: .*codebook\.prototypes"):
+    with pytest.raises(ValueError, match=r"does not fit the settings: .*codebook\.prototypes"):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
 

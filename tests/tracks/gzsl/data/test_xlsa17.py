@@ -380,7 +380,7 @@ def test_lists_name_no_unseen_class(root: Path, name: str) -> None:
 def test_lists_share_no_class_and_repeat_none(root: Path, name: str) -> None:
     world = World()
     world.lists[name] = [*world.lists[name], "004.kea"]
-    assert ": 004.kea stands in trainclasses1.txt already" in refusal(root, world)
+    assert ": 004.kea is in trainclasses1.txt already" in refusal(root, world)
 
 
 def test_every_seen_class_is_listed(root: Path) -> None:

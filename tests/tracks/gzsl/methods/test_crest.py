@@ -134,7 +134,7 @@ def test_an_image_of_an_unseen_class_is_refused() -> None:
 
 
 def test_a_grid_that_is_no_square_is_refused_where_geometry_matters() -> None:
-    with pytest.raises(ValueError, match="3 regions make no square grid"):
+    with pytest.raises(ValueError, match="3 regions are not a square grid"):
         crest().predict(INPUTS[:, :3])
     assert crest(grounding={"geometry": False}).predict(INPUTS[:, :3]).scores.shape == (IMAGES, CLASSES)
 

@@ -37,12 +37,12 @@ def choose_pairs(seed: int) -> dict[str, list[Pair]]:
 
 def _cover(pairs: list[Pair]) -> list[Pair]:
     """Return the first pairs that show a state or an object that earlier pairs do not show."""
-    shown: set[str] = set()
+    covered: set[str] = set()
     cover = []
     for state, name in pairs:
-        if not {state, name} <= shown:
+        if not {state, name} <= covered:
             cover.append((state, name))
-            shown |= {state, name}
+            covered |= {state, name}
     return cover
 
 

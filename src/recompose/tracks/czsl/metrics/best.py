@@ -32,12 +32,12 @@ class Best:
 
     @property
     def seen_right(self) -> np.ndarray:
-        """Whether [images] the best seen pair is the true one."""
+        """The images whose best seen pair is the true one, as a mask [images]."""
         return self.seen_pair == self.target
 
     @property
     def unseen_right(self) -> np.ndarray:
-        """Whether [images] the best unseen pair is the true one."""
+        """The images whose best unseen pair is the true one, as a mask [images]."""
         return self.unseen_pair == self.target
 
     @property

@@ -101,12 +101,12 @@ def _species(genus: Values, orders: dict[str, list[str]], other_classes: list[Va
             value = (genus if rng.randrange(100) < INHERITED else species).get(aspect)
             if value:
                 typical[aspect] = value
-        if all(len(_differing(typical, other)) >= APART for other in other_classes):
+        if all(len(_differing(typical, classmate)) >= APART for classmate in other_classes):
             return typical
 
 
-def _differing(one: Values, other: Values) -> list[str]:
-    return [aspect for aspect in ASPECTS if one.get(aspect) != other.get(aspect)]
+def _differing(first: Values, second: Values) -> list[str]:
+    return [aspect for aspect in ASPECTS if first.get(aspect) != second.get(aspect)]
 
 
 def _strengths(typical: Values, rng: Random) -> dict[str, dict[str, int]]:

@@ -1,6 +1,6 @@
 """The field's own format on disk, ``xlsa17``: an index of images, attributes of classes, splits, lists of classes.
 
-    <root>/res101.mat                  labels, image_files (and features, which nobody reads here)
+    <root>/res101.mat                  labels, image_files (and features, which are not read here)
     <root>/att_splits.mat              att, allclasses_names, trainval_loc, test_seen_loc, test_unseen_loc
     <root>/trainclasses1.txt, valclasses1.txt
     <root>/attributes.txt or .mat      names of attributes

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace
-from recompose.tracks.gzsl.methods.parts.pool import PooledMethod
+from recompose.tracks.gzsl.methods.parts.pooled import PooledMethod
 
 
 class ESZSL(PooledMethod):
