@@ -23,10 +23,11 @@ import numpy as np
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
 from recompose.tracks.czsl.metrics.best import Best
-from recompose.tracks.czsl.metrics.czsl import SWEEPS, harmonic_means, report_of
+from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
 from recompose.tracks.czsl.metrics.thresholds import best_threshold, released_calibration, released_threshold
 from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
+from recompose.tracks.seen_unseen import harmonic_means
 
 WORLDS = (
     *SCORED_WORLDS,
@@ -105,7 +106,9 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
     if name in calibrated.thresholds:
         yield "threshold", calibrated.thresholds[name]
     # the accuracies at a curve's point apply just above its bias
-    balanced = float(np.nextafter(dense.curve.bias[harmonic_means(dense.curve).argmax()], np.inf))
+    balanced = float(
+        np.nextafter(dense.curve.bias[harmonic_means(dense.curve.seen, dense.curve.unseen).argmax()], np.inf)
+    )
     groups = frequency_groups(world.training_images, world.seen)
     for kind, bias in (("unbiased", 0.0), ("balanced", balanced)):
         accuracies = group_accuracies(best.predictions(bias), best.target, groups)

@@ -22,8 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.metrics import area, best_bias, gzsl_report, seen_unseen_curve
+from recompose.tracks.gzsl.metrics import best_bias, gzsl_report, seen_unseen_curve
 from recompose.tracks.gzsl.scores import ClassScores
+from recompose.tracks.seen_unseen import area
 
 NUMBERS = ("unseen", "seen", "harmonic_mean")
 
