@@ -94,7 +94,7 @@ def made(name: str) -> Any:
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
     kind, own = method_class({"class": METHODS[name].class_path}), model_settings(settings)
     built = kind(outline("ViT-L-14", "quick_gelu"), *names, **own)
-    return built.scored_with(**settings.get("scoring", {}))
+    return built.set_scoring(**settings.get("scoring", {}))
 
 
 def counted(method: Any, batch: int) -> tuple[float, float]:
@@ -130,7 +130,7 @@ def prototypes(method: Duplex, batch: int) -> float:
         views = Views(*drawn, tokens=())
         labels = method.target[torch.randint(CLOSED, (batch,))]
         refined, _ = method.refine(views, labels, *posteriors)
-        method.by_prototype(views, refined).logsumexp(dim=1).sum().backward()
+        method.prototype_logits(views, refined).logsumexp(dim=1).sum().backward()
     method.loss_weights = [*method.loss_weights[:3], 0.0]
     return living.peak / GIB
 

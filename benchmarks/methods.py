@@ -90,7 +90,7 @@ def made(method: str, backbone: Any, states: int, objects: int, **changed: Any) 
     settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(method, "shapes-pairs", changed)
     names = [f"state {index}" for index in range(states)], [f"object {index}" for index in range(objects)]
     built: PairMethod = method_class({"class": entry.class_path})(backbone, *names, **model_settings(settings))
-    return built.scored_with(**settings.get("scoring", {}))
+    return built.set_scoring(**settings.get("scoring", {}))
 
 
 def rate(step: Callable[[], object]) -> float:

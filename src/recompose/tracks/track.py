@@ -119,7 +119,7 @@ class Track(ABC):
         """Score a run, or a method that is not trained, in the folder of the evaluation."""
         function(f"{self.evaluation}:evaluate")(document, needs, folder, hardware, title)
 
-    def together(self, evaluation: Recipe) -> str:
+    def pass_key(self, evaluation: Recipe) -> str:
         """Return a key that evaluations share if one pass over the images can carry them out together; by default the
         digest.
         """

@@ -17,7 +17,7 @@ from recompose.training.resources import Peak, trainable
 PAPER_SCALE: tuple[str, Activation] = ("ViT-L-14", "quick_gelu")
 
 
-def at_paper_scale(build: Callable[[Backbone], nn.Module]) -> int:
+def count_at_paper_scale(build: Callable[[Backbone], nn.Module]) -> int:
     """Return the number of trainable parameters of a method built on CLIP ViT-L/14, which needs no weights for that."""
     return trainable(build(outline(*PAPER_SCALE)))
 

@@ -50,7 +50,7 @@ class EvaluationCosts:
         self._pass_seconds = time.perf_counter() - began
 
     @contextmanager
-    def own(self, *positions: int) -> Iterator[None]:
+    def time_separately(self, *positions: int) -> Iterator[None]:
         """Time the work in this context, within scoring, as that of the evaluations at these positions alone."""
         began = self._now()
         yield

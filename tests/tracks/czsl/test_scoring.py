@@ -146,7 +146,7 @@ def test_a_method_is_brought_to_the_checkpoint_of_another(
 ) -> None:
     settings = settings_of("c-s-o")
     method, other = (
-        build_method(CSO, settings, backbone, data, embeddings, seed=seed).scored_with(**SCORING) for seed in (0, 1)
+        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(**SCORING) for seed in (0, 1)
     )
     assert fit_method(method, data, pixels, tmp_path, CPU, title="t", seed=0, augment=augment, **TRAINED)
     stored = load_file(tmp_path / CHECKPOINT)
@@ -178,7 +178,7 @@ def test_images_are_encoded_once_for_both_worlds(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).scored_with(**SCORING).eval()
+    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).set_scoring(**SCORING).eval()
     worlds = {"closed": [data.pairs[:2], data.pairs[2:]], "open": [data.all_pairs]}
     expected = {}
     with torch.no_grad():

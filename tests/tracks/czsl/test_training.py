@@ -282,7 +282,7 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     pairs, rows = torch.from_numpy(data.indices(data.pairs)), data.rows("train")
     labels: Tensor = pairs[torch.from_numpy(data.targets("train", data.pairs))]
     method.prepare(TrainingPrior(pairs, torch.from_numpy(features[rows]), labels))
-    method.scored_with(**scoring)
+    method.set_scoring(**scoring)
     (tmp_path / "parts" / "scratch").mkdir(parents=True)
     fit_method(method, data, inputs, tmp_path / "parts", CPU, title="t", seed=3, **settings)
     restore(method, tmp_path / "parts" / CHECKPOINT)

@@ -110,7 +110,7 @@ class CZSL(Track):
 
         return [Picture(sample.path) for sample in PairData.read(index).samples]
 
-    def together(self, evaluation: Recipe) -> str:
+    def pass_key(self, evaluation: Recipe) -> str:
         """Return the digest of an evaluation without its scoring settings and without the list of what it saves."""
         settings = dict(evaluation.document["settings"])
         if settings.pop("scoring", None) is None:

@@ -72,8 +72,8 @@ def evaluate_together(
         restore_run(method, needs["run"])
     costs = EvaluationCosts(trainable(method), device, len(documents))
     with costs.scoring():
-        scorer = parts_of(method, data, inputs, device, scorings, costs.own)
-        scores = score_worlds_by(data, scorer, fusions(method, scorings), feasibility, title, costs.own)
+        scorer = parts_of(method, data, inputs, device, scorings, costs.time_separately)
+        scores = score_worlds_by(data, scorer, fusions(method, scorings), feasibility, title, costs.time_separately)
     for position, folder in enumerate(documents):
         costs.write(folder / COSTS, position)
     for (folder, evaluated), evaluation_scores in zip(documents.items(), scores, strict=True):

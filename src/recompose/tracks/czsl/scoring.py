@@ -60,20 +60,20 @@ def parts_of(
     inputs: np.ndarray | ShardedArray,
     device: torch.device,
     scorings: Sequence[Any],
-    own: Callable[..., AbstractContextManager[object]] = nullcontext,
+    watch: Callable[..., AbstractContextManager[object]] = nullcontext,
 ) -> Scorer:
     """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings.
 
     Args:
         scorings: the settings.
-        own: a context for the work that serves only the settings at some positions.
+        watch: a context for the work that serves only the settings at some positions.
     """
     with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
 
     def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
         precomputed = method.precompute(images, blocks)
         if with_totals:
-            with own(*with_totals):
+            with watch(*with_totals):
                 precomputed = method.with_totals(precomputed, blocks)
         return (method.parts(precomputed, block) for block in blocks)
 
@@ -105,12 +105,12 @@ def _scorer(
         @torch.no_grad()
         def scores(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
             images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
-            return {world: in_world(images, blocks) for world, blocks in encoded.items()}
+            return {world: score_world(images, blocks) for world, blocks in encoded.items()}
 
         return scores
 
     @torch.no_grad()
-    def in_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
+    def score_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
         yield from of_blocks(images, blocks)
 
     return scorer

@@ -24,7 +24,7 @@ from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.seen_unseen import area
 from recompose.training.augmentation import Augmentation
 from recompose.training.best import BestEpoch
-from recompose.training.cost import RunCosts, at_paper_scale
+from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, fit, gather_objects
 from recompose.training.rows import Rows
@@ -74,7 +74,7 @@ class PairTraining(TrainingModule):
 
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
-        with self._in_32_bits():
+        with self._full_precision():
             self._texts = self.method.encode_world([self.val_pairs], "closed")
         world = self._world
         self._evaluator = Evaluator(world.targets["val"], world.seen, world.candidates["val"])
@@ -82,11 +82,11 @@ class PairTraining(TrainingModule):
     def validation_step(self, batch: list[Tensor], _: int) -> None:
         """Update the best pairs of the images at these positions [batch] of the split."""
         inputs, positions = batch
-        with self._in_32_bits():
+        with self._full_precision():
             (scores,) = self.method.scores(inputs, self._texts)
         self._evaluator.update(scores, positions)
 
-    def _in_32_bits(self) -> torch.autocast:
+    def _full_precision(self) -> torch.autocast:
         """Return a context without mixed precision."""
         return torch.autocast(self.device.type, enabled=False)
 
@@ -127,9 +127,11 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     settings = dict(document["settings"]["training"])
     selection = settings.pop("selection", None)
     if selection:
-        method.scored_with(fusion=selection["fusion"], closed=selection["weights"])
+        method.set_scoring(fusion=selection["fusion"], closed=selection["weights"])
     new_method, settings_of_model = method_class(document), model_settings(document["settings"])
-    counted = at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, **settings_of_model))
+    counted = count_at_paper_scale(
+        lambda backbone: new_method(backbone, data.states, data.objects, **settings_of_model)
+    )
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
         method,

@@ -10,7 +10,7 @@ lgamma at S, which is as large as K, have no digits left in half precision.
 import torch
 from torch import Tensor
 
-from recompose.tracks.gzsl.losses import checked_targets
+from recompose.tracks.gzsl.losses import check_targets
 
 
 def expected_cross_entropy(alpha: Tensor, targets: Tensor) -> Tensor:
@@ -28,7 +28,7 @@ def expected_cross_entropy(alpha: Tensor, targets: Tensor) -> Tensor:
         >>> expected_cross_entropy(torch.tensor([[1.0, 1.0], [3.0, 1.0]]), torch.tensor([0, 0]))
         tensor([1.0000, 0.3333])
     """
-    alpha, targets = _checked(alpha, targets)
+    alpha, targets = _check_arguments(alpha, targets)
     return _expected_cross_entropy(alpha, targets)
 
 
@@ -46,7 +46,7 @@ def dirichlet_kl(alpha: Tensor) -> Tensor:
         tensor([0.0000, 0.1931])
     """
     _check_positive(alpha)
-    return _dirichlet_kl(_wide(alpha))
+    return _dirichlet_kl(_widen(alpha))
 
 
 def kl_to_uniform(alpha: Tensor, targets: Tensor) -> Tensor:
@@ -68,7 +68,7 @@ def kl_to_uniform(alpha: Tensor, targets: Tensor) -> Tensor:
         >>> kl_to_uniform(torch.tensor([[9.0, 1.0], [1.0, 2.0]]), torch.tensor([0, 0]))
         tensor([0.0000, 0.1931])
     """
-    alpha, targets = _checked(alpha, targets)
+    alpha, targets = _check_arguments(alpha, targets)
     return _kl_to_uniform(alpha, targets)
 
 
@@ -91,8 +91,8 @@ def annealed_loss(alpha: Tensor, targets: Tensor, epoch: int, annealing: int = 5
         tensor([1.5966])
     """
     weight = _weight(epoch, annealing)
-    alpha, targets = _checked(alpha, targets)
-    return _annealed(alpha, targets, weight)
+    alpha, targets = _check_arguments(alpha, targets)
+    return _annealed_loss(alpha, targets, weight)
 
 
 def uncertainty(evidence: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ def uncertainty(evidence: Tensor) -> Tensor:
         tensor([1.0000, 0.2500])
     """
     _check_evidence(evidence)
-    return _uncertainty(_wide(evidence))
+    return _uncertainty(_widen(evidence))
 
 
 def conflict(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ def conflict(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
         tensor([0.4219])
     """
     _check_evidence(evidence_a, evidence_b)
-    return _conflict(_wide(evidence_a), _wide(evidence_b))
+    return _conflict(_widen(evidence_a), _widen(evidence_b))
 
 
 def fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
@@ -147,7 +147,7 @@ def fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
         tensor([[3., 1.]])
     """
     _check_evidence(evidence_a, evidence_b)
-    return _fuse(_wide(evidence_a), _wide(evidence_b))
+    return _fuse(_widen(evidence_a), _widen(evidence_b))
 
 
 def evidential_loss(
@@ -183,9 +183,9 @@ def evidential_loss(
     """
     weight = _weight(epoch, annealing)
     _check_evidence(evidence_a, evidence_b)
-    targets = checked_targets(targets, evidence_a)
-    first, second = _wide(evidence_a), _wide(evidence_b)
-    losses = [_annealed(evidence + 1, targets, weight) for evidence in (_fuse(first, second), first, second)]
+    targets = check_targets(targets, evidence_a)
+    first, second = _widen(evidence_a), _widen(evidence_b)
+    losses = [_annealed_loss(evidence + 1, targets, weight) for evidence in (_fuse(first, second), first, second)]
     total = torch.stack(losses).sum(dim=0)
     return (total / len(losses) if average else total) + gamma * 2 * _conflict(first, second)
 
@@ -206,7 +206,7 @@ def _kl_to_uniform(alpha: Tensor, targets: Tensor) -> Tensor:
     return _dirichlet_kl(alpha.scatter(1, targets[:, None], 1.0))
 
 
-def _annealed(alpha: Tensor, targets: Tensor, weight: float) -> Tensor:
+def _annealed_loss(alpha: Tensor, targets: Tensor, weight: float) -> Tensor:
     return _expected_cross_entropy(alpha, targets) + weight * _kl_to_uniform(alpha, targets)
 
 
@@ -234,15 +234,15 @@ def _weight(epoch: int, annealing: int) -> float:
     return min(1.0, epoch / annealing)
 
 
-def _wide(values: Tensor) -> Tensor:
+def _widen(values: Tensor) -> Tensor:
     """Return values in single precision at least."""
     return values if values.dtype == torch.float64 else values.float()
 
 
-def _checked(alpha: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _check_arguments(alpha: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Return parameters in single precision at least, and targets as int64."""
     _check_positive(alpha)
-    return _wide(alpha), checked_targets(targets, alpha)
+    return _widen(alpha), check_targets(targets, alpha)
 
 
 def _check_positive(alpha: Tensor) -> None:

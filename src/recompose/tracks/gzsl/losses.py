@@ -41,7 +41,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = 
     """
     _check_choice("among", among, Among)
     _check_classes(scores, seen)
-    targets = checked_targets(targets, scores)
+    targets = check_targets(targets, scores)
     leaked = ~seen[targets]
     if leaked.any():
         image = int(leaked.int().argmax())
@@ -236,14 +236,14 @@ def compactness(queries: Tensor, positive: Tensor, distance: Distance = "release
     return squares.mean() if distance == "mean" else squares.sum()
 
 
-def checked_targets(targets: Tensor, scores: Tensor) -> Tensor:
+def check_targets(targets: Tensor, scores: Tensor) -> Tensor:
     """Return targets [images] as int64, checked to be columns of scores [images, classes].
 
     Raises:
         ValueError: shapes do not fit, or a target is not a class; the message names the first such image.
 
     Example:
-        >>> checked_targets(torch.tensor([1], dtype=torch.int32), torch.zeros(1, 2))
+        >>> check_targets(torch.tensor([1], dtype=torch.int32), torch.zeros(1, 2))
         tensor([1])
     """
     if scores.ndim != 2 or targets.shape != scores.shape[:1]:

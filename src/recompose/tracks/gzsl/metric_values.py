@@ -48,12 +48,14 @@ def _metrics(data: ClassData, scores: ClassScores) -> Iterator[tuple[str, float]
         yield f"test/paths/{path}/harmonic_mean", report.harmonic_mean
         yield f"test/paths/{path}/accuracy", report.accuracy
     for view, uncertainty in scores.uncertainties.items():
-        yield from _of_groups(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
+        yield from _group_means(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
     for epoch, value in scores.validation.items():
         yield f"val/uncertainty/fused/{epoch}", value
 
 
-def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray) -> Iterator[tuple[str, float]]:
+def _group_means(
+    place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray
+) -> Iterator[tuple[str, float]]:
     """Yield the mean uncertainty of groups of images, from uncertainties [images], whether their class is seen, and
     whether they are hard.
     """

@@ -54,7 +54,7 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Clas
         >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen, bias=1.0).unseen
         1.0
     """
-    problem = _checked(scores, targets, seen)
+    problem = _check_arguments(scores, targets, seen)
     if not np.isfinite(bias):
         raise ValueError(f"the bias is {bias}, not a finite number")
     right = np.argmax(problem.scores + bias * ~problem.seen, axis=1) == problem.targets
@@ -88,7 +88,7 @@ def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> SeenUnseenCurve:
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
     """
-    problem = _checked(scores, targets, seen)
+    problem = _check_arguments(scores, targets, seen)
     best_seen, seen_class = _best(problem, kind=True)
     best_unseen, unseen_class = _best(problem, kind=False)
     switch = best_seen - best_unseen  # [images]: +inf without an unseen class, -inf without a seen one
@@ -140,7 +140,7 @@ class _Problem(NamedTuple):
     seen: np.ndarray  # [classes] bool
 
 
-def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
+def _check_arguments(scores: Any, targets: Any, seen: Any) -> _Problem:
     """Return the arguments as NumPy arrays, checked.
 
     Raises:

@@ -188,7 +188,7 @@ class _Run:
     def solve_closed_form(self) -> None:
         """Solve without the validation classes, which choose the bias; then with all images of training."""
         stage = selection_stage(self._data, self._document["seed"])
-        solved = self._solved(stage)
+        solved = self._solve(stage)
         scores = torch.cat([solved.predict(self._inputs(rows)).scores for rows in blocks(stage.chooses)]).numpy()
         targets = stage.targets(self._data, stage.chooses)
         bias = best_bias(scores, targets, stage.seen)
@@ -196,14 +196,14 @@ class _Run:
         chosen = {HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias}
         costs = RunCosts(nn.Identity(), None, torch.device("cpu"))
         began = time.perf_counter()
-        method = self._solved(final_stage(self._data))
+        method = self._solve(final_stage(self._data))
         costs.epochs.seconds.append(time.perf_counter() - began)
         state = {f"method.{name}": tensor for name, tensor in method.state_dict().items()}
         write_atomically(self._folder / CHECKPOINT, lambda path: save_file(state, path))
         write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": []})
         costs.write(self._folder / COSTS)
 
-    def _solved(self, stage: Stage) -> ESZSL:
+    def _solve(self, stage: Stage) -> ESZSL:
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         assert isinstance(method, ESZSL)
         features = torch.cat([method.pool(self._inputs(rows)) for rows in blocks(stage.rows)])

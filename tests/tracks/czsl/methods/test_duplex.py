@@ -227,12 +227,12 @@ def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: lis
     views, texts = plain_views(method, images, False), plain_texts(method, 3, [list(pair) for pair in pairs])
     of = {path: plain_probabilities(method, views[path], texts[path]).tolist() for path in views}
     prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in pairs])
-    by_prototype = plain_probabilities(method, views["pair"], prototypes).tolist()
+    prototype_logits = plain_probabilities(method, views["pair"], prototypes).tolist()
     return torch.tensor(
         [
             [
                 weights[0] * of["pair"][i][k]
-                + weights[1] * by_prototype[i][k]
+                + weights[1] * prototype_logits[i][k]
                 + weights[2] * of["state"][i][m] * of["object"][i][n]
                 for k, (m, n) in enumerate(pairs)
             ]

@@ -12,7 +12,7 @@ from recompose.tracks import FORMS
 from recompose.tracks.building import method_class, model_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
-from recompose.training.cost import at_paper_scale
+from recompose.training.cost import count_at_paper_scale
 from recompose.training.resources import trainable
 
 SECTION = load_params(Path(__file__).parents[4] / "params.yaml", FORMS).tracks["czsl"]
@@ -78,7 +78,7 @@ def test_parameters_are_those_of_the_parts(method: str) -> None:
     states, objects = SIZES["ut-zappos"]
     settings = model_settings(SECTION.settings(method, "ut-zappos"))
     made = method_class({"class": METHODS[method].class_path})
-    counted = at_paper_scale(
+    counted = count_at_paper_scale(
         lambda backbone: made(backbone, names(states, "state"), names(objects, "object"), **settings)
     )
     assert counted == expected(method, states, objects)

@@ -364,7 +364,7 @@ def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbon
         dense(method, images, BLOCKS, "closed")
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))  # training needs none
     for weights in ([0.2, 0.8], [0.7, 0.3]):
-        assert method.scored_with(fusion="probabilities", closed=weights) is method
+        assert method.set_scoring(fusion="probabilities", closed=weights) is method
         expected = plain_fused(plain_paths(method, images, PAIRS), PAIRS, "probabilities", (weights[0], weights[1]))
         torch.testing.assert_close(dense(method, images, BLOCKS, "closed"), expected, atol=1e-3, rtol=5e-3)
     assert method.state_dict().keys() == before.keys()
@@ -373,13 +373,13 @@ def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbon
 def test_settings_of_scores_that_there_are_not_are_refused(backbone: Backbone) -> None:
     method = made(backbone)
     with pytest.raises(ValueError, match="fusion is sum, not one of probabilities, logits"):
-        method.scored_with(fusion="sum", closed=[1.0, 1.0])
+        method.set_scoring(fusion="sum", closed=[1.0, 1.0])
     with pytest.raises(ValueError, match="weights for opened"):
-        method.scored_with(fusion="logits", opened=[1.0, 1.0])
+        method.set_scoring(fusion="logits", opened=[1.0, 1.0])
     csp = CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0)
-    assert csp.scored_with() is csp
+    assert csp.set_scoring() is csp
     with pytest.raises(TypeError, match="CSP has no scoring settings such as fusion"):
-        csp.scored_with(fusion="logits")
+        csp.set_scoring(fusion="logits")
 
 
 # evaluation

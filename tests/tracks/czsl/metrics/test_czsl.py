@@ -288,7 +288,7 @@ def test_without_seen_candidates_no_bias_is_low_enough() -> None:
 def test_without_unseen_is_what_is_left_when_no_unseen_pair_is_a_candidate() -> None:
     problem = random_problem(np.random.default_rng(2), 9, 6)
     only_seen = [pair < 3 for pair in range(6)]
-    best = best_of(problem, MAKERS["numpy-float64"]).without_unseen()
+    best = best_of(problem, MAKERS["numpy-float64"]).seen_only()
     assert_best(best, problem._replace(candidates=only_seen))
 
 

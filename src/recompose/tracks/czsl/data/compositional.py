@@ -72,7 +72,7 @@ def read_metadata(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _labelled(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
+def _labelled_samples(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
     """Yield the records that belong to a split, not those without a label or outside all pair lists."""
     listed = {split: set(pairs[split]) for split in SPLITS}
     anywhere = set().union(*listed.values())
@@ -102,7 +102,7 @@ def read(root: Path, expected: Statistics) -> PairData:
     folder = root / SPLIT_NAME
     pairs = {split: read_pairs(folder / f"{split}_pairs.txt") for split in SPLITS}
     metadata = root / METADATA
-    data = PairData(pairs, _labelled(read_metadata(metadata), pairs, metadata))
+    data = PairData(pairs, _labelled_samples(read_metadata(metadata), pairs, metadata))
     _check_counts(data.statistics, expected, root)
     _check_images(data, root)
     return data

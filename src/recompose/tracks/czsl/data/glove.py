@@ -24,7 +24,7 @@ def words_of(name: str) -> list[str]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[IO[bytes]]:
     if path.suffix != ".zip":
         with path.open("rb") as file:
             yield file
@@ -40,7 +40,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
     """Yield line number, word and the remaining text of each line."""
-    with _opened(path) as file:
+    with _open(path) as file:
         number = 0
         while line := file.readline(LONGEST_LINE):
             number += 1

@@ -108,11 +108,11 @@ def _captions(
         if len(predictions) > 1:
             yield row, {"weight": "bold"}
         for pair in pairs[:PREDICTED]:
-            text, colour = _ticked(images.name(pair), right=bool(pair == images.targets[image]))
+            text, colour = _tick_text(images.name(pair), right=bool(pair == images.targets[image]))
             yield text, {"color": colour}
 
 
-def _ticked(text: str, *, right: bool) -> tuple[str, str]:
+def _tick_text(text: str, *, right: bool) -> tuple[str, str]:
     return (f"\u2713 {text}", RIGHT) if right else (f"\u2717 {text}", WRONG)
 
 
@@ -120,12 +120,12 @@ def _chosen(images: TestImages, top: dict[str, np.ndarray]) -> list[int]:
     right = [predictions[:, 0] == images.targets for predictions in top.values()]
     if len(right) > 1:
         better, none = right[-1] & ~right[0], ~np.any(right, axis=0)
-        return [*_of_different_pairs(better, images, 2), *_of_different_pairs(none, images, 1)]
+        return [*_one_image_per_pair(better, images, 2), *_one_image_per_pair(none, images, 1)]
     seen = images.data.is_seen(images.data.pairs)[images.targets]
-    return [image for kind in (seen, ~seen) for image in _of_different_pairs(kind, images, PER_KIND)]
+    return [image for kind in (seen, ~seen) for image in _one_image_per_pair(kind, images, PER_KIND)]
 
 
-def _of_different_pairs(allowed: np.ndarray, images: TestImages, count: int) -> list[int]:
+def _one_image_per_pair(allowed: np.ndarray, images: TestImages, count: int) -> list[int]:
     """Return the first allowed images, each of another pair."""
     first: dict[int, int] = {}
     for image in np.flatnonzero(allowed):
@@ -167,7 +167,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
 
 def _mark(axis: plt.Axes, text: str, *, right: bool) -> None:
-    text, colour = _ticked(text, right=right)
+    text, colour = _tick_text(text, right=right)
     axis.set_title(text, fontsize=5.5, color=colour, pad=2)
 
 
@@ -252,7 +252,7 @@ def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
     """
     labels = [images.data.pairs[target] for target in images.targets]
     unused = set(labels)
-    sources = _of_different_pairs(np.ones(len(labels), dtype=bool), images, len(images.data.pairs))
+    sources = _one_image_per_pair(np.ones(len(labels), dtype=bool), images, len(images.data.pairs))
     swaps = 0
     for first in sources:
         for second in sources:

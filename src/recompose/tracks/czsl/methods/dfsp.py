@@ -47,7 +47,7 @@ class AttentionBlock(nn.Module):
         return (token + self.feed_forward(token)).squeeze(1)
 
 
-def _in_32_bits(like: Tensor) -> torch.autocast:
+def _full_precision(like: Tensor) -> torch.autocast:
     """Return a context without mixed precision, for sums over many texts and for logits that differ little."""
     return torch.autocast(like.device.type, enabled=False)
 
@@ -151,7 +151,7 @@ class DFSP(PairMethod):
                 lambda *block: self._tokens(*block), words[index[:, 0]], words[index[:, 1] + self._states], size=TEXTS
             )
             belongs = self._belongs(index)
-            with _in_32_bits(tokens):
+            with _full_precision(tokens):
                 sums = sums + torch.einsum("pn,pld->nld", belongs, tokens.float())
             counts = counts + belongs.sum(dim=0)
             plain, fused = self.backbone.project_text(tokens[:, END]), None
@@ -202,22 +202,22 @@ class DFSP(PairMethod):
         """Return scores [images, P] of precomputed images: cosines after fusion, times CLIP's factor."""
         assert images.fused is not None
         if block.fused is not None:
-            return self._logits(images.fused, self._mixed(block.plain, block.fused))
+            return self._logits(images.fused, self._mix(block.plain, block.fused))
         return apply_blockwise(
-            lambda index, plain: self._logits(images.fused, self._composed(images, index, plain)),
+            lambda index, plain: self._logits(images.fused, self._compose_texts(images, index, plain)),
             block.index,
             block.plain,
             size=max(1, TEXT_IMAGE_PAIRS // len(images.fused)),
             dim=1,
         )
 
-    def _composed(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
+    def _compose_texts(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
         """Return texts [images, P, E] of pairs, from products of the states and objects fused with each image."""
         assert images.primitives is not None
         products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]
-        return self._mixed(plain, self.backbone.project_text(self.composed(products)))
+        return self._mix(plain, self.backbone.project_text(self.composed(products)))
 
-    def _mixed(self, plain: Tensor, fused: Tensor) -> Tensor:
+    def _mix(self, plain: Tensor, fused: Tensor) -> Tensor:
         return (1 - self.share) * plain + self.share * fused
 
     def _logits(self, images: Tensor | None, texts: Tensor) -> Tensor:
@@ -231,7 +231,7 @@ class DFSP(PairMethod):
         plain = self._logits(images.plain, world[0].plain)
         belongs = self._belongs(pairs)
         counts = belongs.sum(dim=0)
-        with _in_32_bits(plain):
+        with _full_precision(plain):
             means = plain @ belongs / counts.clamp(min=1)
         means = means.masked_fill(counts == 0, -torch.inf)  # names without training pairs
         states, objects = means.split([self._states, self._names - self._states], dim=1)

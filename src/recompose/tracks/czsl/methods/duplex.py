@@ -113,9 +113,9 @@ class Duplex(ThreePath):
     def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
         """Return logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
         assert isinstance(block, PrototypeBlock)
-        return *super().wholes(images, block), self.by_prototype(images, block.prototypes)
+        return *super().wholes(images, block), self.prototype_logits(images, block.prototypes)
 
-    def by_prototype(self, images: Views, prototypes: Tensor) -> Tensor:
+    def prototype_logits(self, images: Views, prototypes: Tensor) -> Tensor:
         """Return logits [images, P] by cosines with prototypes [P, E]."""
         return cosine_logits(self.backbone.logit_scale, images.pair, prototypes)
 
@@ -139,7 +139,7 @@ class Duplex(ThreePath):
         In training the codebook is refined before images are compared with it, and keeps the refinement.
         """
         images, labels = self.encode_images(inputs), pairs[targets]
-        by_text, by_state, by_object, by_prototype = self.loss_weights
+        by_text, by_state, by_object, prototype_logits = self.loss_weights
         words = self.prompts.words()
         names = [self._encode(path, vectors) for path, vectors in zip(NAMES, words, strict=True)]
         losses = [
@@ -151,13 +151,13 @@ class Duplex(ThreePath):
             competing, right = (pairs, targets) if self.text_target == "seen" else (self.target, place)
             texts = self._encode("pair", *(vectors[index] for vectors, index in zip(words, competing.T, strict=True)))
             losses.append(by_text * cross_entropy(self.logits("pair", images, texts), right))
-        if by_prototype:
+        if prototype_logits:
             prototypes, written = self.refine(images, labels, *self._posteriors(images, names))
             if self.training and written is not None:
                 if self.writes_from == "evaluation":
                     written = self._refine_as_in_evaluation(inputs, labels)
                 self.codebook.write(*written)
-            losses.append(by_prototype * cross_entropy(self.by_prototype(images, prototypes), place))
+            losses.append(prototype_logits * cross_entropy(self.prototype_logits(images, prototypes), place))
         return torch.stack(losses).sum()
 
     def _posteriors(self, images: Views, names: Sequence[Tensor]) -> Iterator[Tensor]:

@@ -57,7 +57,7 @@ class Best:
         """Return the predicted pair [images] at a calibration bias."""
         return np.where(self.switch_bias < bias, self.unseen_pair, self.seen_pair)
 
-    def without_unseen(self) -> "Best":
+    def seen_only(self) -> "Best":
         """Return the best pairs without any unseen candidate."""
         nothing = np.full(len(self.target), -np.inf), np.full(len(self.target), NONE)
         return replace(self, unseen_score=nothing[0], unseen_pair=nothing[1])

@@ -143,9 +143,7 @@ class LadderBuilder(Evaluator):
         by_image = np.argsort(image, kind="stable")  # stable: an image's entries stay in their order
         rungs = by_image[_rising(image[by_image], score[by_image], pair[by_image])]
         rungs = rungs[np.argsort(-self._feasibility[pair[rungs]], kind="stable")]
-        return ThresholdProfile(
-            self.best().without_unseen(), image[rungs], pair[rungs], score[rungs], self._feasibility
-        )
+        return ThresholdProfile(self.best().seen_only(), image[rungs], pair[rungs], score[rungs], self._feasibility)
 
 
 def _rising(image: np.ndarray, score: np.ndarray, pair: np.ndarray) -> np.ndarray:

@@ -42,11 +42,11 @@ WorldScorer = Callable[[Blocks, str], Callable[[np.ndarray], Iterable[Any]]]
 def world_by_world(scorer: WorldScorer) -> Scorer:
     """Return a scorer of both worlds from a scorer of one world; the worlds share no work."""
 
-    def of_worlds(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
+    def score_both(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
         scores = {world: scorer(blocks, world) for world, blocks in worlds.items()}
         return lambda rows: {world: of_world(rows) for world, of_world in scores.items()}
 
-    return of_worlds
+    return score_both
 
 
 class Sink(Protocol):
@@ -79,7 +79,7 @@ class Feed:
 
 
 def feed(
-    feeds: Iterable[Feed], scorer: Scorer, fusions: Sequence[Fusion], title: str = "", own: Watch = nullcontext
+    feeds: Iterable[Feed], scorer: Scorer, fusions: Sequence[Fusion], title: str = "", watch: Watch = nullcontext
 ) -> None:
     """Feed sinks with the scores of all images and pairs, block by block, in one pass over the images for all worlds
     and fusions.
@@ -100,7 +100,7 @@ def feed(
         for world_feed, world_blocks in zip(feeds, blocks, strict=True):
             for pairs, parts in zip(world_blocks, world_parts[world_feed.world.name], strict=True):
                 for position, (fuse, sinks) in enumerate(zip(fusions, world_feed.sinks, strict=True)):
-                    with own(position):
+                    with watch(position):
                         sinks[split].update(fuse(parts), images, pairs)
 
 
@@ -146,7 +146,7 @@ class PairScores:
             bests,
             {
                 split: ThresholdProfile(
-                    bests[split, "open"].without_unseen(), **rungs[split], feasibility=tensors["feasibility"]
+                    bests[split, "open"].seen_only(), **rungs[split], feasibility=tensors["feasibility"]
                 )
                 for split in EVALUATED_SPLITS
             },
@@ -174,11 +174,11 @@ def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None 
         >>> best.seen_score.tolist(), best.unseen_score.tolist(), best.unseen_right.tolist()
         ([0.0], [1.0], [True])
     """
-    (scores,) = score_worlds_by(data, scorer, [_as_it_is], feasibility, title)
+    (scores,) = score_worlds_by(data, scorer, [_identity], feasibility, title)
     return scores
 
 
-def _as_it_is(scores: Any) -> Any:
+def _identity(scores: Any) -> Any:
     return scores
 
 
@@ -188,13 +188,13 @@ def score_worlds_by(
     fusions: Sequence[Fusion],
     feasibility: np.ndarray | None = None,
     title: str = "",
-    own: Watch = nullcontext,
+    watch: Watch = nullcontext,
 ) -> list[PairScores]:
     """Score in one pass with several fusions of the scorer's parts.
 
     Args:
         fusions: functions from parts to scores.
-        own: a context for the work that serves only the fusion at a position.
+        watch: a context for the work that serves only the fusion at a position.
     """
     closed, everything = World.closed(data), World.open(data)
     sinks = [_FusionSinks(closed, everything, feasibility) for _ in fusions]
@@ -211,7 +211,7 @@ def score_worlds_by(
         scorer,
         fusions,
         title,
-        own,
+        watch,
     )
     return [gathered_scores.scores() for gathered_scores in sinks]
 

@@ -76,7 +76,7 @@ class SyntheticClasses:
         """Return the other seen classes of a class's genus."""
         return [index for index in self.seen if index // SPECIES == label // SPECIES and index != label]
 
-    def of_split(self, split: str) -> tuple[int, ...]:
+    def split_classes(self, split: str) -> tuple[int, ...]:
         """Return the classes that have images in a split."""
         return self.unseen if split == "test_unseen" else self.seen
 
@@ -221,7 +221,7 @@ def plan_images(replicate: SyntheticClasses, images: dict[str, int]) -> list[Dra
     """
     planned = []
     for split in SPLITS:
-        classes = replicate.of_split(split)
+        classes = replicate.split_classes(split)
         if images[split] % len(classes):
             raise ValueError(
                 f"{images[split]} images of {split} are not the same number of each of its {len(classes)} classes"

@@ -29,7 +29,7 @@ def read_words(path: Path) -> np.ndarray:
     if path.stat().st_size > MOST_BYTES:
         raise WordVectorsError(f"{path} is too large for vectors of attributes: beyond {MOST_BYTES} bytes")
     try:
-        array = _unpickled(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
+        array = _unpickle(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # a damaged or hostile file can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
         raise WordVectorsError(f"{path} is not a plain array: {reason}") from None
@@ -81,7 +81,7 @@ class _Unpickler(pickle._Unpickler):  # the one in Python: the one in C allocate
             raise pickle.UnpicklingError(f"it asks for {module}.{name}, and pickles run code; not opened") from None
 
 
-def _unpickled(path: Path) -> np.ndarray:
+def _unpickle(path: Path) -> np.ndarray:
     pickled = _Unpickler(BytesIO(path.read_bytes())).load()
     if not isinstance(pickled, _Array) or not isinstance(pickled.state, tuple):
         raise ValueError("it is a pickle of other data")

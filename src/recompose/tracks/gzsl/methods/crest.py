@@ -65,8 +65,8 @@ class CREST(CalibratedMethod):
         if self.vgt is None and self.agt is None:
             raise ValueError("CREST needs at least one of its transformers")
         self.agt_weight = agt_weight
-        self.evidence = _apart(evidence) if components["evidence"] else None
-        self.contrast = _apart(contrast) if components["contrast"] else None
+        self.evidence = _without_weight(evidence) if components["evidence"] else None
+        self.contrast = _without_weight(contrast) if components["contrast"] else None
         self.weights |= {"evidence": evidence["weight"], "contrast": contrast["weight"]}
 
     def views(self, grids: Tensor) -> tuple[dict[str, Tensor], Tensor | None, Recalled | None]:
@@ -157,6 +157,6 @@ class CREST(CalibratedMethod):
         return views | {"fused": self.fuse_views(views)}
 
 
-def _apart(section: Mapping[str, Any]) -> dict[str, Any]:
+def _without_weight(section: Mapping[str, Any]) -> dict[str, Any]:
     """Return a section of settings without its weight."""
     return {name: value for name, value in section.items() if name != "weight"}

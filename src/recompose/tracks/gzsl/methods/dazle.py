@@ -43,14 +43,14 @@ class DAZLE(CalibratedMethod):
         """Return images' attribute scores [B, A]."""
         # the weight of an attribute is linear in the attended regions, so it is computed in each region like a score
         maps = (self.W1, self.W2) if self.W3 is None else (self.W1, self.W2, self.W3)
-        scores, logits, *weights = self._in_regions(grids, *maps)
+        scores, logits, *weights = self._map_regions(grids, *maps)
         attention = logits.softmax(dim=1)
         attributes = (attention * scores).sum(dim=1)
         for weight in weights:
             attributes = attributes * (attention * weight).sum(dim=1).sigmoid()
         return attributes
 
-    def _in_regions(self, grids: Tensor, *maps: Tensor) -> tuple[Tensor, ...]:
+    def _map_regions(self, grids: Tensor, *maps: Tensor) -> tuple[Tensor, ...]:
         """Return the products of each map [width, channels] for attributes in regions [B, R, A]."""
         joint = torch.cat([self.words() @ matrix for matrix in maps])
         return (unit_regions(grids) @ joint.T).chunk(len(maps), dim=-1)
@@ -65,7 +65,7 @@ class DAZLE(CalibratedMethod):
 
     def attention(self, grids: Tensor) -> Tensor:
         """Return the attention of attributes to regions [images, attributes, regions]; each row sums to 1."""
-        return self._in_regions(grids, self.W2)[0].softmax(dim=1).transpose(1, 2)
+        return self._map_regions(grids, self.W2)[0].softmax(dim=1).transpose(1, 2)
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
         """Return images' attribute scores [images, attributes]."""

@@ -45,7 +45,7 @@ class Codebook(nn.Module):
             state_count, object_count, width
         )
         has_images = (torch.bincount(pairs, minlength=state_count * object_count) > 0).view(state_count, object_count)
-        of_state, of_object = {"sum": _directions, "centred": _centred, "least-squares": _least_squares}[unseen](
+        of_state, of_object = {"sum": _directions, "centred": _centre, "least-squares": _least_squares}[unseen](
             embeddings, labels, of_pair, has_images
         )
         means = torch.where(has_images[:, :, None], of_pair, of_state[:, None] + of_object[None])
@@ -80,7 +80,7 @@ def _directions(embeddings: Tensor, labels: Tensor, of_pair: Tensor, _: Tensor) 
     )
 
 
-def _centred(embeddings: Tensor, labels: Tensor, of_pair: Tensor, has_images: Tensor) -> tuple[Tensor, Tensor]:
+def _centre(embeddings: Tensor, labels: Tensor, of_pair: Tensor, has_images: Tensor) -> tuple[Tensor, Tensor]:
     """Return the deviations of the means of states [S, E] and objects [O, E] from the grand mean, which is added to the
     states' part; names without images have zero deviations.
     """

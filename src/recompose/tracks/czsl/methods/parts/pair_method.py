@@ -47,7 +47,7 @@ class PairMethod(nn.Module, ABC):
     def prepare(self, prior: TrainingPrior) -> None:
         """Take the prior knowledge of the data set, once, before training."""
 
-    def scored_with(self, *args: Any, **scoring: Any) -> Self:
+    def set_scoring(self, *args: Any, **scoring: Any) -> Self:
         """Set the scoring settings, which training does not depend on, and return the method.
 
         Raises:

@@ -126,7 +126,7 @@ class ThreePath(PairMethod):
         disentangler: layers, dropout, end and start, see ``Disentangler``.
         loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
 
-    The fusion of scores is no setting of the model: ``scored_with`` sets it, for validation and for an evaluation.
+    The fusion of scores is no setting of the model: ``set_scoring`` sets it, for validation and for an evaluation.
     """
 
     sees = "pixels"
@@ -171,7 +171,7 @@ class ThreePath(PairMethod):
         """
         scoring: PathScoring | None = self._scoring
         if scoring is None:
-            raise ValueError(f"{type(self).__name__} has no scoring settings yet; set them with scored_with")
+            raise ValueError(f"{type(self).__name__} has no scoring settings yet; set them with set_scoring")
         return scoring
 
     def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> PathScoring:
