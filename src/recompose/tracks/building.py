@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
+
+Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
+Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
 
 CHECKPOINT = "checkpoint.safetensors"
 COSTS = "costs.json"
 SECTIONS = ("training", "scoring")  # of a method's settings; its class takes all others
 
 
-def method_class(document: Mapping[str, Any]) -> Any:
+def method_class(document: Document) -> Any:
     """Return the class that a document names as ``module:class``.
 
     Example:
@@ -20,7 +23,7 @@ def method_class(document: Mapping[str, Any]) -> Any:
     return getattr(import_module(module), name)
 
 
-def model_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def model_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that a method's class takes.
 
     Example:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 from recompose.params.sections import Section
+from recompose.tracks.building import Document
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class DataAdapter:
     sizes: Mapping[str, int] = field(default_factory=dict)  # images of each part, as published
 
 
-def published_sizes(adapters: Mapping[str, DataAdapter], document: Mapping[str, Any]) -> dict[str, int]:
+def published_sizes(adapters: Mapping[str, DataAdapter], document: Document) -> dict[str, int]:
     """Return the number of images in each part of a published data set, by its recipe's document; empty if nobody
     counted them or the adapter is none of these.
     """
@@ -43,6 +43,6 @@ def published_sizes(adapters: Mapping[str, DataAdapter], document: Mapping[str, 
     return dict(adapter.sizes) if adapter else {}
 
 
-def load_adapter(adapters: Mapping[str, DataAdapter], document: Mapping[str, Any]) -> ModuleType:
+def load_adapter(adapters: Mapping[str, DataAdapter], document: Document) -> ModuleType:
     """Return the module that reads a data set, by its recipe's document."""
     return import_module(adapters[document["adapter"]].module)

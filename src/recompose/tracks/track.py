@@ -12,6 +12,7 @@ from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Track(ABC):
         """
 
     def train(
-        self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
+        self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> bool:
         """Carry out a run in its folder. Return whether this process goes on, of those of several devices."""
         goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
@@ -114,7 +115,7 @@ class Track(ABC):
         raise PlanError(f"{self.name} has no synthetic index to time trainings on")
 
     def evaluate(
-        self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
+        self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> None:
         """Score a run, or a method that is not trained, in the folder of the evaluation."""
         function(f"{self.evaluation}:evaluate")(document, needs, folder, hardware, title)
@@ -127,7 +128,7 @@ class Track(ABC):
 
     def evaluate_together(
         self,
-        documents: Mapping[Path, Mapping[str, Any]],
+        documents: Mapping[Path, Document],
         needs: Mapping[str, Path],
         hardware: "Hardware",
         title: str,

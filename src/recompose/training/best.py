@@ -25,12 +25,13 @@ class BestEpoch(Callback):
         """The callback's name in a checkpoint; a training may save its best epoch by several metrics."""
         return f"{type(self).__name__}.{self._metric}"
 
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: TrainingModule) -> None:  # type: ignore[override]
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Write the trained state if the metric is higher than before."""
         value = float(trainer.callback_metrics[self._metric])
         if value > self._best:
             self._best = value
             if trainer.is_global_zero:
+                assert isinstance(pl_module, TrainingModule)
                 state = {name: tensor.cpu() for name, tensor in pl_module.trained_state().items()}
                 write_atomically(self._path, lambda path: save_file(state, path))
 

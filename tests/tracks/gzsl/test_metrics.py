@@ -258,7 +258,7 @@ def test_a_kind_without_images_has_no_number() -> None:
     assert report.seen == 1 and all(map(math.isnan, [report.unseen, report.harmonic_mean, report.accuracy]))
     curve = seen_unseen_curve(scores, np.array([0]), seen)
     assert np.isnan(curve.unseen).all() and curve.seen.tolist() == [1, 0] and math.isnan(area(curve))
-    with pytest.raises(ValueError, match="one kind has none"):
+    with pytest.raises(ValueError, match="images of seen and of unseen classes"):
         best_bias(scores, np.array([0]), seen)
     nothing = gzsl_report(np.empty((0, 2)), np.empty(0, dtype=np.int64), seen)
     assert all(map(math.isnan, numbers(nothing)))

@@ -8,11 +8,11 @@ import copy
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recompose.tracks.building import method_class, model_settings
+from recompose.tracks.building import Document, Settings, method_class, model_settings
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class PreparedMethod(NamedTuple):
     inputs: "ShardedArray"
 
 
-def prepare_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
+def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMethod:
     """Build the method that a document names, with its settings and seed, from verified folders.
 
     Args:
@@ -51,7 +51,7 @@ def prepare_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> Pr
 
 def build_method(
     method: type,
-    settings: Mapping[str, Any],
+    settings: Settings,
     backbone: "Backbone",
     data: PairData,
     embeddings: "np.ndarray | ShardedArray",

@@ -5,9 +5,8 @@ A method without a backbone is evaluated without importing torch.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from recompose.tracks.building import COSTS, method_class, model_settings
+from recompose.tracks.building import COSTS, Document, method_class, model_settings
 from recompose.tracks.czsl.building import prepare_method, read_index
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds, score_worlds_by, world_by_world
 from recompose.training.hardware import Hardware
@@ -16,9 +15,7 @@ from recompose.training.resources import EvaluationCosts, trainable
 EMBEDDINGS = "embeddings.safetensors"
 
 
-def evaluate(
-    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
-) -> None:
+def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
     """Score a method, and write ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors`` if the
     document asks for it, into a folder.
 
@@ -38,7 +35,7 @@ def evaluate(
         _evaluate_alone(document, needs, folder, title)
 
 
-def _evaluate_alone(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, title: str) -> None:
+def _evaluate_alone(document: Document, needs: Mapping[str, Path], folder: Path, title: str) -> None:
     """Score a method that needs no backbone."""
     method = method_class(document)(document["seed"], **model_settings(document["settings"]))
     costs = EvaluationCosts(0, None)
@@ -49,7 +46,7 @@ def _evaluate_alone(document: Mapping[str, Any], needs: Mapping[str, Path], fold
 
 
 def evaluate_together(
-    documents: Mapping[Path, Mapping[str, Any]], needs: Mapping[str, Path], hardware: Hardware, title: str
+    documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str
 ) -> None:
     """Score a method on a backbone, from a run's checkpoint if there is one, with several scoring settings. Images and
     texts are encoded once; the results equal those of separate evaluations to the bit.

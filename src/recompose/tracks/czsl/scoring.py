@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.tracks.building import CHECKPOINT
+from recompose.tracks.building import CHECKPOINT, Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
@@ -131,9 +131,7 @@ def write_embeddings(
     save_file({name: tensor.float().cpu().contiguous() for name, tensor in embeddings.items()}, path)
 
 
-def read_feasibility(
-    section: Mapping[str, Any] | None, needs: Mapping[str, Path], device: torch.device
-) -> np.ndarray | None:
+def read_feasibility(section: Settings | None, needs: Mapping[str, Path], device: torch.device) -> np.ndarray | None:
     """Return the feasibility [states, objects] of every pair by an evaluation's document, or None without such
     settings.
     """

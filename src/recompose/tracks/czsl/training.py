@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, method_class, model_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, method_class, model_settings
 from recompose.tracks.czsl.building import prepare_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
@@ -104,7 +104,7 @@ class PairTraining(TrainingModule):
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]
 
 
-def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
     """Train a method, and write ``checkpoint.safetensors`` and ``costs.json`` into a folder.
 
     Resumes from the last whole epoch in the folder's ``scratch``.

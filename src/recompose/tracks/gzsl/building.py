@@ -1,9 +1,8 @@
 """Methods and their inputs, for runs and evaluations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -11,7 +10,7 @@ import torch
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
-from recompose.tracks.building import method_class, model_settings
+from recompose.tracks.building import Document, method_class, model_settings
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
@@ -38,7 +37,7 @@ def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def build_method(
-    document: Mapping[str, Any], data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
+    document: Document, data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
 ) -> GridMethod:
     """Return a method before training, for some of a data set's classes.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
 from recompose.progress import Pace
-from recompose.tracks.building import CHECKPOINT, COSTS
+from recompose.tracks.building import CHECKPOINT, COSTS, Document
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
@@ -31,9 +30,7 @@ from recompose.training.resources import EvaluationCosts, trainable
 MAPPED = 12  # images whose attention is saved, of different classes
 
 
-def evaluate(
-    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
-) -> None:
+def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
     """Score a run, and write ``scores.safetensors``, ``calibration.json`` and ``costs.json``, and
     ``embeddings.safetensors`` if the document asks for it, into a folder.
 

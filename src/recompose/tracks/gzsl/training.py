@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
-from recompose.tracks.building import CHECKPOINT, COSTS
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, Settings
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     SELECTION,
@@ -60,7 +61,7 @@ class ClassTraining(TrainingModule):
         targets: np.ndarray,
         seen: np.ndarray,
         bias: float | None,
-        rates: Mapping[str, Any],
+        rates: Settings,
     ) -> None:
         super().__init__()
         self.method = method
@@ -128,7 +129,7 @@ class ClassTraining(TrainingModule):
         return optimizer_of(trained, **self._rates)
 
 
-def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
     """Train a method, and write ``checkpoint.safetensors``, ``selection.json`` and ``costs.json`` into a folder.
 
     If the test chooses, ``checkpoint-accuracy.safetensors`` is the state with the best accuracy, and the other one that
@@ -173,7 +174,7 @@ class _Run:
 
     def __init__(
         self,
-        document: Mapping[str, Any],
+        document: Document,
         data: ClassData,
         grids: np.ndarray | ShardedArray,
         folder: Path,
@@ -236,7 +237,7 @@ class _Run:
         bias = self._document["settings"]["scoring"]["bias"]
         module, costs = self._fit("test", released_stage(self._data), self._training["epochs"], bias, callbacks)
         for file in best.values():  # copied: an interrupted process finds it in scratch again
-            write_atomically(self._folder / file, lambda path, file=file: shutil.copyfile(scratch / file, path))  # type: ignore[misc]
+            write_atomically(self._folder / file, partial(shutil.copyfile, scratch / file))
         self._write_selection(module)
         costs.write(self._folder / COSTS)
 

@@ -253,7 +253,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_does_not_run(
 ) -> None:
     victim = root / "victim"
     save(hidden(Hostile(victim)), root / METADATA)
-    assert f"{root / METADATA} is no plain list" in refusal(compositional.read, root, EXPECTED)
+    assert f"{root / METADATA} is not a plain list" in refusal(compositional.read, root, EXPECTED)
     assert not victim.exists()
 
 

@@ -89,7 +89,7 @@ def test_a_damaged_archive_is_named(text: Path) -> None:
     path = zipped(text)
     for damaged in (path.read_bytes()[:2000], b"<html>not found</html>", _flipped(path.read_bytes())):
         path.write_bytes(damaged)
-        with pytest.raises(WordVectorsError, match="is no zip archive"):
+        with pytest.raises(WordVectorsError, match="is not a zip archive"):
             read_glove(path, ["cat"])
 
 

@@ -125,7 +125,7 @@ def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: P
     content = path.read_bytes()
     for sides in (b"K\x04K\xff\x86", b"J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86", b"J\xff\xff\xff\xffK\x06\x86"):
         path.write_bytes(content.replace(b"K\x04K\x06\x86", sides))
-        assert "as many numbers as it declares" in (message := refusal(path)) or "its sides are" in message
+        assert "numbers than it declares" in (message := refusal(path)) or "its sides are" in message
 
 
 @pytest.mark.parametrize("content", [VECTORS.tolist(), {"words": VECTORS}, VECTORS.astype(object), "words", 7])

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from recompose.tracks.building import Settings
 from recompose.tracks.gzsl.evidential import annealed_loss, evidential_loss, fuse, uncertainty
 from recompose.tracks.gzsl.losses import Among, visual_contrast
 from recompose.tracks.gzsl.methods.parts.attribute_grounding import AttributeGrounding
@@ -43,13 +44,13 @@ class CREST(CalibratedMethod):
         channels: int,
         *,
         components: Mapping[str, bool],
-        grounding: Mapping[str, Any],
+        grounding: Settings,
         agt_weight: float,
         cross_entropy: Among,
-        calibration: Mapping[str, Any],
-        evidence: Mapping[str, Any],
-        contrast: Mapping[str, Any],
-        memory: Mapping[str, Any],
+        calibration: Settings,
+        evidence: Settings,
+        contrast: Settings,
+        memory: Settings,
     ) -> None:
         transformer = dict(grounding)
         normalise_words = transformer.pop("normalise_words")
@@ -157,6 +158,6 @@ class CREST(CalibratedMethod):
         return views | {"fused": self.fuse_views(views)}
 
 
-def _without_weight(section: Mapping[str, Any]) -> dict[str, Any]:
+def _without_weight(section: Settings) -> dict[str, Any]:
     """Return a section of settings without its weight."""
     return {name: value for name, value in section.items() if name != "weight"}

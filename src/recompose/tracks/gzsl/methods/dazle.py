@@ -1,11 +1,9 @@
 """DAZLE: dense attention of attributes to regions (Huynh and Elhamifar, 2020; hbdat/cvpr20_DAZLE at e5a0460)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
+from recompose.tracks.building import Settings
 from recompose.tracks.gzsl.losses import Among
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
@@ -31,7 +29,7 @@ class DAZLE(CalibratedMethod):
         normalise_words: bool,
         attribute_attention: bool,
         cross_entropy: Among,
-        calibration: Mapping[str, Any],
+        calibration: Settings,
     ) -> None:
         super().__init__(space, normalise_words=normalise_words, cross_entropy=cross_entropy, calibration=calibration)
         shape = space.words.shape[1], channels

@@ -1,11 +1,9 @@
 """TransZero: attributes that attend to regions (Chen et al., 2022; shiming-chen/TransZero at 7c10cdb)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
+from recompose.tracks.building import Settings
 from recompose.tracks.gzsl.losses import Among
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
@@ -29,10 +27,10 @@ class TransZero(CalibratedMethod):
         space: ClassSpace,
         channels: int,
         *,
-        grounding: Mapping[str, Any],
+        grounding: Settings,
         cross_entropy: Among,
         regression_weight: float,
-        calibration: Mapping[str, Any],
+        calibration: Settings,
     ) -> None:
         transformer = dict(grounding)
         normalise_words = transformer.pop("normalise_words")

@@ -31,14 +31,15 @@ class Disentangler(nn.Sequential):
             raise ValueError("a disentangler that begins at zero cannot end in ReLU, which passes no gradient there")
         steps: list[nn.Module] = []
         for number in range(layers):
-            steps.append(nn.Linear(width, width))
+            linear = nn.Linear(width, width)
+            steps.append(linear)
             if number < layers - 1 or end == "relu":
                 steps += [BatchNorm(width), nn.ReLU(), nn.Dropout(dropout)]
         super().__init__(*steps)
         self.residual = start != "random"
         if start == "residual-zero":
-            nn.init.zeros_(steps[-1].weight)  # type: ignore[arg-type]
-            nn.init.zeros_(steps[-1].bias)  # type: ignore[arg-type]
+            nn.init.zeros_(linear.weight)
+            nn.init.zeros_(linear.bias)
 
     def forward(self, embeddings: Tensor) -> Tensor:
         """Return the part [images, E] of embeddings [images, E]."""

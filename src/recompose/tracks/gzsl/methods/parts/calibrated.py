@@ -1,11 +1,11 @@
 """The common base of DAZLE, TransZero and CREST: trained words, and self-calibration."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from recompose.tracks.building import Settings
 from recompose.tracks.gzsl.losses import Among, cross_entropy, self_calibration
 from recompose.tracks.gzsl.methods.parts.attribute_words import AttributeWords
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
@@ -22,7 +22,7 @@ class CalibratedMethod(GridMethod):
     """
 
     def __init__(
-        self, space: ClassSpace, *, normalise_words: bool, cross_entropy: Among, calibration: Mapping[str, Any]
+        self, space: ClassSpace, *, normalise_words: bool, cross_entropy: Among, calibration: Settings
     ) -> None:
         super().__init__(space)
         self.words = AttributeWords(space.words, normalised=normalise_words)
