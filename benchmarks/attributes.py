@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from benchmarks.machine import machine
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.gzsl.building import own_settings
+from recompose.tracks.building import model_settings
 from recompose.tracks.gzsl.catalogue import METHODS
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 from recompose.tracks.track import function
@@ -37,7 +37,7 @@ def made(name: str) -> GridMethod:
     space = ClassSpace(
         normalize(torch.rand(CLASSES, ATTRIBUTES)), torch.randn(ATTRIBUTES, WORDS), torch.arange(CLASSES) < SEEN
     )
-    settings = own_settings(section.settings(name, "cub"))  # type: ignore[attr-defined]
+    settings = model_settings(section.settings(name, "cub"))  # type: ignore[attr-defined]
     method: GridMethod = function(METHODS[name].class_path)(space, CHANNELS, **settings)
     return method.train()
 

@@ -24,12 +24,12 @@ from torch.utils._pytree import tree_leaves
 from benchmarks.methods import ROOT
 from recompose.backbones import attention as self_attention
 from recompose.backbones.clip import outline
-from recompose.nn import attention as cross_attention
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.czsl.building import method_class, own_settings
+from recompose.tracks.building import method_class, model_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.parts import attention as cross_attention
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
 
@@ -92,9 +92,9 @@ def made(name: str) -> Any:
     """A method on C-GQA as papers train it."""
     settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa")
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
-    kind, own = method_class({"class": METHODS[name].class_path}), own_settings(settings)
+    kind, own = method_class({"class": METHODS[name].class_path}), model_settings(settings)
     built = kind(outline("ViT-L-14", "quick_gelu"), *names, **own)
-    return built.scored_with(**settings.get("scoring", {}))
+    return built.set_scoring(**settings.get("scoring", {}))
 
 
 def counted(method: Any, batch: int) -> tuple[float, float]:
@@ -129,8 +129,8 @@ def prototypes(method: Duplex, batch: int) -> float:
         posteriors = [torch.randn(batch, count).softmax(dim=-1) for count in NAMES]
         views = Views(*drawn, tokens=())
         labels = method.target[torch.randint(CLOSED, (batch,))]
-        refined, _ = method.refined(views, labels, *posteriors)
-        method.by_prototype(views, refined).logsumexp(dim=1).sum().backward()
+        refined, _ = method.refine(views, labels, *posteriors)
+        method.prototype_logits(views, refined).logsumexp(dim=1).sum().backward()
     method.loss_weights = [*method.loss_weights[:3], 0.0]
     return living.peak / GIB
 

@@ -65,7 +65,9 @@ def changed(
 
 LEAF = Recipe("data", "words", {"file": "words.txt"})
 OTHER_LEAF = Recipe("data", "words", {"file": "others.txt"})
-RECIPE = Recipe("runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.nn.words": "1"}, "czsl", {"seed": 0})
+RECIPE = Recipe(
+    "runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.tracks.czsl.methods.parts.words": "1"}, "czsl", {"seed": 0}
+)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ RECIPE = Recipe("runs", "one", {"lr": 0.1}, {"data": LEAF}, {"recompose.nn.words
         {"needs": {"data": OTHER_LEAF}},
         {"needs": {"words": LEAF}},
         {"needs": {}},
-        {"code": {"recompose.nn.words": "2"}},
+        {"code": {"recompose.digest": "2"}},
         {"code": {}},
     ],
 )
@@ -93,7 +95,12 @@ def test_what_people_call_it_does_not(other: dict[str, Any]) -> None:
 def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it() -> None:
     leaf = digest({"kind": "data", "document": {"file": "words.txt"}, "needs": {}, "code": {}})
     whole = digest(
-        {"kind": "runs", "document": {"lr": 0.1}, "needs": {"data": leaf}, "code": {"recompose.nn.words": "1"}}
+        {
+            "kind": "runs",
+            "document": {"lr": 0.1},
+            "needs": {"data": leaf},
+            "code": {"recompose.tracks.czsl.methods.parts.words": "1"},
+        }
     )
     assert RECIPE.digest == whole
     assert (RECIPE.folder, RECIPE.key) == (whole[:12], f"runs/{whole[:12]}")
@@ -217,9 +224,9 @@ def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
     [
         ("recompose.tracks.czsl.methods.csp", {"csp"}, {"csp"}),
         ("recompose.tracks.czsl.methods.parts.slots", set(TRAINED), set(TRAINED)),
-        ("recompose.nn.adapters", THREE_PATH, THREE_PATH),
-        ("recompose.nn.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
-        ("recompose.nn.lora", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.parts.adapters", THREE_PATH, THREE_PATH),
+        ("recompose.tracks.czsl.methods.parts.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
+        ("recompose.tracks.czsl.methods.parts.lora", THREE_PATH, THREE_PATH),
         ("recompose.tracks.czsl.methods.parts.codebook", {"duplex"}, {"duplex"}),
         ("recompose.training.pretraining", set(TRAINED), set(ON_BACKBONE)),
         ("recompose.tracks.czsl.training", set(TRAINED), set(TRAINED)),
@@ -340,7 +347,7 @@ def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
 
 def scoring(of: str, closed: list[float], **changed: object) -> Variant:
     """What trained under another name, with other settings of scoring."""
-    return variant(scoring={"closed": closed}, **changed).model_copy(update={"evaluates": of})
+    return variant(scoring={"closed": closed}, **changed).model_copy(update={"reuse_runs_of": of})
 
 
 def test_scored_otherwise_a_run_is_shared() -> None:
@@ -385,7 +392,7 @@ def test_an_edit_that_trains_anew_scores_anew_and_one_of_scoring_does_not_train(
     ],
 )
 def test_what_differs_in_more_than_scoring_needs_runs_of_its_own(wrong: Variant) -> None:
-    with pytest.raises(PlanError, match="differs from it in more than settings of scoring: give it runs of its own"):
+    with pytest.raises(PlanError, match="reuses runs of"):
         plan_of(TEXT, {"msci-mean": variant(aggregation="mean"), "wrong": wrong})
 
 

@@ -335,7 +335,7 @@ def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
     groups: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         together = PHASES[recipe.kind].make_together is not None
-        groups.setdefault(track_of(recipe).together(recipe) if together else recipe.digest, []).append(recipe)
+        groups.setdefault(track_of(recipe).pass_key(recipe) if together else recipe.digest, []).append(recipe)
     return list(groups.values())
 
 

@@ -38,7 +38,7 @@ def _check(paper: Paper) -> None:
     file = f"papers/{paper.name}/paper.yaml"
     if paper.track not in TRACKS:
         raise PlanError(f"{file}: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}")
-    known = TRACKS[paper.track].kept
+    known = TRACKS[paper.track].savable
     for name, variant in paper.variants.items():
         for unknown in (kept for kept in variant.save if kept not in known):
             raise PlanError(

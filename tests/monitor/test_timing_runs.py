@@ -38,7 +38,9 @@ def test_a_few_steps_tell_time_and_memory_of_what_was_never_run(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     if method == "fsc-clip":
-        monkeypatch.setattr("recompose.tracks.vlc.training.at_paper_scale", lambda build: 7)  # takes a second each
+        monkeypatch.setattr(
+            "recompose.tracks.vlc.training.count_at_paper_scale", lambda build: 7
+        )  # takes a second each
     done = CliRunner().invoke(app, ["timing", method])
     assert done.exit_code == 0, done.output
     found = [each for kind, each in Timings.read(work.results).runs.items() if kind[0] == method]

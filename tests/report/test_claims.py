@@ -260,7 +260,7 @@ def test_the_track_knows_which_methods_seeds_change() -> None:
     work.constant = {"b"}
     changed = [TRACKS["czsl"].depends_on_seed(work.recipe(name, "d", 0)) for name in "ab"]
     assert changed == [True, False]
-    assert [TRACKS["czsl"].is_drawn(work.data("czsl", name)) for name in "de"] == [True, False]
+    assert [TRACKS["czsl"].is_synthetic(work.data("czsl", name)) for name in "de"] == [True, False]
 
 
 # several comparisons

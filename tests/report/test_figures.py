@@ -213,7 +213,7 @@ def test_swaps_are_the_first_ones_whose_composed_pair_test_images_show(test: lis
 def test_the_first_allowed_images_are_of_different_pairs(test: list[Pair], draw: st.DataObject) -> None:
     allowed = np.array(draw.draw(st.lists(st.booleans(), min_size=len(test), max_size=len(test))))
     count = draw.draw(st.integers(1, 5))
-    found = galleries._of_different_pairs(allowed, images_of(test), count)
+    found = galleries._one_image_per_pair(allowed, images_of(test), count)
     every = [image for image, pair in enumerate(test) if allowed[image]]
     first = [image for image in every if image == next(other for other in every if test[other] == test[image])]
     assert found == first[:count]

@@ -22,9 +22,9 @@ from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.dfsp import DFSP
 from recompose.tracks.czsl.methods.gipcol import GIPCOL
 from recompose.training import cost, resources
-from recompose.training.cost import Epochs, RunCosts, at_paper_scale
+from recompose.training.cost import Epochs, RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit
+from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.resources import EvaluationCosts, Peak, trainable
 from tests.tracks.czsl.methods.derivations import settings_of
 
@@ -52,7 +52,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return found
 
 
-class Small(Training):
+class Small(TrainingModule):
     """A regression whose training batches take a second, and whose validation takes 100."""
 
     def __init__(self, clock: Clock) -> None:
@@ -168,7 +168,7 @@ ADAPTERS = 24 * 2 * (linear(W, 8) + linear(8, W))
 def test_parameters_at_paper_scale_are_those_of_closed_forms(
     method: type, settings: dict[str, Any], expected: int
 ) -> None:
-    assert at_paper_scale(lambda backbone: method(backbone, STATES, OBJECTS, **settings)) == expected
+    assert count_at_paper_scale(lambda backbone: method(backbone, STATES, OBJECTS, **settings)) == expected
 
 
 # seconds
@@ -335,9 +335,9 @@ def test_an_evaluation_of_a_shared_pass_has_the_seconds_that_it_would_take_alone
     with costs.scoring():
         clock.now += 10  # for all of them
         for place, seconds in enumerate((1.0, 2.0, 4.0)):
-            with costs.own(place):
+            with costs.time_separately(place):
                 clock.now += seconds
-        with costs.own(0, 2):
+        with costs.time_separately(0, 2):
             clock.now += 0.5
     for place, seconds in enumerate((11.5, 12.0, 14.5)):
         costs.write(tmp_path / "costs.json", place)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit, shuffled_batches
+from recompose.training.loop import Data, TrainingModule, fit, shuffled_batches
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
@@ -40,7 +40,7 @@ def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
         shuffled_batches(50, 8, 1, 0, 3)
 
 
-class Small(Training):
+class Small(TrainingModule):
     """A regression with dropout, a frozen part and a buffer."""
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
-"""What the processes of a training have between them: each represents its part of a batch, and losses that compare the
-samples of a batch compare all of it, so that the number of devices changes nothing.
+"""Tensors of all processes of a training. Each process computes its part of a batch; losses that compare the samples of
+a batch compare all of it, so that the number of devices changes nothing.
 """
 
 from typing import Any
@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, distributed
 
 
-def gathered(mine: Tensor) -> Tensor:
-    """What all processes have [processes * n, ...] of what this one has [n, ...], by rank.
+def gather_batch(mine: Tensor) -> Tensor:
+    """Return the tensors [processes * n, ...] of all processes, by rank, from this process's [n, ...].
 
-    The gradient to what this process has is that of the sum of all processes' losses; of the gradients of parameters,
-    which come of it, processes then take the mean, as of any.
+    The gradient of this process's tensor is that of the sum of all processes' losses. Processes then take the mean of
+    the gradients of parameters, as they always do.
     """
     if _processes() == 1:
         return mine
@@ -20,8 +20,8 @@ def gathered(mine: Tensor) -> Tensor:
     return whole
 
 
-def own_part(whole: Tensor) -> Tensor:
-    """The part [n, ...] of this process, of what all have [processes * n, ...]."""
+def local_part(whole: Tensor) -> Tensor:
+    """Return this process's part [n, ...] of the tensors of all processes [processes * n, ...]."""
     count = _processes()
     return whole if count == 1 else whole.chunk(count)[distributed.get_rank()]
 
@@ -31,7 +31,7 @@ def _processes() -> int:
 
 
 class _Gathering(torch.autograd.Function):
-    """What all processes have, with the gradient to what this one has."""
+    """The tensors of all processes, with the gradient of this process's tensor."""
 
     @staticmethod
     def forward(ctx: Any, mine: Tensor) -> Tensor:
@@ -43,4 +43,4 @@ class _Gathering(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         summed = gradients[0].contiguous().clone()
         distributed.all_reduce(summed)
-        return own_part(summed)
+        return local_part(summed)

@@ -59,14 +59,14 @@ class PublishedLineage:
         return cells
 
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
-        """Return True if the data of a benchmark is synthetic, according to the lineages of a paper."""
+        """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
         keys = {
             lineage.get("benchmarks", {}).get(benchmark)
             for name, lineage in self.lineages.items()
             if name.startswith(f"{paper.name}/")
         }
         records = [self.records[key] for key in keys if key in self.records]
-        return any(TRACKS[paper.track].is_drawn(recipe_of(record)) for record in records)
+        return any(TRACKS[paper.track].is_synthetic(recipe_of(record)) for record in records)
 
     def closure(self, artifact: str, keys: Iterable[str]) -> Iterator[str]:
         """Yield these keys and those of everything behind them, according to an artifact's lineage."""

@@ -1,4 +1,4 @@
-"""The tracks: a folder for each task protocol. A new one is a folder beside these, and a line here."""
+"""The tracks: one folder for each task protocol. A new track is a folder beside these, and a line here."""
 
 from recompose.tracks.czsl import CZSL
 from recompose.tracks.gzsl import GZSL

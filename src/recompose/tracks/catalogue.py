@@ -1,12 +1,12 @@
-"""What the catalogues of all tracks are made of: methods with their settings, and adapters of data sets; no class is
-imported.
-"""
+"""The entries of all catalogues: methods with their settings, and adapters of data sets. No class is imported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from types import ModuleType
 
 from recompose.params.sections import Section
+from recompose.tracks.building import Document
 
 
 @dataclass(frozen=True)
@@ -15,29 +15,34 @@ class Method:
 
     class_path: str  # module:class
     settings: type[Section]
-    needs_backbone: bool = True  # no: it needs no torch either
-    needs_seed: bool = True  # no: on the same data another seed gives the same numbers, so it is run once
+    needs_backbone: bool = True  # false: it needs no torch either
+    needs_seed: bool = True  # false: on the same data all seeds give the same numbers, so it runs once
 
     @property
     def module(self) -> str:
-        """The module that its class stands in."""
+        """The name of the module of its class."""
         return self.class_path.partition(":")[0]
 
 
 @dataclass(frozen=True)
-class Adapter:
-    """The module that reads data sets of a form, and what params.yaml says of such a data set."""
+class DataAdapter:
+    """The module that reads data sets of one form, and the section of params.yaml for such a data set."""
 
     module: str
     settings: type[Section]
-    drawn: bool = False  # from a seed: each seed of a profile draws a world of its own
-    others: tuple[str, ...] = ()  # modules beside it that decide what is read
+    synthetic: bool = False  # generated from a seed: each seed of a profile has a replicate of its own
+    companions: tuple[str, ...] = ()  # modules beside it that decide what it reads
     sizes: Mapping[str, int] = field(default_factory=dict)  # images of each part, as published
 
 
-def published_sizes(adapters: Mapping[str, Adapter], document: Mapping[str, Any]) -> dict[str, int]:
-    """How many images each part of a data set has as published, by its recipe's document; empty where nobody counted
-    them, or the adapter is none of these.
+def published_sizes(adapters: Mapping[str, DataAdapter], document: Document) -> dict[str, int]:
+    """Return the number of images in each part of a published data set, by its recipe's document; empty if nobody
+    counted them or the adapter is none of these.
     """
     adapter = adapters.get(str(document.get("adapter")))
     return dict(adapter.sizes) if adapter else {}
+
+
+def load_adapter(adapters: Mapping[str, DataAdapter], document: Document) -> ModuleType:
+    """Return the module that reads a data set, by its recipe's document."""
+    return import_module(adapters[document["adapter"]].module)

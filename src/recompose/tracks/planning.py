@@ -1,4 +1,4 @@
-"""How a track's runs and evaluations are planned: methods and variants, on each data set, with each seed."""
+"""The plan of a track's runs and evaluations: methods and variants, on each data set, with each seed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -12,43 +12,41 @@ from recompose.params import Archive, GivenGrids, Params, Section
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackChoice, TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
-from recompose.tracks.catalogue import Adapter, Method
+from recompose.tracks.catalogue import DataAdapter, Method
 
 
-def data_recipe(track: str, name: str, dataset: Section, adapter: Adapter, seed: int) -> Recipe:
-    """The recipe of a data set, of a drawn one the world of this seed: where a file may be had does not change what
-    is in it.
+def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, seed: int) -> Recipe:
+    """Return the recipe of a data set, or of a synthetic one's replicate of this seed. The places of a file do not
+    change its content.
     """
     fields = [field for field in type(dataset).model_fields if not isinstance(getattr(dataset, field), GivenGrids)]
     content = {field: _content(getattr(dataset, field)) for field in fields if getattr(dataset, field) is not None}
     labels: dict[str, Any] = {"dataset": name}
-    if adapter.drawn:
+    if adapter.synthetic:
         content["seed"] += seed
         labels["world"] = seed
     return Recipe(
-        "data", name, content, code=fingerprint([adapter.module, *adapter.others]), track=track, labels=labels
+        "data", name, content, code=fingerprint([adapter.module, *adapter.companions]), track=track, labels=labels
     )
 
 
 def _is_synonym(variant: Variant) -> bool:
-    """Return true for a method under another name: to repeat it costs nothing, as the method has every seed."""
+    """Return true for a method under another name. Repeating it costs nothing, as the method has every seed."""
     return variant.backbone == "main" and not (variant.settings or variant.reuse_runs_of or variant.save)
 
 
 def _content(value: Any) -> Any:
-    """What a value of a data set's section says of its content: of files their digests, and not where they may be
-    had.
-    """
+    """Return the content that a value of a data set's section stands for: digests of files, without their places."""
     if isinstance(value, Archive):
         return {value.file: value.sha256}
-    if isinstance(value, list) and all(isinstance(each, Archive) for each in value):
+    if isinstance(value, list) and all(isinstance(item, Archive) for item in value):
         return {archive.file: archive.sha256 for archive in value}
     return value.model_dump() if isinstance(value, Section) else value
 
 
 @dataclass(frozen=True)
 class Runs(ABC):
-    """Makes the recipes of a track's runs and evaluations."""
+    """A planner of a track's runs and evaluations."""
 
     track: str
     params: Params
@@ -57,22 +55,22 @@ class Runs(ABC):
     planner: Planner
     variants: Mapping[str, Variant]
     methods: Mapping[str, Method]
-    adapters: Mapping[str, Adapter]
+    adapters: Mapping[str, DataAdapter]
 
     @abstractmethod
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """The run of a method or a variant."""
+        """Return the run of a method or a variant."""
 
     @abstractmethod
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """The evaluation of a method or a variant on a data set."""
+        """Return the evaluation of a method or a variant on a data set."""
 
     def backbone_name(self, variant: Variant) -> str | None:
-        """The backbone that a variant builds on; none where the profile has it not."""
+        """Return the backbone of a variant, or None if the profile lacks it."""
         return self.choice.backbone if variant.backbone == "main" else None
 
     def plan(self) -> TrackPlan:
-        """What the chosen profile needs of the track."""
+        """Return the track's part of the plan of the chosen profile."""
         evaluations = {
             (name, dataset): tuple(
                 self.evaluation(name, variant, self.data(dataset, seed), seed)
@@ -86,14 +84,14 @@ class Runs(ABC):
         return TrackPlan(first, evaluations, tuple(self.choice.methods))
 
     def data(self, name: str, seed: int) -> Recipe:
-        """The recipe of a data set, of a drawn one the world of this seed."""
+        """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
         return data_recipe(self.track, name, self.section.datasets[name], self._adapter(name), seed)
 
-    def _adapter(self, dataset: str) -> Adapter:
+    def _adapter(self, dataset: str) -> DataAdapter:
         return self.adapters[self.section.datasets[dataset].adapter]
 
     def names(self) -> Iterator[tuple[str, Variant]]:
-        """The profile's methods, then their variants, as far as it has their method and backbone."""
+        """Yield the profile's methods, then those variants whose method and backbone it has."""
         plain = {name: self.plain(name) for name in self.choice.methods}
         self._check_left_out()
         for name, variant in (plain | dict(self.variants)).items():
@@ -101,10 +99,10 @@ class Runs(ABC):
                 yield name, variant
 
     def _check_left_out(self) -> None:
-        """Raise an error where the profile leaves out what no paper declares.
+        """Check that the profile leaves out declared variants only.
 
         Raises:
-            PlanError: it names the nearest variant.
+            PlanError: a variant is undeclared; the message names the nearest one.
         """
         for name in self.choice.leave_out:
             if name not in self.variants:
@@ -114,13 +112,13 @@ class Runs(ABC):
                 )
 
     def plain(self, method: str) -> Variant:
-        """A method as params.yaml has it."""
+        """Return a method as params.yaml has it."""
         return Variant(method=method, datasets=list(self.choice.datasets))
 
     def seeds(self, name: str, variant: Variant, dataset: str) -> list[int]:
-        """The seeds of a method or a variant on a data set; one where another would give the same numbers."""
+        """Return the seeds of a method or a variant on a data set; one seed where all give the same numbers."""
         choice = self.choice
-        if not (self.methods[variant.method].needs_seed or self._adapter(dataset).drawn):
+        if not (self.methods[variant.method].needs_seed or self._adapter(dataset).synthetic):
             return [0]
         if name in choice.methods or (variant.every_seed and (choice.repeat_variants or _is_synonym(variant))):
             return list(choice.seeds)
@@ -132,10 +130,10 @@ class Runs(ABC):
         return of_readings or list(choice.variant_seeds)
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
-        """The settings of a method or a variant on a data set.
+        """Return the settings of a method or a variant on a data set.
 
         Raises:
-            PlanError: a variant's do not fit its method.
+            PlanError: a variant's settings do not fit its method.
         """
         try:
             return self.section.settings(variant.method, data.name, variant.settings)
@@ -143,21 +141,43 @@ class Runs(ABC):
             raise PlanError(f"{name}: {error}") from None
 
     def run_of(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        """The run that a method's or variant's evaluation scores.
+        """Return the run that a method's or variant's evaluation scores.
 
         Raises:
-            PlanError: it is to score another's run with settings or on a backbone that this was not trained with.
+            PlanError: the reused run differs in settings or in its backbone.
         """
         if variant.reuse_runs_of is None:
             return self.run(name, variant, data, seed)
-        trained = self.variants.get(variant.reuse_runs_of) or self.plain(variant.reuse_runs_of)
-        own, other = (self.run(variant.reuse_runs_of, each, data, seed) for each in (variant, trained))
-        if own.digest != other.digest:
+        source = self.variants.get(variant.reuse_runs_of) or self.plain(variant.reuse_runs_of)
+        run = self.run(variant.reuse_runs_of, variant, data, seed)
+        reused = self.run(variant.reuse_runs_of, source, data, seed)
+        if run.digest != reused.digest:
             raise PlanError(
-                f"{name} reuses runs of {variant.reuse_runs_of}, but differs from it in more than scoring: "
-                "give it runs of its own"
+                f"{name} reuses runs of {variant.reuse_runs_of}, but differs from it in more than scoring; "
+                "remove reuse_runs_of"
             )
-        return other
+        return reused
+
+    def trained_run(
+        self,
+        name: str,
+        variant: Variant,
+        data: Recipe,
+        seed: int,
+        settings: dict[str, Any],
+        needs: dict[str, Recipe],
+        training: str,
+    ) -> Recipe:
+        """Return the run that trains a method with these settings; ``training`` is the module that carries it out."""
+        entry, chosen = self.methods[variant.method], self.params.chosen.trainer
+        precision = settings["training"].pop("precision", None) or chosen.precision
+        document = {
+            "class": entry.class_path,
+            "settings": settings,
+            "seed": seed,
+            "trainer": {"precision": precision, "threads": chosen.threads},
+        }
+        return self.recipe("runs", name, variant, data, seed, document, needs, fingerprint([entry.module, training]))
 
     def recipe(
         self,
@@ -170,6 +190,6 @@ class Runs(ABC):
         needs: dict[str, Recipe],
         code: Mapping[str, str],
     ) -> Recipe:
-        """A recipe of this track, with the labels by which people know it."""
+        """Return a recipe of this track, with its labels for people."""
         labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
         return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track, labels)

@@ -1,4 +1,4 @@
-"""What the core asks of a track: torch-free to import; what needs torch is imported when it is asked for."""
+"""The interface of a track. Importing it needs no torch; modules that need torch are imported on use."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +12,7 @@ from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """What a number is: in which unit people read it, with how many digits, and which end of it is the better one."""
+    """The unit of a metric, its number of digits, and the direction in which it is better."""
 
     unit: str  # empty: a plain number
-    factor: float  # from the number as it is kept to that unit
+    factor: float  # from the stored number to that unit
     digits: int
     better: int  # 1: higher is better, -1: lower is, 0: neither
 
@@ -36,7 +37,7 @@ COSTS: Mapping[str, Metric] = {
     "cost/peak_memory_bytes": Metric("GiB", 2**-30, 3, 0),
     "cost/epoch_seconds": Metric("min", 1 / 60, 3, 0),
     "cost/test_seconds": Metric("s", 1, 3, 0),
-}  # what runs and evaluations of all tracks cost, as their files of costs have it
+}  # the costs of runs and evaluations in all tracks, as in their files
 
 
 class Track(ABC):
@@ -45,90 +46,89 @@ class Track(ABC):
     """
 
     name: ClassVar[str]
-    form: ClassVar[TrackForm]  # its section of params.yaml, and what a profile chooses of it
-    headline: ClassVar[str]  # the metric that is said first of an evaluation
+    form: ClassVar[TrackForm]  # its section of params.yaml, and a profile's choices from it
+    headline: ClassVar[str]  # the first metric that is shown of an evaluation
     compared: ClassVar[Mapping[str, str]]  # metrics that DVC compares: label -> name
-    tables: ClassVar[Mapping[str, str]] = {}  # kind of table that it adds -> "module:function"
-    figures: ClassVar[Mapping[str, str]] = {}  # kind of figure -> "module:function"
+    tables: ClassVar[Mapping[str, str]] = {}  # its own kinds of tables -> "module:function"
+    figures: ClassVar[Mapping[str, str]] = {}  # its own kinds of figures -> "module:function"
     plots: ClassVar[Mapping[str, str]] = {}  # file of numbers for `dvc plots` -> "module:function"
-    expectations: ClassVar[str] = ""  # "module:function" that gives what has to hold of its numbers
+    expectations: ClassVar[str] = ""  # "module:function" that yields checks of its numbers
     methods: ClassVar[Mapping[str, Method]] = {}
     training: ClassVar[str]  # the module whose ``train`` carries out a run
     evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
-    kept: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can keep besides scores
-    metric_code: ClassVar[tuple[str, ...]]  # the modules that decide what metrics come to
+    savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
+    metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics
 
     @abstractmethod
     def plan(self, params: Params, planner: Planner, variants: "Mapping[str, Variant]") -> TrackPlan:
-        """What the chosen profile needs, with these variants of its methods.
+        """Return the chosen profile's plan, with these variants of its methods.
 
         Raises:
-            PlanError: the variants do not go with what the profile asks for.
+            PlanError: the variants do not fit the profile.
         """
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
-        """The settings that params.yaml has for a method on a data set, as plain values."""
+        """Return the settings that params.yaml has for a method on a data set, as plain values."""
         section = params.tracks[self.name]
         assert isinstance(section, TrackSection)
         return section.settings(method, dataset)
 
     def root(self, recipe: Recipe, data: Path) -> Path:
-        """The folder, below ``data``, of a data set's raw files."""
-        return data / (f"{recipe.name}-{recipe.folder}" if self.is_drawn(recipe) else recipe.name)
+        """Return the folder, below ``data``, of a data set's raw files."""
+        return data / (f"{recipe.name}-{recipe.folder}" if self.is_synthetic(recipe) else recipe.name)
 
     def mark(self, recipe: Recipe, data: Path) -> Path:
-        """What exists, below ``data``, where a data set's raw files are there."""
+        """Return a path, below ``data``, that exists once a data set's raw files are there."""
         return self.root(recipe, data)
 
     @abstractmethod
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        """Bring a data set's raw files below ``data`` where they are not there yet; gives their folder.
+        """Bring a data set's raw files below ``data`` if they are absent; return their folder.
 
         Raises:
-            DataError, DownloadError: what is there or what came is not the data set.
+            DataError, DownloadError: the files, present or downloaded, are not the data set.
         """
 
     @abstractmethod
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        """Read and check a data set's raw files, and write into a folder all that others need of them.
-
-        Gives the raw files that it was read from, as paths below ``root``.
+        """Read and check a data set's raw files, and write an index of them into a folder. Return the raw files that
+        were read, as paths below ``root``.
 
         Raises:
-            DataError: they are not the data set.
+            DataError: the files are not the data set.
         """
 
     def train(
-        self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
+        self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> bool:
-        """Carry out a run in its folder; whether this is the process that goes on, of those of several devices."""
+        """Carry out a run in its folder. Return whether this process goes on, of those of several devices."""
         goes_on: bool = function(f"{self.training}:train")(document, needs, folder, hardware, title)
         return goes_on
 
     def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        """Write into a folder an index that is like a data set's to whoever trains on it, and has as many images to
-        train on as are asked for.
+        """Write an index with a data set's counts and so many invented training images into a folder, to time trainings
+        on.
 
         Raises:
             PlanError: the track has none.
         """
-        raise PlanError(f"{self.name} has nothing to synthetic_index trainings with")
+        raise PlanError(f"{self.name} has no synthetic index to time trainings on")
 
     def evaluate(
-        self, document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
+        self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
     ) -> None:
         """Score a run, or a method that is not trained, in the folder of the evaluation."""
         function(f"{self.evaluation}:evaluate")(document, needs, folder, hardware, title)
 
-    def together(self, evaluation: Recipe) -> str:
-        """Return what an evaluation has in common with those that one pass over the images carries out with it: of an
-        evaluation that goes alone its own digest.
+    def pass_key(self, evaluation: Recipe) -> str:
+        """Return a key that evaluations share if one pass over the images can carry them out together; by default the
+        digest.
         """
         return evaluation.digest
 
     def evaluate_together(
         self,
-        documents: Mapping[Path, Mapping[str, Any]],
+        documents: Mapping[Path, Document],
         needs: Mapping[str, Path],
         hardware: "Hardware",
         title: str,
@@ -138,47 +138,47 @@ class Track(ABC):
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        """All numbers that follow from an evaluation's scores, by their flat names."""
+        """Return all metrics of an evaluation, computed from its scores, by their flat names."""
 
     @abstractmethod
     def metric(self, name: str) -> Metric:
-        """What a number is, by its name.
+        """Return the description of a metric of this track, by its name.
 
         Raises:
             KeyError: there is no such metric.
         """
 
     def images(self, index: Path) -> list[str]:
-        """The paths of the images of an index, below the folder of raw files, in the order of grids; of a track without
-        grids none.
+        """Return the paths of the images of an index, below the folder of raw files, in the order of grids; empty for a
+        track without grids.
         """
         return []
 
     def pictures(self, index: Path) -> "list[Picture]":
-        """The pictures of an index, in the order of pixels and features; of a track without pixels none."""
+        """Return the pictures of an index, in the order of pixels and features; empty for a track without pixels."""
         return []
 
     def depends_on_seed(self, evaluation: Recipe) -> bool:
-        """Whether another seed gives an evaluation's method other numbers on the same data."""
+        """Return whether an evaluation's numbers depend on the seed, on the same data."""
         path = evaluation.document.get("class")
         return not any(method.class_path == path and not method.needs_seed for method in self.methods.values())
 
-    def is_drawn(self, data: Recipe) -> bool:
-        """Whether a data set is drawn here, in place of published."""
+    def is_synthetic(self, data: Recipe) -> bool:
+        """Return whether a data set is generated by the workflow, not published."""
         return "archives" not in data.document
 
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
-        """How much there is in a data set, by what costs grow with, as published where it is not there yet; empty where
-        nobody counted it.
+        """Return the sizes of a data set that costs grow with; the published sizes if it is absent, empty if nobody
+        counted them.
         """
         return {}
 
     def metric_names(self) -> Iterable[str]:
-        """The names of metrics, of which a message says the nearest to one that is misspelt."""
+        """Return the names of metrics, for messages about a misspelt one."""
         return self.compared.values()
 
     def description_of(self, metric: str) -> Metric:
-        """What a metric of this track, or a cost, is.
+        """Return the description of a metric of this track, or of a cost.
 
         Raises:
             PlanError: there is no such metric.
@@ -186,12 +186,12 @@ class Track(ABC):
         try:
             return COSTS[metric] if metric in COSTS else self.metric(metric)
         except KeyError:
-            known = nearest(metric, [*self.metric_names(), *COSTS])
-            raise PlanError(f"tracks/{self.name}/__init__.py declares no metric '{metric}'{known}") from None
+            suggestion = nearest(metric, [*self.metric_names(), *COSTS])
+            raise PlanError(f"tracks/{self.name}/__init__.py declares no metric '{metric}'{suggestion}") from None
 
 
 def function(place: str) -> Callable[..., Any]:
-    """The function at ``module:name``."""
+    """Return the function at ``module:name``."""
     module, _, name = place.partition(":")
-    made: Callable[..., Any] = getattr(import_module(module), name)
-    return made
+    result: Callable[..., Any] = getattr(import_module(module), name)
+    return result

@@ -1,17 +1,18 @@
-"""Augmentation of images in training, drawn for each image on the device that trains."""
+"""Augmentation of images in training: each image gets random numbers of its own, on the device that trains."""
 
 import torch
 from torch import Tensor, nn
 
 
 class Augmentation(nn.Module):
-    """Flips half of the images, puts half of them in perspective, turns each by up to 5 degrees (as CSP at 660fcff and
-    its heirs do).
+    """Random flips of half of the images, perspective on half of them, and a rotation of each by up to 5 degrees (as
+    CSP at 660fcff and its successors do).
 
-    Perspective interpolates bilinearly and rotation takes the nearest pixel, torchvision's defaults that the released
-    code keeps. It works on images as towers see them; the released code does so before a last rounding to bytes, too.
+    Perspective interpolates bilinearly and rotation takes the nearest pixel; these are torchvision's defaults, which
+    the released code uses. The input is images at the tower's size; the released code augments before a last rounding
+    to bytes, too.
 
-    Always in 32 bits: positions of pixels in 16 would be off by up to half a pixel.
+    Always in 32 bits: positions of pixels in 16 bits would be off by up to half a pixel.
     """
 
     def __init__(self) -> None:
@@ -24,8 +25,8 @@ class Augmentation(nn.Module):
 
     @torch.no_grad()
     def forward(self, images: Tensor) -> Tensor:
-        """Images [images, 3, height, width] as numbers from 0 to 255, of images as bytes; what comes in at the edges
-        is 0.
+        """Return images [images, 3, height, width] as numbers from 0 to 255, from images as bytes; pixels from beyond
+        the edges are 0.
         """
         with torch.autocast(images.device.type, enabled=False):
             return self.steps(images.float())

@@ -1,4 +1,4 @@
-"""What a run costs: parameters, seconds of an epoch, and the most memory it took."""
+"""The costs of a run: parameters, seconds of an epoch, and peak memory."""
 
 import time
 from collections.abc import Callable
@@ -17,42 +17,42 @@ from recompose.training.resources import Peak, trainable
 PAPER_SCALE: tuple[str, Activation] = ("ViT-L-14", "quick_gelu")
 
 
-def at_paper_scale(build: Callable[[Backbone], nn.Module]) -> int:
-    """The trainable parameters of what is built on CLIP ViT-L/14, which has no weights for that."""
+def count_at_paper_scale(build: Callable[[Backbone], nn.Module]) -> int:
+    """Return the number of trainable parameters of a method built on CLIP ViT-L/14, which needs no weights for that."""
     return trainable(build(outline(*PAPER_SCALE)))
 
 
 class Epochs(Callback):
-    """Seconds of training of each epoch, validation left out."""
+    """A callback that times the training of each epoch, without validation."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self._began = 0.0
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Begin to count."""
+        """Start the clock."""
         self._began = time.perf_counter()
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Stop at the last batch, before validation begins."""
+        """Stop the clock at the last batch, before validation begins."""
         if trainer.is_last_batch:
             self.seconds.append(time.perf_counter() - self._began)
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed training has to know."""
+        """Return the state that a resumed training needs."""
         return {"seconds": self.seconds}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the state of an interrupted training."""
         self.seconds = state_dict["seconds"]
 
 
 class RunCosts:
-    """What a run on a device costs, from before its training to after it.
+    """The costs of a run on a device, from before its training to after it.
 
     Args:
-        method: what is trained.
-        at_paper_scale: its trainable parameters on CLIP ViT-L/14; None of a method that is not built on CLIP.
+        method: the method that is trained.
+        at_paper_scale: its trainable parameters on CLIP ViT-L/14; None for a method without CLIP.
         device: where it trains.
     """
 

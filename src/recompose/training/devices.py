@@ -1,4 +1,4 @@
-"""The GPUs of this machine, shared by processes that run side by side: each takes its own."""
+"""The GPUs of this machine, shared by concurrent processes: each process reserves its own."""
 
 import os
 import platform
@@ -18,15 +18,15 @@ LOOK_AGAIN = 5.0  # seconds
 
 @contextmanager
 def own_devices(folder: Path, count: int) -> Iterator[list[str]]:
-    """Within this context this process sees so many GPUs, which no other process sees that asked in the same folder;
-    gives their names.
+    """Reserve so many GPUs for this process within this context; yields their names.
 
-    Where it sees no more than it needs from the start, as in a scheduler's job, it keeps those. A process that ends,
-    however it does, gives its GPUs back. CUDA must not have begun in it.
+    No other process that reserves in the same folder sees them. A process that sees no more GPUs than it needs from the
+    start, as in a scheduler's job, uses those. A process that ends for any reason releases its GPUs. CUDA must not be
+    initialised yet.
 
     Args:
-        folder: where processes tell each other what they have.
-        count: how many GPUs to see.
+        folder: where processes put their lock files.
+        count: the number of GPUs.
     """
     names = _visible()
     if len(names) <= count:
@@ -34,11 +34,11 @@ def own_devices(folder: Path, count: int) -> Iterator[list[str]]:
         return
     before = os.environ.get(VISIBLE)
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
-        own = _taken(held, folder, names, count)
-        os.environ[VISIBLE] = ",".join(own)
+    with ExitStack() as locks:
+        reserved = _reserve(locks, folder, names, count)
+        os.environ[VISIBLE] = ",".join(reserved)
         try:
-            yield own
+            yield reserved
         finally:
             if before is None:
                 del os.environ[VISIBLE]
@@ -47,7 +47,7 @@ def own_devices(folder: Path, count: int) -> Iterator[list[str]]:
 
 
 def _visible() -> list[str]:
-    """The names of the GPUs that this process sees, as the variable has them."""
+    """Return the names of the GPUs that this process sees, as in CUDA_VISIBLE_DEVICES."""
     if VISIBLE in os.environ:
         return [name for name in (part.strip() for part in os.environ[VISIBLE].split(",")) if name]
     import torch
@@ -55,25 +55,25 @@ def _visible() -> list[str]:
     return [str(number) for number in range(torch.cuda.device_count())]
 
 
-def _taken(held: ExitStack, folder: Path, names: list[str], count: int) -> list[str]:
-    """So many of the GPUs, or none yet: no two processes wait for each other's."""
-    told = False
+def _reserve(locks: ExitStack, folder: Path, names: list[str], count: int) -> list[str]:
+    """Return the names of so many free GPUs, all or none at a time, so that no two processes wait for each other."""
+    is_reported = False
     while True:
-        with ExitStack() as tried:
-            free = (name for name in names if _is_free(tried, folder / f"gpu-{platform.node()}-{name}.lock"))
-            own = list(islice(free, count))
-            if len(own) == count:
-                held.push(tried.pop_all())
-                return own
-        if not told:
-            say(f"waiting for {count} of the GPUs {', '.join(names)}: others have them")
-            told = True
+        with ExitStack() as attempt:
+            free = (name for name in names if _is_free(attempt, folder / f"gpu-{platform.node()}-{name}.lock"))
+            reserved = list(islice(free, count))
+            if len(reserved) == count:
+                locks.push(attempt.pop_all())
+                return reserved
+        if not is_reported:
+            say(f"waiting for {count} of the GPUs {', '.join(names)}: other processes use them")
+            is_reported = True
         time.sleep(LOOK_AGAIN)
 
 
-def _is_free(held: ExitStack, path: Path) -> bool:
+def _is_free(locks: ExitStack, path: Path) -> bool:
     try:
-        held.enter_context(FileLock(path, timeout=0))
+        locks.enter_context(FileLock(path, timeout=0))
     except Timeout:
         return False
     return True

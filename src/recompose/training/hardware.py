@@ -1,4 +1,4 @@
-"""Where and in which precision things are computed. Torch is imported only where a device is asked for."""
+"""The device and the precision of computations. Torch is imported only by the properties that need it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hardware:
-    """Where and in which precision Lightning trains."""
+    """The device and the precision that Lightning trains with."""
 
     precision: str
     accelerator: str
@@ -17,14 +17,14 @@ class Hardware:
 
     @property
     def strategy(self) -> str:
-        """How Lightning trains: on several devices each has the whole model and a part of each batch, and parameters
-        may have no share in a loss.
+        """The strategy of Lightning: on several devices each process has the whole model and a part of each batch, and
+        a parameter may have no share in a loss.
         """
         return "auto" if self._count == 1 else "ddp_find_unused_parameters_true"
 
     @property
     def _count(self) -> int:
-        """The devices that Lightning takes."""
+        """The number of devices that Lightning uses."""
         if self.devices != "auto":
             return int(self.devices)
         import torch
@@ -33,7 +33,7 @@ class Hardware:
 
     @property
     def device(self) -> "torch.device":
-        """Where a single process computes outside training."""
+        """The device of a single process outside training."""
         import torch
 
         return torch.device("cpu" if self.accelerator == "cpu" or not torch.cuda.is_available() else "cuda")

@@ -1,5 +1,5 @@
-"""One way to train anything here: Lightning, resumed at the last whole epoch, with the same numbers as if
-uninterrupted.
+"""One training loop for all methods, by Lightning. A training resumes from its last whole epoch, with the same numbers
+as an uninterrupted one.
 """
 
 import logging
@@ -21,8 +21,8 @@ LAST = "last.ckpt"
 T = TypeVar("T")
 
 logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
-# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the others are Lightning's own
-# affair
+# data in memory needs no workers; the frozen backbone is in evaluation mode on purpose; the other warnings concern
+# Lightning itself
 for _message in (
     ".*does not have many workers.*",
     ".*no .validation_step.*",
@@ -34,36 +34,36 @@ for _message in (
 
 
 def epoch_seed(seed: int, epoch: int) -> int:
-    """The seed of one epoch: what is drawn in it depends on nothing that happened before."""
+    """Return the seed of one epoch; its random numbers depend on nothing that happened before."""
     return seed * 100_003 + epoch
 
 
-def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, world: int = 1) -> list[list[int]]:
-    """The positions of each batch of an epoch, for process ``rank`` of ``world``.
+def shuffled_batches(length: int, size: int, seed: int, rank: int = 0, processes: int = 1) -> list[list[int]]:
+    """Return the positions of each batch of an epoch, for the process ``rank`` of ``processes``.
 
     Each process gets an equal part of each batch, so ``size`` means the same on any number of devices. The last,
-    smaller batch is kept; only samples in it that cannot be shared equally are left out of this epoch. One that would
-    leave a process with a single sample, of which batch normalisation can make nothing, is joined to the batch before.
+    smaller batch is used, too; only its samples that cannot be shared equally are left out of this epoch. A last batch
+    that would give a process a single sample, which batch normalisation cannot use, is joined to the batch before.
 
     Raises:
         ValueError: a batch cannot be shared equally.
     """
-    if size % world:
+    if size % processes:
         raise ValueError(
-            f"a batch of {size} cannot be shared equally between {world} devices: change batch_size or devices"
+            f"a batch of {size} cannot be shared equally between {processes} devices: change batch_size or devices"
         )
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
-    usable = length - length % world
+    usable = length - length % processes
     starts = list(range(0, usable, size))
-    if len(starts) > 1 and usable - starts[-1] < 2 * world:
+    if len(starts) > 1 and usable - starts[-1] < 2 * processes:
         starts.pop()
-    return [order[start:stop][rank::world] for start, stop in pairwise([*starts, usable])]
+    return [order[start:stop][rank::processes] for start, stop in pairwise([*starts, usable])]
 
 
 class Data(pl.LightningDataModule):
     """Training samples in seeded batches and validation samples in order, for any method.
 
-    The data sets are indexed with a list of positions and give a whole batch, as ``TensorDataset`` does.
+    The data sets are indexed with a list of positions and return a whole batch, as ``TensorDataset`` does.
     """
 
     def __init__(self, train: Dataset[Any], val: Dataset[Any] | None, *, batch_size: int, seed: int) -> None:
@@ -72,7 +72,7 @@ class Data(pl.LightningDataModule):
         self._batch_size, self._seed = batch_size, seed
 
     def train_dataloader(self) -> DataLoader[Any]:
-        """The batches of the current epoch: asked for anew at each."""
+        """Return the batches of the current epoch; Lightning reloads them every epoch."""
         trainer = self.trainer
         assert trainer is not None
         seed = epoch_seed(self._seed, trainer.current_epoch)
@@ -81,7 +81,7 @@ class Data(pl.LightningDataModule):
         return DataLoader(self._train, sampler=batches, batch_size=None)
 
     def val_dataloader(self) -> DataLoader[Any] | list[Any]:
-        """Every validation sample once, in blocks that the processes share."""
+        """Return every validation sample once, in blocks that the processes share."""
         if self._val is None:
             return []
         trainer = self.trainer
@@ -91,8 +91,8 @@ class Data(pl.LightningDataModule):
         return DataLoader(self._val, sampler=blocks, batch_size=None)
 
 
-def gathered(trainer: pl.Trainer, mine: T) -> list[T]:
-    """What each process of a training has, by rank."""
+def gather_objects(trainer: pl.Trainer, mine: T) -> list[T]:
+    """Return the objects of all processes of a training, by rank."""
     if trainer.world_size == 1:
         return [mine]
     parts: list[Any] = [None] * trainer.world_size
@@ -101,9 +101,7 @@ def gathered(trainer: pl.Trainer, mine: T) -> list[T]:
 
 
 class _Epochs(Callback):
-    """Draws each batch's randomness from its own seed, keeps a checkpoint of each epoch, and says how the training
-    goes.
-    """
+    """A callback that seeds each batch, saves a checkpoint after each epoch, and reports progress."""
 
     def __init__(self, title: str, seed: int, scratch: Path) -> None:
         self._title, self._seed, self._scratch = title, seed, scratch
@@ -120,9 +118,10 @@ class _Epochs(Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         partial = self._scratch / f"{LAST}.partial"
-        ends = trainer.current_epoch + 1 == trainer.max_epochs  # what is trained is stored next, without the optimiser
+        # a finished training is stored next, without the optimiser
+        ends = trainer.current_epoch + 1 == trainer.max_epochs
         if not ends:
-            trainer.save_checkpoint(partial)  # by all processes together
+            trainer.save_checkpoint(partial)  # all processes together
         if trainer.is_global_zero and self._pace:
             if not ends:
                 partial.replace(self._scratch / LAST)
@@ -130,13 +129,13 @@ class _Epochs(Callback):
             self._pace.at(trainer.current_epoch + 1, metrics)
 
 
-class Training(pl.LightningModule):
-    """The base of what is trained here: its checkpoints leave out what does not train."""
+class TrainingModule(pl.LightningModule):
+    """The base of all trainings: its checkpoints leave out frozen parameters."""
 
-    strict_loading = False  # what is frozen is not in the checkpoint
+    strict_loading = False  # frozen parameters are not in the checkpoint
 
     def trained_state(self) -> dict[str, Tensor]:
-        """The tensors that training can change: trainable parameters, and buffers."""
+        """Return the tensors that training can change: trainable parameters, and buffers."""
         frozen = {name for name, parameter in self.named_parameters() if not parameter.requires_grad}
         return {name: tensor.detach().contiguous() for name, tensor in self.state_dict().items() if name not in frozen}
 
@@ -146,7 +145,7 @@ class Training(pl.LightningModule):
 
 
 def fit(
-    module: Training,
+    module: TrainingModule,
     data: Data,
     scratch: Path,
     hardware: Hardware,

@@ -1,4 +1,4 @@
-"""Contrastive pretraining of the small backbone on drawn scenes (Radford et al., 2021), by Lightning."""
+"""Contrastive pretraining of the small backbone on synthetic scenes (Radford et al., 2021), by Lightning."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,14 +18,14 @@ from recompose.backbones.clip import Activation, Backbone, build, end_of_text, l
 from recompose.backbones.compact import write_compact
 from recompose.files import SCRATCH
 from recompose.synthetic.scenes import read_corpus
-from recompose.training.loop import Data, Hardware, Training, fit
+from recompose.training.loop import Data, Hardware, TrainingModule, fit
 
 WEIGHTS = "weights.safetensors"
 MAX_LOG_SCALE = float(np.log(100))  # the released models' limit on the factor of cosines
-WARM_UP = 0.1  # share of the steps in which the learning rate rises
+WARM_UP = 0.1  # the share of the steps in which the learning rate rises
 
 
-class Pretraining(Training):
+class Pretraining(TrainingModule):
     """The symmetric cross-entropy between the images and the captions of a batch."""
 
     mean: Tensor
@@ -40,12 +40,14 @@ class Pretraining(Training):
         self.register_buffer("std", 255 * torch.tensor(visual.image_std).view(3, 1, 1), persistent=False)
 
     def setup(self, stage: str) -> None:
-        """The loss over the batch of all processes: each is compared with the others' images and captions, too."""
-        rank, world = self.trainer.global_rank, self.trainer.world_size
-        self.loss = open_clip.ClipLoss(gather_with_grad=True, rank=rank, world_size=world)
+        """Set the loss over the batch of all processes: each process compares its samples with those of the others,
+        too.
+        """
+        rank, processes = self.trainer.global_rank, self.trainer.world_size
+        self.loss = open_clip.ClipLoss(gather_with_grad=True, rank=rank, world_size=processes)
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
-        """The loss of images [batch, 3, height, width] of bytes and token ids [batch, length]."""
+        """Return the loss of images [batch, 3, height, width] of bytes and token ids [batch, length]."""
         pixels, ids = batch
         images = self.backbone.encode_image((pixels - self.mean) / self.std)
         texts = self.backbone.encode_text(ids)
@@ -54,12 +56,12 @@ class Pretraining(Training):
         return loss
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """A step of the optimiser, after which the factor on cosines is held within its limit."""
+        """Take a step of the optimiser, then clamp the factor of cosines to its limit."""
         super().optimizer_step(*args, **kwargs)
         self.backbone.model.logit_scale.data.clamp_(0, MAX_LOG_SCALE)
 
     def configure_optimizers(self) -> Any:
-        """AdamW without decay on gains and biases; a warm-up and then a cosine to zero."""
+        """Return AdamW without decay on gains and biases, with a warm-up and then a cosine to zero."""
         parameters = list(self.parameters())
         groups = [
             {"params": [p for p in parameters if p.ndim > 1], "weight_decay": self.weight_decay},
@@ -75,7 +77,8 @@ class Pretraining(Training):
 
 @contextmanager
 def compact_vocabulary(backbone: Backbone, used: Tensor) -> Iterator[None]:
-    """Within this context the backbone embeds only the tokens in use, by their place [tokens] among these sorted ids.
+    """Let the backbone embed only the tokens in use within this context, by their position [tokens] among these sorted
+    ids.
 
     A step then updates those rows, not the whole table, whose other rows stay as they are. The end of text keeps the
     largest number.
@@ -91,8 +94,8 @@ def compact_vocabulary(backbone: Backbone, used: Tensor) -> Iterator[None]:
 
 
 def _tensors(corpus: Path, backbone: Backbone) -> tuple[TensorDataset, Tensor]:
-    """Pixels [scenes, 3, height, width] as bytes and tokens [scenes, longest caption] as places among the ids in
-    use; these [tokens].
+    """Return pixels [scenes, 3, height, width] as bytes and tokens [scenes, longest caption] as positions among the ids
+    in use, and those ids [tokens].
     """
     scenes = list(read_corpus(corpus))
     pixels = torch.from_numpy(np.stack([np.asarray(picture) for picture, _ in scenes])).permute(0, 3, 1, 2).contiguous()
@@ -102,13 +105,13 @@ def _tensors(corpus: Path, backbone: Backbone) -> tuple[TensorDataset, Tensor]:
 
 
 def release(corpus: Path, folder: Path, target: Path, about: Mapping[str, str]) -> None:
-    """Write the weights that pretraining left in a folder as a small file, see ``recompose.backbones.compact``.
+    """Write the weights of a pretrained backbone's folder as a small file, see ``recompose.backbones.compact``.
 
     Args:
-        corpus: what it was pretrained on: of the vocabulary only the tokens of its captions are kept.
+        corpus: the scenes of the pretraining; only the tokens of their captions are stored.
         folder: with ``backbone.json`` and the weights.
         target: the file to write.
-        about: what the file says of itself.
+        about: metadata of the file.
     """
     backbone = load_backbone(folder)
     _, used = _tensors(corpus, backbone)

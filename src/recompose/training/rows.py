@@ -1,4 +1,4 @@
-"""What a method sees of the images of a split."""
+"""The inputs of a method for the images of a split."""
 
 from typing import Any
 

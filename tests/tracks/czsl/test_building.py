@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from recompose.backbones.clip import Backbone, build
+from recompose.tracks.building import model_settings
 from recompose.tracks.czsl.building import (
     backbone_copy,
     build_method,
-    own_settings,
-    prepared_method,
+    prepare_method,
     read_embeddings,
     read_images,
 )
@@ -70,7 +70,7 @@ def noting(backbone: Backbone, data: PairData, embeddings: np.ndarray, seed: int
 def test_a_method_is_built_of_its_own_settings(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
     found = noting(backbone, data, embeddings)
     assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], {"prompt": "p", "share": 0.5})
-    assert own_settings({"training": {"lr": 1.0}}) == {}
+    assert model_settings({"training": {"lr": 1.0}}) == {}
 
 
 def test_a_method_may_know_pairs_and_images_of_training(
@@ -112,7 +112,7 @@ def test_a_run_and_an_evaluation_build_the_same_method_on_what_it_sees(
     needs: dict[str, Path], embeddings: np.ndarray, kind: type, own: dict[str, Any], sees: Any
 ) -> None:
     one, other = (
-        prepared_method(document, needs)
+        prepare_method(document, needs)
         for document in (
             run_document(kind, own | {"training": {"lr": 1.0}}, seed=2),
             evaluation_document(kind, own | {"scoring": {"fusion": "logits"}}, seed=2),
@@ -130,10 +130,10 @@ def test_a_run_and_an_evaluation_build_the_same_method_on_what_it_sees(
 
 
 def test_each_method_has_a_backbone_of_its_own(needs: dict[str, Path], backbone: Backbone) -> None:
-    tuned = prepared_method(run_document(TowerTuningCSP, OF_CSP), needs).method
+    tuned = prepare_method(run_document(TowerTuningCSP, OF_CSP), needs).method
     with torch.no_grad():
         tuned.backbone.model.text_projection.add_(1.0)
-    other, again = prepared_method(run_document(CSP, OF_CSP), needs).method.backbone, backbone_copy(needs["backbone"])
+    other, again = prepare_method(run_document(CSP, OF_CSP), needs).method.backbone, backbone_copy(needs["backbone"])
     assert other is not again
     for copy in (other, again):
         assert torch.equal(copy.model.text_projection, backbone.model.text_projection)

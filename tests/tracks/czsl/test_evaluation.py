@@ -24,7 +24,7 @@ from recompose.tracks.czsl.methods.duplex import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import Scores, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds, world_by_world
 from recompose.tracks.czsl.training import train
 from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, settings_of
 from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_world
@@ -106,7 +106,7 @@ sys.exit("torch" in sys.modules)
     score_worlds(data, world_by_world(Chance(3).scorer)).write(tmp_path / "expected")
     assert (tmp_path / "evaluation" / FILE).read_bytes() == (tmp_path / "expected").read_bytes()
     other = evaluated(evaluation_document(Chance, {}, seed=4), {"data": needs["data"]}, tmp_path / "other")
-    scores = Scores.read(tmp_path / "expected").bests["test", "open"].seen_score
+    scores = PairScores.read(tmp_path / "expected").bests["test", "open"].seen_score
     assert not np.array_equal(other["test/open/seen_score"], scores)
 
 
@@ -228,7 +228,7 @@ def test_a_run_of_other_settings_is_refused(needs: dict[str, Path], tmp_path: Pa
     own = PROMPT | {"dropout": 0.1}
     assert train(run_document(CSP, own | {"training": TRAINING}), needs, tmp_path / "run", CPU, "t")
     document = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING})
-    with pytest.raises(ValueError, match="is of other settings"):
+    with pytest.raises(ValueError, match="does not fit the settings"):
         evaluated(document, needs | {"run": tmp_path / "run"}, tmp_path / "evaluation")
     assert not list((tmp_path / "evaluation").iterdir())
 

@@ -217,7 +217,7 @@ def test_evaluations_go_together_that_differ_in_scoring_and_what_they_keep_alone
     plan = planned("demo", variants=declared_variants("czsl"))
 
     def together(*names: str) -> int:
-        return len({CZSL().together(plan.evaluations[name, SHAPES][0]) for name in names})
+        return len({CZSL().pass_key(plan.evaluations[name, SHAPES][0]) for name in names})
 
     assert together("msci", "msci-printed-fusion", "msci-selected-fusion", "msci-text-path") == 1
     tested = [name for name, dataset in plan.evaluations if name.startswith("duplex-tested") and dataset == SHAPES]
@@ -225,6 +225,6 @@ def test_evaluations_go_together_that_differ_in_scoring_and_what_they_keep_alone
     assert together("duplex", "duplex-shown", "duplex-text-path", "duplex-prototype-path", *tested) == 1
     assert together("msci", "msci-without-df", "duplex", "c-s-o", "csp") == 5
     one, other = plan.evaluations["msci", SHAPES][:2]
-    assert CZSL().together(one) != CZSL().together(other)
+    assert CZSL().pass_key(one) != CZSL().together(other)
     chance = plan.evaluations["chance", SHAPES][0]
-    assert CZSL().together(chance) == chance.digest
+    assert CZSL().pass_key(chance) == chance.digest

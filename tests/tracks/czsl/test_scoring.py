@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, load_backbone
-from recompose.nn.words import text_vectors
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
@@ -23,6 +22,7 @@ from recompose.tracks.czsl.methods.coop import CoOp
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.words import text_vectors
 from recompose.tracks.czsl.methods.troika import Troika
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
@@ -146,7 +146,7 @@ def test_a_method_is_brought_to_the_checkpoint_of_another(
 ) -> None:
     settings = settings_of("c-s-o")
     method, other = (
-        build_method(CSO, settings, backbone, data, embeddings, seed=seed).scored_with(**SCORING) for seed in (0, 1)
+        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(**SCORING) for seed in (0, 1)
     )
     assert fit_method(method, data, pixels, tmp_path, CPU, title="t", seed=0, augment=augment, **TRAINED)
     stored = load_file(tmp_path / CHECKPOINT)
@@ -178,7 +178,7 @@ def test_images_are_encoded_once_for_both_worlds(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).scored_with(**SCORING).eval()
+    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).set_scoring(**SCORING).eval()
     worlds = {"closed": [data.pairs[:2], data.pairs[2:]], "open": [data.all_pairs]}
     expected = {}
     with torch.no_grad():
@@ -221,7 +221,7 @@ def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
 @pytest.mark.parametrize(
     ("method", "settings", "wrong"),
     [
-        (CoOp, {"prompt": OF_CSP["prompt"]}, "context, primitives do not fit"),
+        (CoOp, {"prompt": OF_CSP["prompt"]}, "context, primitives"),
         (CSO, settings_of("c-s-o"), "primitives"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_checkpoint_of_another_method_is_refused(
     csp = CSP(backbone, data.states, data.objects, **OF_CSP)
     other = method(backbone, data.states, data.objects, **settings)
     path = checkpoint_of(csp, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=f"c is of other settings: .*{wrong}"):
+    with pytest.raises(ValueError, match=f"c does not fit the settings: .*{wrong}"):
         restore(other, path)
 
 
@@ -243,7 +243,7 @@ def test_a_checkpoint_that_lacks_something_learned_is_refused(
         for tower in ("frozen", "adapters")
     )
     path = checkpoint_of(frozen, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=r"is of other settings: adapters\.attention\.0\.down\.bias"):
+    with pytest.raises(ValueError, match=r"does not fit the settings: adapters\.attention\.0\.down\.bias"):
         restore(adapted, path)
 
 
@@ -252,7 +252,7 @@ def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairDa
         CSO(backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width)) for width in (4, 8)
     )
     path = checkpoint_of(narrow, data, tmp_path / "c")
-    with pytest.raises(ValueError, match="is of other settings"):
+    with pytest.raises(ValueError, match="does not fit the settings"):
         restore(wide, path)
 
 

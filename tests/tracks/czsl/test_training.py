@@ -17,7 +17,7 @@ from recompose.tracks.czsl.evaluation import evaluate
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from recompose.tracks.czsl.methods.parts.three_path import Scoring
+from recompose.tracks.czsl.methods.parts.three_path import PathScoring
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
 from recompose.tracks.czsl.scoring import feasibility_by_text, restore, scorer_of
@@ -216,7 +216,7 @@ def test_selection_needs_images_of_seen_and_of_unseen_pairs(
 def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    used: list[Scoring] = []
+    used: list[PathScoring] = []
     right = PairTraining.on_validation_epoch_end
 
     def watch(self: PairTraining) -> None:
@@ -226,11 +226,11 @@ def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
 
     monkeypatch.setattr(PairTraining, "on_validation_epoch_end", watch)
     run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, selection=SELECTION)
-    assert used == [Scoring("probabilities", {"closed": [0.7, 0.3]})]
+    assert used == [PathScoring("probabilities", {"closed": [0.7, 0.3]})]
 
 
 def test_without_a_selection_such_a_method_is_not_trained(needs: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="CSO has no settings of scoring yet"):
+    with pytest.raises(ValueError, match="CSO has no scoring settings"):
         run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1)
 
 
@@ -282,7 +282,7 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     pairs, rows = torch.from_numpy(data.indices(data.pairs)), data.rows("train")
     labels: Tensor = pairs[torch.from_numpy(data.targets("train", data.pairs))]
     method.prepare(TrainingPrior(pairs, torch.from_numpy(features[rows]), labels))
-    method.scored_with(**scoring)
+    method.set_scoring(**scoring)
     (tmp_path / "parts" / "scratch").mkdir(parents=True)
     fit_method(method, data, inputs, tmp_path / "parts", CPU, title="t", seed=3, **settings)
     restore(method, tmp_path / "parts" / CHECKPOINT)

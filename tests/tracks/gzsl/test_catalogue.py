@@ -93,6 +93,6 @@ def test_no_epoch_is_chosen_by_the_test_unless_asked_for(section: Gzsl) -> None:
 
 def test_crest_without_both_transformers_is_a_mistake(section: Gzsl) -> None:
     without = {"components": {"vgt": False, "agt": False}}
-    with pytest.raises(ParamsError, match="vgt or agt has to be there"):
+    with pytest.raises(ParamsError, match="vgt or agt has to be true"):
         section.settings("crest", "cub", without)
     assert section.settings("crest", "cub", {"components": {"agt": False}})["components"]["vgt"]

@@ -17,7 +17,7 @@ from scipy.stats import beta
 
 from recompose.tracks.gzsl import evidential
 from recompose.tracks.gzsl.evidential import (
-    annealed,
+    annealed_loss,
     conflict,
     dirichlet_kl,
     evidential_loss,
@@ -123,7 +123,7 @@ def test_the_expected_cross_entropy_and_its_gradient_are_the_loop_s(seed: int) -
 def test_the_annealed_loss_and_its_gradient_are_the_loop_s(epoch: int, annealing: int) -> None:
     (evidence,) = evidences(epoch)
     assert_value_and_gradients(
-        lambda alpha: annealed(alpha, targets_of_three, epoch, annealing).sum(),
+        lambda alpha: annealed_loss(alpha, targets_of_three, epoch, annealing).sum(),
         summed(lambda row, target: annealed_by_loop(row, target, epoch, annealing)),
         [evidence + 1],
     )
@@ -222,7 +222,7 @@ def test_an_epoch_s_weight_grows_to_one() -> None:
     alpha = torch.tensor(evidences(2)[0] + 1)
     entropy, divergence = expected_cross_entropy(alpha, targets_of_three), kl_to_uniform(alpha, targets_of_three)
     for epoch, weight in ((0, 0.0), (25, 0.5), (50, 1.0), (90, 1.0)):
-        torch.testing.assert_close(annealed(alpha, targets_of_three, epoch), entropy + weight * divergence)
+        torch.testing.assert_close(annealed_loss(alpha, targets_of_three, epoch), entropy + weight * divergence)
 
 
 # opinions
@@ -314,16 +314,16 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: expected_cross_entropy(ALPHA, torch.tensor([0, 3])), "image 1 is the first of 1 .* 3 is none of the 3"),
     (lambda: kl_to_uniform(ALPHA, torch.tensor([-1, 0])), "image 0 .* -1 is none of the 3"),
     (lambda: kl_to_uniform(ALPHA, torch.tensor([0.0, 1.0])), "targets are integers, not torch.float32"),
-    (lambda: annealed(ALPHA[0], torch.tensor([0]), 1), r"alpha is .images, classes.*, not \(3,\)"),
-    (lambda: annealed(ALPHA - 1, torch.tensor([0, 0]), 1), "alpha is above 0, not 0.0"),
-    (lambda: annealed(ALPHA, torch.tensor([0, 0]), -1), "the epoch is -1"),
-    (lambda: annealed(ALPHA, torch.tensor([0, 0]), 1, annealing=0), "annealing 0"),
-    (lambda: uncertainty(-ALPHA), "evidence is not negative, and here is -1.0"),
+    (lambda: annealed_loss(ALPHA[0], torch.tensor([0]), 1), r"alpha is .images, classes.*, not \(3,\)"),
+    (lambda: annealed_loss(ALPHA - 1, torch.tensor([0, 0]), 1), "alpha must be above 0, not 0.0"),
+    (lambda: annealed_loss(ALPHA, torch.tensor([0, 0]), -1), "the epoch is -1"),
+    (lambda: annealed_loss(ALPHA, torch.tensor([0, 0]), 1, annealing=0), "annealing 0"),
+    (lambda: uncertainty(-ALPHA), "its minimum is -1.0"),
     (lambda: uncertainty(torch.empty(2, 0)), r"not \(2, 0\)"),
     (lambda: conflict(ALPHA, ALPHA[:1]), r"of both views the same, not \(2, 3\) and \(1, 3\)"),
     (lambda: fuse(ALPHA, ALPHA[:, :2]), r"not \(2, 3\) and \(2, 2\)"),
     (lambda: evidential_loss(ALPHA, ALPHA, torch.tensor([0, 5]), 1), "5 is none of the 3"),
-    (lambda: evidential_loss(ALPHA, -ALPHA, torch.tensor([0, 1]), 1), "evidence is not negative"),
+    (lambda: evidential_loss(ALPHA, -ALPHA, torch.tensor([0, 1]), 1), "evidence must not be negative"),
 ]
 
 

@@ -314,7 +314,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: self_calibration(SCORES, seen_classes, "both"), "mask is 'both', not one of signed, unseen"),  # type: ignore[arg-type]
     (lambda: self_calibration(SCORES, seen_classes, form="sum"), "form is 'sum', not one of transzero, crest"),  # type: ignore[arg-type]
     (lambda: visual_contrast(FEATURES, torch.tensor([0])), r"not \(2, 3\) and \(1,\)"),
-    (lambda: visual_contrast(FEATURES[:0], torch.tensor([])), "of one image at least"),
+    (lambda: visual_contrast(FEATURES[:0], torch.tensor([])), "of at least one image"),
     (lambda: visual_contrast(FEATURES, torch.tensor([0, 1]), temperature=0), "the temperature is 0"),
     (lambda: nearest_patterns(FEATURES, PATTERNS[:1]), r"not \(1, 3\) for queries \(2, 3\)"),
     (lambda: nearest_patterns(FEATURES, PATTERNS[:, :2]), r"not \(3, 2\)"),

@@ -8,8 +8,8 @@ import pytest
 
 from recompose.tracks.gzsl import GZSL, training
 from recompose.tracks.gzsl.evaluation import evaluate
-from recompose.tracks.gzsl.metric_values import measured, read_metrics
-from recompose.tracks.gzsl.scores import Scores
+from recompose.tracks.gzsl.metric_values import compute_metrics, read_metrics
+from recompose.tracks.gzsl.scores import ClassScores
 from tests.tracks.gzsl.test_training import ALE, AS_RELEASED, CPU, scores_of
 from tests.tracks.gzsl.tiny import class_data, document, grids_of, write
 
@@ -82,8 +82,8 @@ def test_uncertainty_is_averaged_over_groups() -> None:
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(len(rows), len(data.seen))).astype(np.float32)
     values = rng.random(len(rows))
-    all_of = Scores(scores, None, {"vgt": scores}, {"fused": values}, {"own": 0.0}, {"first": 0.75, "last": 0.25})
-    metrics = measured(data, all_of)
+    all_of = ClassScores(scores, None, {"vgt": scores}, {"fused": values}, {"own": 0.0}, {"first": 0.75, "last": 0.25})
+    metrics = compute_metrics(data, all_of)
     groups = {"seen": [], "unseen": [], "hard": [], "clean": []}
     for row, value in zip(rows, values, strict=True):
         groups["seen" if data.seen[data.labels[row]] else "unseen"].append(value)
@@ -98,8 +98,8 @@ def test_uncertainty_is_averaged_over_groups() -> None:
 def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     first, second = (rng.normal(size=(3, 4)).astype(np.float32) for _ in range(2))
-    Scores(first, second, {"agt": second}, {"agt": first[:, 0].copy()}, {"own": 1.0}, {}).write(tmp_path)
-    read = Scores.read(tmp_path)
+    ClassScores(first, second, {"agt": second}, {"agt": first[:, 0].copy()}, {"own": 1.0}, {}).write(tmp_path)
+    read = ClassScores.read(tmp_path)
     assert np.array_equal(read.all, first)
     assert np.array_equal(read.accuracy, second)
     assert np.array_equal(read.paths["agt"], second)

@@ -17,14 +17,12 @@ from hypothesis import strategies as st
 
 from recompose.tracks.gzsl import metrics
 from recompose.tracks.gzsl.metrics import (
-    Curve,
-    Report,
-    area,
+    ClassReport,
     best_bias,
     gzsl_report,
-    harmonic_means,
     seen_unseen_curve,
 )
+from recompose.tracks.seen_unseen import SeenUnseenCurve, area, harmonic_means
 
 MAKERS: dict[str, Callable[[Any], Any]] = {
     "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
@@ -115,7 +113,7 @@ def probes(problem: Problem) -> list[Any]:
     return [changes[0] - 1, *(Fraction(a + b) / 2 for a, b in pairwise(changes)), changes[-1] + 1] if changes else [0]
 
 
-def numbers(report: Report) -> list[float]:
+def numbers(report: ClassReport) -> list[float]:
     return [report.unseen, report.seen, report.harmonic_mean, report.accuracy]
 
 
@@ -260,7 +258,7 @@ def test_a_kind_without_images_has_no_number() -> None:
     assert report.seen == 1 and all(map(math.isnan, [report.unseen, report.harmonic_mean, report.accuracy]))
     curve = seen_unseen_curve(scores, np.array([0]), seen)
     assert np.isnan(curve.unseen).all() and curve.seen.tolist() == [1, 0] and math.isnan(area(curve))
-    with pytest.raises(ValueError, match="one kind has none"):
+    with pytest.raises(ValueError, match="images of seen and of unseen classes"):
         best_bias(scores, np.array([0]), seen)
     nothing = gzsl_report(np.empty((0, 2)), np.empty(0, dtype=np.int64), seen)
     assert all(map(math.isnan, numbers(nothing)))
@@ -269,7 +267,9 @@ def test_a_kind_without_images_has_no_number() -> None:
 def test_a_ranking_without_an_error_has_an_area_of_one() -> None:
     curve = seen_unseen_curve(np.array([[2.0, 0.0], [1.0, 0.0]]), np.array([0, 1]), np.array([True, False]))
     assert area(curve) == 1.0
-    worst = Curve(np.array([-np.inf, 0.0, 1.0]), seen=np.array([1.0, 0.0, 0.0]), unseen=np.array([0.0, 0.0, 1.0]))
+    worst = SeenUnseenCurve(
+        np.array([-np.inf, 0.0, 1.0]), seen=np.array([1.0, 0.0, 0.0]), unseen=np.array([0.0, 0.0, 1.0])
+    )
     assert area(worst) == 0.0
 
 
@@ -284,7 +284,7 @@ SCORES, TARGETS, SEEN = np.zeros((2, 3)), np.array([0, 2]), np.array([True, True
         (SCORES[0], TARGETS, SEEN, r"scores are \(3,\)"),
         (SCORES, TARGETS[:, None], SEEN, "targets are .images. of integers"),
         (SCORES, TARGETS.astype(float), SEEN, "not float64"),
-        (SCORES, np.array([0, 3]), SEEN, "image 1 is the first of 1 whose target is no class: 3 is none of the 3"),
+        (SCORES, np.array([0, 3]), SEEN, "image 1 is the first of 1 whose target is not a class: 3 is none of the 3"),
         (SCORES, np.array([-1, 0]), SEEN, "image 0 .* -1 is none"),
         (SCORES, TARGETS, SEEN.astype(int), "seen is .classes. of bool, not int64"),
         (np.array([[0, 0, 0], [0, np.nan, 0]]), TARGETS, SEEN, "image 1 is the first of 1 with scores that are NaN"),

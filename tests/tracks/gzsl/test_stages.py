@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recompose.tracks.gzsl.data.stages import HELD_OUT, as_released, final, selecting
+from recompose.tracks.gzsl.data.stages import HELD_OUT, final_stage, released_stage, selection_stage
 from tests.tracks.gzsl.tiny import class_data
 
 DATA = class_data()
@@ -11,7 +11,7 @@ DATA = class_data()
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_what_chooses_by_validation_has_no_image_of_the_test_and_no_unseen_class(seed: int) -> None:
-    stage = selecting(DATA, seed)
+    stage = selection_stage(DATA, seed)
     for rows in (stage.rows, stage.chooses):
         assert all(DATA.splits[row] == "trainval" for row in rows)
         assert all(DATA.seen[DATA.labels[row]] for row in rows)
@@ -21,7 +21,7 @@ def test_what_chooses_by_validation_has_no_image_of_the_test_and_no_unseen_class
 
 
 def test_classes_of_validation_do_not_train_and_are_unseen_in_its_stage() -> None:
-    stage = selecting(DATA, 0)
+    stage = selection_stage(DATA, 0)
     assert not any(DATA.validation[DATA.labels[row]] for row in stage.rows)
     for place, index in enumerate(stage.classes):
         assert stage.seen[place] == (not DATA.validation[index])
@@ -30,25 +30,25 @@ def test_classes_of_validation_do_not_train_and_are_unseen_in_its_stage() -> Non
 
 
 def test_a_fifth_of_each_class_is_held_out() -> None:
-    stage = selecting(DATA, 0)
+    stage = selection_stage(DATA, 0)
     for label in np.flatnonzero(DATA.seen & ~DATA.validation):
         images = [row for row in DATA.rows("trainval") if DATA.labels[row] == label]
         held_out = [row for row in stage.chooses if DATA.labels[row] == label]
         assert len(held_out) == max(1, len(images) // HELD_OUT)
-    assert not np.array_equal(stage.rows, selecting(DATA, 1).rows)
-    assert np.array_equal(stage.rows, selecting(DATA, 0).rows)
+    assert not np.array_equal(stage.rows, selection_stage(DATA, 1).rows)
+    assert np.array_equal(stage.rows, selection_stage(DATA, 0).rows)
 
 
 def test_the_last_stage_trains_on_all_of_training_and_chooses_nothing() -> None:
-    stage = final(DATA)
+    stage = final_stage(DATA)
     assert set(stage.rows) == {row for row, split in enumerate(DATA.splits) if split == "trainval"}
     assert not len(stage.chooses)
     assert np.array_equal(stage.seen, DATA.seen)
-    assert set(as_released(DATA).chooses) == set(DATA.test_rows)
+    assert set(released_stage(DATA).chooses) == set(DATA.test_rows)
     assert set(DATA.test_rows) == {row for row, split in enumerate(DATA.splits) if split != "trainval"}
 
 
 def test_targets_are_places_among_the_stages_classes() -> None:
-    stage = selecting(DATA, 3)
+    stage = selection_stage(DATA, 3)
     for row, target in zip(stage.chooses, stage.targets(DATA, stage.chooses), strict=True):
         assert stage.classes[target] == DATA.labels[row]

@@ -10,10 +10,11 @@ import torch
 from safetensors.torch import load_file
 
 from recompose.files import SCRATCH
+from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.gzsl import training
-from recompose.tracks.gzsl.building import BEST_ACCURACY, CHECKPOINT, COSTS, SELECTION
+from recompose.tracks.gzsl.building import BEST_ACCURACY, SELECTION
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import selecting
+from recompose.tracks.gzsl.data.stages import selection_stage
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.training.hardware import Hardware
 from tests.tracks.gzsl.tiny import BILINEAR, RATES, class_data, document, grids_of, write
@@ -128,7 +129,7 @@ def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp
     selection = json.loads((run / SELECTION).read_text())["chosen"]
     assert json.loads((run / COSTS).read_text())["epoch_seconds"] > 0
     data = class_data()
-    stage = selecting(data, 0)
+    stage = selection_stage(data, 0)
     grids = grids_of(data).astype(np.float64)
     x = np.array([grid.mean(axis=0) / np.linalg.norm(grid.mean(axis=0)) for grid in grids])
     shown = [place for place, index in enumerate(stage.classes) if not data.validation[index]]

@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from recompose.backbones.clip import Backbone, build, end_of_text
-from recompose.nn import tower_lora
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient, patches, perturbation
 from recompose.tracks.vlc.attribution.towers import embedded, read_images, read_texts, tracked
+from recompose.tracks.vlc.methods.parts import tower_lora
 from tests.tracks.vlc.tiny import backbone_of
 
 TEXTS = ["a red circle above a square", "two stars", "a plain blue ring"]

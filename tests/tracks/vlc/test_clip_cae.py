@@ -351,7 +351,7 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr(training, "at_paper_scale", lambda _: 7)  # takes a second
+    monkeypatch.setattr(training, "count_at_paper_scale", lambda _: 7)  # takes a second
     told: list[tuple[str, float]] = []
     right = training.CaptionTraining.log
 

@@ -124,7 +124,7 @@ def test_how_many_are_encoded_at_once_changes_nothing(
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
-def test_a_run_is_scored_with_its_share_of_what_training_left(
+def test_a_run_is_set_scoring_its_share_of_what_training_left(
     needs: dict[str, Path], tmp_path: Path, alpha: float
 ) -> None:
     begun = random_clip()

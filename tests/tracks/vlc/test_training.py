@@ -25,7 +25,7 @@ FSC = "fsc_clip:FscClip"
 @pytest.fixture(autouse=True)
 def stood_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "makers", stand_ins)
-    monkeypatch.setattr(training, "at_paper_scale", lambda _: 7)  # takes a second
+    monkeypatch.setattr(training, "count_at_paper_scale", lambda _: 7)  # takes a second
 
 
 @pytest.fixture(scope="module")

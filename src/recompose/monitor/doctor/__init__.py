@@ -61,5 +61,5 @@ def _is_free(work: Workspace, profile: str) -> bool:
     params = load_params(work.root / "params.yaml", FORMS, profile)
     plan = plan_of(params)
     released = [r for r in plan.of("backbones") if not isinstance(params.backbones[r.name], Pretrained | Bundled)]
-    published = [r for r in plan.of("data") if r.track and not TRACKS[r.track].is_drawn(r)]
+    published = [r for r in plan.of("data") if r.track and not TRACKS[r.track].is_synthetic(r)]
     return params.chosen.trainer.accelerator != "gpu" and not released and not published

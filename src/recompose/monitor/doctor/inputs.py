@@ -87,11 +87,11 @@ def _required_data(work: Workspace) -> Iterator[_Requirement]:
         first.setdefault(recipe.name, recipe)
     for recipe in (recipe for recipe in first.values() if recipe.track):
         track = track_of(recipe)
-        archives = _referenced_archives(recipe.document, _archives(work.params.tracks[recipe.track]))
-        if archives or not track.is_drawn(recipe):
-            path = track.mark(recipe, work.data)
-            there = path.exists()
-            yield _Requirement(recipe, THERE if there else NO_FOLDER, path, {} if there else archives)
+        archives = _named_in(recipe.document, _archives(work.params.tracks[recipe.track]))
+        if archives or not track.is_synthetic(recipe):
+            where = track.mark(recipe, work.data)
+            there = where.exists()
+            yield recipe, THERE if there else NO_FOLDER, where, {} if there else archives
 
 
 def _required_weights(work: Workspace) -> Iterator[_Requirement]:

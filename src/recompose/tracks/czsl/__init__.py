@@ -1,6 +1,4 @@
-"""Compositional zero-shot learning: images of objects in states, told by pairs of which some were never shown in
-training.
-"""
+"""Compositional zero-shot learning: the recognition of state-object pairs, some of which training does not show."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -22,7 +20,7 @@ from recompose.tracks.track import Metric, Track
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
-WORDS = "glove"  # the name of word vectors among data
+WORDS = "glove"  # the name of the word vectors in the data folder
 SPLITS = ("val", "test")
 WORLDS = ("closed", "open", "feasible", "feasible-released")
 NUMBERS = {"S": "seen", "U": "unseen", "H": "harmonic_mean", "AUC": "auc"}
@@ -35,7 +33,7 @@ METRICS = {
     "object": ACCURACY,
     "threshold": Metric("", 1, 3, better=0),
     **{f"groups/{bias}/{group}": OF_GROUP for bias in ("unbiased", "balanced") for group in GROUPS},
-}  # by what follows split and world in a name
+}  # by the part of a name after split and world
 BY_NAME = {f"{split}/{world}/{part}": about for split in SPLITS for world in WORLDS for part, about in METRICS.items()}
 TRAINING = "recompose.tracks.czsl.training"
 EVALUATION = "recompose.tracks.czsl.evaluation"
@@ -43,7 +41,7 @@ TABLES, FIGURES = "recompose.tracks.czsl.tables", "recompose.tracks.czsl.figures
 
 
 class CZSL(Track):
-    """State-object pairs, told in a closed and in an open world."""
+    """State-object pairs, recognised in a closed and in an open world."""
 
     name = "czsl"
     form = FORM
@@ -70,7 +68,7 @@ class CZSL(Track):
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, CzslChoice) and isinstance(section, Czsl)
-        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return PairRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / "archives" if recipe.name == WORDS else super().root(recipe, data)
@@ -94,7 +92,7 @@ class CZSL(Track):
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         if recipe.name == WORDS:
             archive = str(recipe.document["file"])
-            (folder / archive).unlink(missing_ok=True)  # of an attempt that was killed
+            (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
             (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
             return [archive]
         from recompose.tracks.czsl.data.acquire import write_index
@@ -102,9 +100,9 @@ class CZSL(Track):
         return write_index(recipe, root, folder)
 
     def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.czsl.synthetic_index import write_rehearsal
+        from recompose.tracks.czsl.synthetic_index import write_synthetic_index
 
-        write_rehearsal(data, folder, images)
+        write_synthetic_index(data, folder, images)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.data.pictures import Picture
@@ -112,8 +110,8 @@ class CZSL(Track):
 
         return [Picture(sample.path) for sample in PairData.read(index).samples]
 
-    def together(self, evaluation: Recipe) -> str:
-        """Return the digest of what is left of an evaluation without its settings of scores and what it keeps."""
+    def pass_key(self, evaluation: Recipe) -> str:
+        """Return the digest of an evaluation without its scoring settings and without the list of what it saves."""
         settings = dict(evaluation.document["settings"])
         if settings.pop("scoring", None) is None:
             return evaluation.digest
@@ -141,8 +139,8 @@ class CZSL(Track):
 
 
 @dataclass(frozen=True)
-class _Runs(Runs):
-    """Makes the recipes of runs and evaluations."""
+class PairRuns(Runs):
+    """A planner of runs and evaluations."""
 
     section: Czsl
     choice: CzslChoice
@@ -173,15 +171,10 @@ class _Runs(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
         settings.pop("scoring", None)
-        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
-        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
-        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         needs = {"data": data, **self._towers(variant, data)}
-        code = fingerprint([entry.module, TRAINING])
-        return self.recipe("runs", name, variant, data, seed, document, needs, code)
+        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 
     def _towers(self, variant: Variant, data: Recipe) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(variant)))
@@ -189,7 +182,7 @@ class _Runs(Runs):
         return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
 
     def _feasibility(self) -> tuple[dict[str, Any], dict[str, Recipe]]:
-        """How the feasibility of pairs is taken, and the word vectors where it takes them."""
+        """Return the settings of feasibility, and the recipe of the word vectors if it needs them."""
         feasibility = self.section.feasibility
         if feasibility.vectors == "backbone":
             return {"vectors": "backbone", "prompt": feasibility.prompt}, {}

@@ -1,19 +1,18 @@
-"""How a method is built: what a run and an evaluation of it have in common. Torch is imported by those that need it,
-when they do.
+"""Methods and their inputs, for runs and evaluations. Functions import torch only if they need it.
 
-What runs and evaluations of one process share is read once: the index, the memory-mapped features and the pristine
-backbone, of which each method gets a copy of its own, so that one that changes its towers leaves nothing behind.
+A process reads shared inputs once: the index, the memory-mapped features and the pristine backbone. Each method gets
+its own copy of the backbone, so that changes of its towers affect no other method.
 """
 
 import copy
-import importlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from recompose.tracks.building import Document, Settings, method_class, model_settings
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
@@ -21,16 +20,12 @@ if TYPE_CHECKING:
     from recompose.backbones.clip import Backbone
     from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 
-CHECKPOINT = "checkpoint.safetensors"
-COSTS = "costs.json"
-SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
-
 
 class PreparedMethod(NamedTuple):
-    """A method as it is before training, and what it is trained and evaluated on.
+    """A method before training, its data set, and its inputs.
 
-    ``inputs`` are what it sees of all images, memory-mapped: embeddings [images, E], or bytes [images, 3, height,
-    width].
+    ``inputs`` are the method's inputs for all images, memory-mapped: embeddings [images, E], or bytes [images, 3,
+    height, width].
     """
 
     method: "PairMethod"
@@ -38,8 +33,8 @@ class PreparedMethod(NamedTuple):
     inputs: "ShardedArray"
 
 
-def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> PreparedMethod:
-    """Build the method that a document names, from its own settings and seed, on verified folders.
+def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMethod:
+    """Build the method that a document names, with its settings and seed, from verified folders.
 
     Args:
         document: ``class``, ``settings`` and ``seed``.
@@ -56,17 +51,17 @@ def prepared_method(document: Mapping[str, Any], needs: Mapping[str, Path]) -> P
 
 def build_method(
     method: type,
-    settings: Mapping[str, Any],
+    settings: Settings,
     backbone: "Backbone",
     data: PairData,
     embeddings: "np.ndarray | ShardedArray",
     *,
     seed: int,
 ) -> "PairMethod":
-    """A method before training: its own settings, and what it may know of the data set.
+    """Return a method before training, prepared with its settings and its prior knowledge of the data set.
 
     Args:
-        embeddings: [images, E], as the frozen tower gives them.
+        embeddings: [images, E], of the frozen tower.
     """
     import pytorch_lightning as pl
     import torch
@@ -74,43 +69,22 @@ def build_method(
     from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 
     pl.seed_everything(seed, verbose=False)
-    built: PairMethod = method(backbone, data.states, data.objects, **own_settings(settings))
+    built: PairMethod = method(backbone, data.states, data.objects, **model_settings(settings))
     rows, pairs = data.rows("train"), data.indices(data.pairs)
     labels = pairs[data.targets("train", data.pairs)]
     built.prepare(TrainingPrior(*(torch.from_numpy(array) for array in (pairs, embeddings[rows], labels))))
     return built
 
 
-def method_class(document: Mapping[str, Any]) -> Any:
-    """The class that a document names as ``module:class``.
-
-    Example:
-        >>> method_class({"class": "recompose.tracks.czsl.methods.chance:Chance"}).__name__
-        'Chance'
-    """
-    module, name = document["class"].split(":")
-    return getattr(importlib.import_module(module), name)
-
-
-def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a method's class takes.
-
-    Example:
-        >>> own_settings({"prompt": "a photo of {state} {object}", "training": {"lr": 0.1}})
-        {'prompt': 'a photo of {state} {object}'}
-    """
-    return {name: value for name, value in settings.items() if name not in SECTIONS}
-
-
 @lru_cache(maxsize=4)
 def read_index(folder: Path) -> PairData:
-    """A data set's index."""
+    """Return a data set's index."""
     return PairData.read(folder)
 
 
 @lru_cache(maxsize=4)
 def read_embeddings(folder: Path) -> "ShardedArray":
-    """The embeddings [images, E] of all images, memory-mapped, given in 32 bits."""
+    """Return the embeddings [images, E] of all images, memory-mapped, in 32 bits."""
     from recompose.backbones.features import read_features
 
     return read_features(folder)
@@ -118,14 +92,14 @@ def read_embeddings(folder: Path) -> "ShardedArray":
 
 @lru_cache(maxsize=4)
 def read_images(folder: Path) -> "ShardedArray":
-    """The images of a data set as bytes [images, 3, height, width], memory-mapped."""
+    """Return the images of a data set as bytes [images, 3, height, width], memory-mapped."""
     from recompose.backbones.pixels import read_pixels
 
     return read_pixels(folder)
 
 
 def backbone_copy(folder: Path) -> "Backbone":
-    """A backbone that nobody else holds, as it was pretrained."""
+    """Return a new copy of a backbone, as it was pretrained."""
     return copy.deepcopy(_pristine_backbone(folder))
 
 

@@ -1,4 +1,4 @@
-"""What has to hold of methods that tell pairs, on any data."""
+"""Checks of pair methods that hold on any data."""
 
 from collections.abc import Iterator
 

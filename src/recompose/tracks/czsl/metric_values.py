@@ -4,7 +4,7 @@
 - ``<split>/<world>/<sweep>/<number>``: ``seen``, ``unseen``, ``harmonic_mean`` and ``auc``, by the ``dense`` sweep over
   calibration biases or by that of the ``field``'s shared evaluator
 - ``<split>/<world>/state``, ``/object``: accuracy of the predicted pair's state and object at bias 0
-- ``<split>/<world>/threshold``: of feasibility, as it was chosen on validation
+- ``<split>/<world>/threshold``: of feasibility, chosen on validation
 - ``<split>/<world>/groups/<bias>/<group>``: accuracy by how often training showed a pair, at bias 0 (``unbiased``) and
   at the bias with the best harmonic mean (``balanced``)
 
@@ -23,33 +23,34 @@ import numpy as np
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, SCORED_WORLDS, World
 from recompose.tracks.czsl.metrics.best import Best
-from recompose.tracks.czsl.metrics.czsl import SWEEPS, harmonic_means, report_of
+from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.groups import frequency_groups, group_accuracies
-from recompose.tracks.czsl.metrics.thresholds import as_released, best_threshold, released_threshold
-from recompose.tracks.czsl.metrics.worlds import FILE, Scores
+from recompose.tracks.czsl.metrics.thresholds import best_threshold, released_calibration, released_threshold
+from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
+from recompose.tracks.seen_unseen import harmonic_means
 
 WORLDS = (
     *SCORED_WORLDS,
-    "feasible",  # of the open world the seen and the feasible pairs, by the threshold with the best AUC on validation
-    "feasible-released",  # the same as the released code does it, defects included
+    "feasible",  # the seen and the feasible pairs of the open world, by the threshold with the best AUC on validation
+    "feasible-released",  # the same as in the released code, with its defects
 )
 NUMBERS = ("seen", "unseen", "harmonic_mean", "auc")
 
 
 @dataclass(frozen=True)
 class CalibratedScores:
-    """Scores, and the worlds that follow from them by thresholds of feasibility."""
+    """The scores of an evaluation, and the worlds that they give by thresholds of feasibility."""
 
-    scores: Scores
+    scores: PairScores
 
     @property
     def worlds(self) -> tuple[str, ...]:
-        """The worlds in which there are numbers."""
+        """The worlds that have numbers."""
         return WORLDS if self.scores.ladders else SCORED_WORLDS
 
     @cached_property
     def thresholds(self) -> dict[str, float]:
-        """The threshold of feasibility of each calibrated world, chosen on validation."""
+        """The feasibility threshold of each calibrated world, chosen on validation."""
         if not self.scores.ladders:
             return {}
         return {
@@ -58,16 +59,16 @@ class CalibratedScores:
         }
 
     def best(self, split: str, world: str) -> Best:
-        """The best pairs of a split's images in a world."""
+        """Return the best pairs of a split's images in a world."""
         if world == "feasible":
             return self.scores.ladders[split].at(self.thresholds[world])
         if world == "feasible-released":
-            return as_released(self.scores.ladders[split], self.thresholds[world])
+            return released_calibration(self.scores.ladders[split], self.thresholds[world])
         return self.scores.bests[split, world]
 
 
-def measured(data: PairData, scores: Scores) -> dict[str, float]:
-    """Every metric of an evaluation, by its flat name.
+def compute_metrics(data: PairData, scores: PairScores) -> dict[str, float]:
+    """Return all metrics of an evaluation, by flat name.
 
     Example:
         >>> from recompose.tracks.czsl.data.pairs import Sample
@@ -77,7 +78,7 @@ def measured(data: PairData, scores: Scores) -> dict[str, float]:
         >>> data = PairData(pairs, [*samples, Sample("2.png", "blue", "dog", "test")])
         >>> def likes_dogs(blocks, world):
         ...     return lambda rows: [np.array([[float(o == "dog") for _, o in block]] * len(rows)) for block in blocks]
-        >>> metrics = measured(data, score_worlds(data, world_by_world(likes_dogs)))
+        >>> metrics = compute_metrics(data, score_worlds(data, world_by_world(likes_dogs)))
         >>> metrics["test/closed/dense/unseen"], metrics["test/closed/object"], metrics["val/open/state"]
         (1.0, 1.0, 0.0)
         >>> "test/closed/dense/auc" in metrics  # no test image shows a seen pair
@@ -95,7 +96,7 @@ def measured(data: PairData, scores: Scores) -> dict[str, float]:
 
 
 def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) -> Iterator[tuple[str, float]]:
-    """The metrics of a split in a world."""
+    """Yield the metrics of a split in a world."""
     best = calibrated.best(split, name)
     reports = {sweep: report_of(best, sweep, world.primitives) for sweep in SWEEPS}
     for sweep, report in reports.items():
@@ -104,19 +105,21 @@ def _metrics(calibrated: CalibratedScores, split: str, name: str, world: World) 
     yield from ((part, value) for part in ("state", "object") if (value := getattr(dense, part)) is not None)
     if name in calibrated.thresholds:
         yield "threshold", calibrated.thresholds[name]
-    # a curve's point holds from just above its bias
-    balanced = float(np.nextafter(dense.curve.bias[harmonic_means(dense.curve).argmax()], np.inf))
-    groups = frequency_groups(world.shown, world.seen)
+    # the accuracies at a curve's point apply just above its bias
+    balanced = float(
+        np.nextafter(dense.curve.bias[harmonic_means(dense.curve.seen, dense.curve.unseen).argmax()], np.inf)
+    )
+    groups = frequency_groups(world.training_images, world.seen)
     for kind, bias in (("unbiased", 0.0), ("balanced", balanced)):
-        accuracies = group_accuracies(best.predicted(bias), best.target, groups)
+        accuracies = group_accuracies(best.predictions(bias), best.target, groups)
         yield from ((f"groups/{kind}/{group}", accuracy) for group, accuracy in accuracies.items())
 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
-    """Every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
-    return measured(_pair_data(index), Scores.read(evaluation / FILE))
+    """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
+    return compute_metrics(_pair_data(index), PairScores.read(evaluation / FILE))
 
 
-@lru_cache(maxsize=16)  # worlds: evaluations are not read world by world
+@lru_cache(maxsize=16)  # the replicates' indices: evaluations are not read replicate by replicate
 def _pair_data(index: Path) -> PairData:
     return PairData.read(index)

@@ -1,4 +1,4 @@
-"""What the track adds to params.yaml: its section, and what a profile chooses of it."""
+"""The track's part of params.yaml: its section, and a profile's choices."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
@@ -16,10 +16,10 @@ MethodName = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)})]
 
 
 class Feasibility(Section):
-    """How near a pair's state and object are to ones that training shows together."""
+    """The measure of how close a state and an object are to those that training shows together."""
 
     vectors: Literal["backbone", "glove"] = Field(
-        description="What tells how near: texts of the backbone, or word vectors as in the released code."
+        description="The vectors: texts of the backbone, or word vectors as in the released code."
     )
     prompt: NamePrompt = Field(description="The text of a state or an object alone, for the backbone.")
     glove: Archive = Field(description="The word vectors.")
@@ -39,15 +39,15 @@ class Czsl(TrackSection):
 
 
 class CzslChoice(TrackChoice):
-    """What a profile takes of compositional zero-shot learning."""
+    """A profile's choices for compositional zero-shot learning."""
 
     image_size: Count = Field(description="Height and width of the images that the CLIPs take, in pixels.")
     backbone: str = Field(description="The CLIP that methods build on.")
-    other_backbone: str | None = Field(description="Another one, for the tables that compare backbones; null: none.")
+    other_backbone: str | None = Field(description="A second CLIP, for the tables that compare backbones; null: none.")
     methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
 
     def problems(self, section: Czsl, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
-        """Names of things that do not exist, and of backbones that are no CLIPs."""
+        """Yield the names of things that do not exist, and of backbones that are not CLIPs."""
         yield from self.unknown(section)
         yield from _no_clip(("backbone",), self.backbone, backbones)
         if self.other_backbone is not None:
@@ -55,10 +55,10 @@ class CzslChoice(TrackChoice):
 
 
 def _no_clip(place: Place, name: str, backbones: Mapping[str, Backbone]) -> list[Problem]:
-    """The problem of a name that is no CLIP's."""
-    clips = [each for each, section in backbones.items() if isinstance(section, Clip)]
+    """Return the problem of a name that is not a CLIP's."""
+    clips = [clip for clip, section in backbones.items() if isinstance(section, Clip)]
     if name in backbones and name not in clips:
-        return [Problem(place, f"'{name}' has no text tower, as methods need it; allowed: {', '.join(clips)}")]
+        return [Problem(place, f"'{name}' has no text tower; allowed: {', '.join(clips)}")]
     return unknown_name(place, name, clips)
 
 

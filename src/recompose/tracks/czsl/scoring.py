@@ -1,6 +1,4 @@
-"""How a method on a backbone scores: brought to a run's checkpoint, block by block, and which unseen pairs are
-feasible.
-"""
+"""The scores of a method on a backbone, block by block, and the feasibility of unseen pairs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,43 +12,44 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.nn.words import text_vectors
-from recompose.tracks.czsl.building import CHECKPOINT, backbone_copy, read_index
+from recompose.tracks.building import CHECKPOINT, Settings
+from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
 
 
 def restore_run(method: PairMethod, run: Path) -> None:
-    """Bring a method to the checkpoint that a run left in its folder."""
+    """Load the checkpoint that a run left in its folder into a method."""
     restore(method, run / CHECKPOINT)
 
 
 def restore(method: PairMethod, checkpoint: Path) -> None:
-    """Bring a method to where a checkpoint left one like it.
+    """Load a checkpoint into a method.
 
     Raises:
         ValueError: the checkpoint is of another method, or of other settings.
     """
-    prefix = "method."  # beside it stands what else is trained with, such as augmentation
+    prefix = "method."  # beside the method are other modules of the training, such as augmentation
     tensors = load_file(checkpoint).items()
     state = {name.removeprefix(prefix): tensor for name, tensor in tensors if name.startswith(prefix)}
-    own = method.state_dict()
-    resized = {name for name, tensor in state.items() if name in own and own[name].shape != tensor.shape}
+    current = method.state_dict()
+    resized = {name for name, tensor in state.items() if name in current and current[name].shape != tensor.shape}
     if resized:
-        raise ValueError(f"{checkpoint} is of other settings: {', '.join(sorted(resized))} have other sizes")
+        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(sorted(resized))} differ in size")
     loaded = method.load_state_dict(state, strict=False)
     frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
     wrong = sorted({*loaded.unexpected_keys, *(set(loaded.missing_keys) - frozen), *(frozen & state.keys())})
     if wrong:
-        raise ValueError(f"{checkpoint} is of other settings: {', '.join(wrong)} do not fit")
+        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(wrong)}")
 
 
 def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:
-    """The method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, by its own settings of scores: texts are
-    encoded once for each world, and images once for all.
+    """Return the method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, with its own scoring settings. Texts
+    are encoded once for each world, and images once for all.
     """
     return _scorer(method, data, inputs, device, method.scores_of)
 
@@ -61,28 +60,28 @@ def parts_of(
     inputs: np.ndarray | ShardedArray,
     device: torch.device,
     scorings: Sequence[Any],
-    own: Callable[..., AbstractContextManager[object]] = nullcontext,
+    watch: Callable[..., AbstractContextManager[object]] = nullcontext,
 ) -> Scorer:
-    """The same, of what scores are made of that ``fusions`` makes by each of some settings.
+    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings.
 
     Args:
-        scorings: these settings.
-        own: a context for what is done for the settings at some places alone.
+        scorings: the settings.
+        watch: a context for the work that serves only the settings at some positions.
     """
-    wanting = [place for place, scoring in enumerate(scorings) if method.needs_totals(scoring)]
+    with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
 
     def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        surveyed = method.precompute(images, blocks)
-        if wanting:
-            with own(*wanting):
-                surveyed = method.with_totals(surveyed, blocks)
-        return (method.parts(surveyed, block) for block in blocks)
+        precomputed = method.precompute(images, blocks)
+        if with_totals:
+            with watch(*with_totals):
+                precomputed = method.with_totals(precomputed, blocks)
+        return (method.parts(precomputed, block) for block in blocks)
 
     return _scorer(method, data, inputs, device, parts)
 
 
 def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
-    """What makes scores of parts, by each of some settings."""
+    """Return the functions that combine parts into scores, one for each of some settings."""
     return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
 
 
@@ -93,7 +92,7 @@ def _scorer(
     device: torch.device,
     of_blocks: Callable[[Any, list[Any]], Iterator[Any]],
 ) -> Scorer:
-    """A scorer by what is made of encoded images in the blocks of a world."""
+    """Return a scorer, from a function of encoded images and the blocks of a world."""
     method.eval().to(device)
 
     @torch.no_grad()
@@ -106,12 +105,12 @@ def _scorer(
         @torch.no_grad()
         def scores(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
             images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
-            return {world: in_world(images, blocks) for world, blocks in encoded.items()}
+            return {world: score_world(images, blocks) for world, blocks in encoded.items()}
 
         return scores
 
     @torch.no_grad()
-    def in_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
+    def score_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
         yield from of_blocks(images, blocks)
 
     return scorer
@@ -120,7 +119,7 @@ def _scorer(
 def write_embeddings(
     method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device, path: Path
 ) -> None:
-    """Write what figures show of a method: of test images, and of the closed world's pairs, as safetensors."""
+    """Write the vectors that figures show: of test images, and of the closed world's pairs, as safetensors."""
     method.eval().to(device)
     pairs = torch.from_numpy(data.indices(data.pairs)).to(device)
     rows = data.rows("test")
@@ -132,11 +131,9 @@ def write_embeddings(
     save_file({name: tensor.float().cpu().contiguous() for name, tensor in embeddings.items()}, path)
 
 
-def read_feasibility(
-    section: Mapping[str, Any] | None, needs: Mapping[str, Path], device: torch.device
-) -> np.ndarray | None:
-    """The feasibility [states, objects] of every pair as an evaluation's document asks for it; None where it does
-    not.
+def read_feasibility(section: Settings | None, needs: Mapping[str, Path], device: torch.device) -> np.ndarray | None:
+    """Return the feasibility [states, objects] of every pair by an evaluation's document, or None without such
+    settings.
     """
     if section is None:
         return None
@@ -157,17 +154,17 @@ def _feasibility_by_glove(index: Path, words: Path) -> np.ndarray:
 
 
 def feasibility_by_text(data: PairData, backbone: Backbone, prompt: str, device: torch.device) -> np.ndarray:
-    """The feasibility [states, objects] of every pair, by the backbone's texts of its state and of its object."""
+    """Return the feasibility [states, objects] of every pair, by the backbone's texts of its state and its object."""
     backbone = backbone.to(device)
     states, objects = (text_vectors(backbone, names, prompt) for names in (data.states, data.objects))
     return feasibility(states, objects, data.seen_matrix)
 
 
 def feasibility_by_glove(data: PairData, archive: Path) -> np.ndarray:
-    """The feasibility [states, objects] of every pair, by GloVe's vectors of its words, as in the released code.
+    """Return the feasibility [states, objects] of every pair, by GloVe's vectors of its words, as in the released code.
 
     Raises:
-        WordVectorsError: the file is not GloVe, or knows no word of a name.
+        WordVectorsError: the file is not GloVe, or has no word of a name.
     """
     vectors = read_glove(archive, [*data.states, *data.objects])
     return feasibility(vectors[: len(data.states)], vectors[len(data.states) :], data.seen_matrix)

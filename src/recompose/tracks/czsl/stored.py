@@ -1,4 +1,4 @@
-"""What is stored of evaluations and data sets, from files whose digests were checked."""
+"""Stored evaluations and data sets, read from files whose digests were checked."""
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -6,28 +6,29 @@ from safetensors.numpy import load_file
 from recompose.plan import Recipe
 from recompose.report.results import Results
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.metrics.curves import Curve, dense_curve
-from recompose.tracks.czsl.metrics.worlds import FILE, Scores
+from recompose.tracks.czsl.metrics.curves import dense_curve
+from recompose.tracks.czsl.metrics.worlds import FILE, PairScores
+from recompose.tracks.seen_unseen import SeenUnseenCurve
 
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them for figures
-
-
-def read_scores(results: Results, evaluation: Recipe) -> Scores:
-    """The best pairs of its test and validation images."""
-    return Scores.read(results.file(evaluation, FILE))
+EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that saves them for figures
 
 
-def read_curve(results: Results, evaluation: Recipe, world: str) -> Curve:
-    """Seen and unseen accuracy on test images over all calibration biases, in a world that was scored."""
+def read_scores(results: Results, evaluation: Recipe) -> PairScores:
+    """Return the best pairs of an evaluation's test and validation images."""
+    return PairScores.read(results.file(evaluation, FILE))
+
+
+def read_curve(results: Results, evaluation: Recipe, world: str) -> SeenUnseenCurve:
+    """Return seen and unseen accuracy on test images over all calibration biases, in a world that was scored."""
     return dense_curve(read_scores(results, evaluation).bests["test", world])
 
 
 def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
-    """What an evaluation kept for figures."""
+    """Return the vectors that an evaluation saved for figures."""
     embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
     return embeddings
 
 
 def read_pairs(results: Results, data: Recipe) -> PairData:
-    """The index of a data set."""
+    """Return the index of a data set."""
     return PairData.read(results.folder(data))

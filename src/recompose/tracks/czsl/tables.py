@@ -1,4 +1,4 @@
-"""The measured cells of tables that only this track has."""
+"""The measured cells of the tables that only this track has."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ SEEN = GROUPS[:-1]
 
 
 def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """How many images of training and test show pairs of each group."""
+    """Return how many training and test images show pairs of each group."""
     for benchmark in results.benchmarks(paper.track):
         data = results.data(paper.track, benchmark)
         pairs = read_pairs(results, data)
@@ -36,54 +36,54 @@ def frequencies(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 
 
 def group_counts(data: PairData, split: str) -> dict[str, int]:
-    """How many images of a split show pairs of each group."""
+    """Return how many images of a split show pairs of each group."""
     world = World.closed(data)
-    groups = frequency_groups(world.shown, world.seen)[data.targets(split, world.pairs)]
+    groups = frequency_groups(world.training_images, world.seen)[data.targets(split, world.pairs)]
     return {name: int((groups == index).sum()) for index, name in enumerate(GROUPS)}
 
 
 def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Accuracies by how often training showed a pair, of a method without and with something, and the gain over
-    seeds that both have; none where one of them alone is asked for.
+    """Yield accuracies by how often training showed a pair, of a method without and with a component, and the gain over
+    the seeds that both have; no gain if only one of them is planned on the data set.
     """
     artifact = paper.artifacts[name]
     (without, first), (with_it, second) = artifact.rows.items()
     for benchmark in results.benchmarks(paper.track):
-        elsewhere = [method for method in (first, second) if _is_asked_elsewhere(results, paper, method, benchmark)]
+        absent = [method for method in (first, second) if _is_planned_elsewhere(results, paper, method, benchmark)]
         data = results.data(paper.track, benchmark)
         counts = group_counts(read_pairs(results, data), "test")
         for view, section in artifact.all_views.items():
             for group in (*SEEN, "seen", "unseen"):
                 row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
-                yield replace(data_cell(data, row, f"{benchmark} samples", samples, benchmark), view=view)
-                of = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
-                planned = {method: results.planned(paper.track, method, benchmark) for method in of}
+                yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
+                evaluations = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
+                planned = {method: results.planned(paper.track, method, benchmark) for method in evaluations}
                 for column, method in ((without, first), (with_it, second)):
-                    if method in elsewhere:
+                    if method in absent:
                         continue
-                    values = [results.metrics(each).get(metric, np.nan) for each in of[method]]
+                    values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in evaluations[method]]
                     about = TRACKS[paper.track].description_of(metric)
-                    cell = mean_cell(row, f"{benchmark} {column}", values, of[method], planned[method], about)
+                    cell = over_seeds(row, f"{benchmark} {column}", values, evaluations[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, metric=metric, better=0)
-                if not elsewhere and bool(planned[first]) == bool(planned[second]):
-                    both = (first, second)
-                    cell = _gain(results, paper, row, benchmark, metric, both)
-                    yield replace(cell, view=view, names=both, benchmark=benchmark, metric=metric, better=0)
+                if not absent and bool(planned[first]) == bool(planned[second]):
+                    methods = (first, second)
+                    cell = _gain(results, paper, row, benchmark, metric, methods)
+                    yield replace(cell, view=view, names=methods, benchmark=benchmark, metric=metric, better=0)
 
 
-def _is_asked_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
-    """Whether a variant is asked for on other data sets alone: those that it declares."""
-    on = [name for name in results.benchmarks(paper.track) if results.planned(paper.track, method, name)]
-    return bool(on) and benchmark not in on
+def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark: str) -> bool:
+    """Return whether a variant is evaluated only on other data sets: those that it declares."""
+    datasets = [name for name in results.benchmarks(paper.track) if results.planned(paper.track, method, name)]
+    return bool(datasets) and benchmark not in datasets
 
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
-    of_each = [results.planned(paper.track, method, benchmark) for method in methods]
-    of_both = shared_replicates(of_each)  # a profile may ask for more replicates of one of them
-    planned = [each for of_method in of_both for each in of_method]
+    planned_by_method = [results.planned(paper.track, method, benchmark) for method in methods]
+    shared = in_shared_worlds(planned_by_method)  # a profile may have more replicates of one of them
+    planned = [evaluation for evaluations in shared for evaluation in evaluations]
     by_seed: list[dict[int, Recipe]] = [
-        {int(each.labels["seed"]): each for each in results.complete(paper.track, method, benchmark)}
+        {int(evaluation.labels["seed"]): evaluation for evaluation in results.complete(paper.track, method, benchmark)}
         for method in methods
     ]
     seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
@@ -91,7 +91,11 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str,
         results.metrics(by_seed[1][seed]).get(metric, np.nan) - results.metrics(by_seed[0][seed]).get(metric, np.nan)
         for seed in seeds
     ]
-    paired = [each for each in planned if int(each.labels["seed"]) in seeds and results.is_complete(each)]
+    paired = [
+        evaluation
+        for evaluation in planned
+        if int(evaluation.labels["seed"]) in seeds and results.is_complete(evaluation)
+    ]
     about = TRACKS[paper.track].description_of(metric)
-    cell = mean_cell(row, f"{benchmark} delta", values, paired, planned, about)
-    return replace(cell, beside=methods if of_both != of_each else ())
+    cell = over_seeds(row, f"{benchmark} delta", values, paired, planned, about)
+    return replace(cell, beside=methods if shared != planned_by_method else ())

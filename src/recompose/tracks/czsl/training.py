@@ -14,28 +14,30 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.czsl.building import CHECKPOINT, COSTS, method_class, own_settings, prepared_method
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, method_class, model_settings
+from recompose.tracks.czsl.building import prepare_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
-from recompose.tracks.czsl.metrics.curves import area, dense_curve
+from recompose.tracks.czsl.metrics.curves import dense_curve
+from recompose.tracks.seen_unseen import area
 from recompose.training.augmentation import Augmentation
 from recompose.training.best import BestEpoch
-from recompose.training.cost import RunCosts, at_paper_scale
+from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit, gathered
+from recompose.training.loop import Data, TrainingModule, fit, gather_objects
 from recompose.training.rows import Rows
 
 VAL_AUC = "val_auc"
 
 
-class PairTraining(Training):
-    """A method trained on the pairs of training, validated in the closed world; in 32 bits, as it is tested, whatever
-    the precision of training.
+class PairTraining(TrainingModule):
+    """A training on the pairs of a data set, validated in the closed world in 32 bits, like the test, whatever the
+    precision of training.
 
     Raises:
-        ValueError: validation shows no seen or no unseen pair, so its AUC cannot select.
+        ValueError: validation shows no seen or no unseen pair, so its AUC cannot choose an epoch.
     """
 
     train_pairs: Tensor
@@ -56,15 +58,15 @@ class PairTraining(Training):
         self.augmentation = Augmentation() if augment else nn.Identity()
         self.lr, self.weight_decay, self.halve_every = lr, weight_decay, halve_every
         self._world = World.closed(data)
-        shown = self._world.seen[self._world.targets["val"]]
-        if shown.all() or not shown.any():
-            raise ValueError("validation needs images of seen and of unseen pairs, for its AUC to select an epoch")
+        is_seen = self._world.seen[self._world.targets["val"]]
+        if is_seen.all() or not is_seen.any():
+            raise ValueError("validation needs images of seen and of unseen pairs: its AUC chooses the epoch")
         train_pairs = data.indices(data.pairs_of["train"])
         self.register_buffer("train_pairs", torch.from_numpy(train_pairs), persistent=False)
         self.register_buffer("val_pairs", torch.from_numpy(self._world.primitives), persistent=False)
 
     def training_step(self, batch: list[Tensor], _: int) -> Tensor:
-        """The method's loss on what it sees of images, and labels [batch], indices among the pairs of training."""
+        """Return the method's loss on inputs, and labels [batch] as indices among the training pairs."""
         inputs, targets = batch
         loss = self.method.loss(self.augmentation(inputs), targets, self.train_pairs)
         self.log("loss", loss, on_step=False, on_epoch=True, batch_size=len(inputs), sync_dist=True)
@@ -72,29 +74,29 @@ class PairTraining(Training):
 
     def on_validation_epoch_start(self) -> None:
         """Encode the texts of the closed world, once for all images."""
-        with self._in_32_bits():
+        with self._full_precision():
             self._texts = self.method.encode_world([self.val_pairs], "closed")
         world = self._world
         self._evaluator = Evaluator(world.targets["val"], world.seen, world.candidates["val"])
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
-        """The best pairs of images at these positions [batch] of the split."""
+        """Update the best pairs of the images at these positions [batch] of the split."""
         inputs, positions = batch
-        with self._in_32_bits():
+        with self._full_precision():
             (scores,) = self.method.scores(inputs, self._texts)
         self._evaluator.update(scores, positions)
 
-    def _in_32_bits(self) -> torch.autocast:
-        """A context without mixed precision."""
+    def _full_precision(self) -> torch.autocast:
+        """Return a context without mixed precision."""
         return torch.autocast(self.device.type, enabled=False)
 
     def on_validation_epoch_end(self) -> None:
-        """The AUC over the images of all processes."""
-        best = reduce(Best.merge, gathered(self.trainer, self._evaluator.best()))
+        """Log the AUC over the images of all processes."""
+        best = reduce(Best.merge, gather_objects(self.trainer, self._evaluator.best()))
         self.log(VAL_AUC, torch.tensor(area(dense_curve(best))), sync_dist=True)
 
     def configure_optimizers(self) -> Any:
-        """Adam with its coupled weight decay, at a rate that is constant, or halved every so many epochs."""
+        """Return Adam with its coupled weight decay, at a constant rate or one that is halved every so many epochs."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         optimizer = torch.optim.Adam(trained, lr=self.lr, weight_decay=self.weight_decay, fused=True)
         if self.halve_every is None:
@@ -102,32 +104,34 @@ class PairTraining(Training):
         return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]
 
 
-def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
-    """Train a method, and leave ``checkpoint.safetensors`` and ``costs.json`` in a folder.
+def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+    """Train a method, and write ``checkpoint.safetensors`` and ``costs.json`` into a folder.
 
     Resumes from the last whole epoch in the folder's ``scratch``.
 
     Args:
         document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A
-            method with settings of scoring names those that an epoch is selected by as ``training.selection``:
-            ``fusion``, and ``weights`` in the closed world.
+            method with scoring settings has those that choose an epoch in ``training.selection``: ``fusion``, and
+            ``weights`` in the closed world.
         needs: the verified folders ``data``, ``features``, ``pixels`` and ``backbone``.
-        folder: where results are left.
-        hardware: where it trains; the document says in which precision.
-        title: what progress is reported under.
+        folder: the folder of the results.
+        hardware: the device of training; the document has its precision.
+        title: the title of progress reports.
 
     Returns:
-        Whether this is the process that goes on: of several devices' processes only one.
+        Whether this process goes on; of several devices' processes only one does.
     """
     torch.set_num_threads(document["trainer"]["threads"])
     hardware = replace(hardware, precision=document["trainer"]["precision"])
-    method, data, inputs = prepared_method(document, needs)
+    method, data, inputs = prepare_method(document, needs)
     settings = dict(document["settings"]["training"])
     selection = settings.pop("selection", None)
     if selection:
-        method.scored_with(fusion=selection["fusion"], closed=selection["weights"])
-    made, own = method_class(document), own_settings(document["settings"])
-    counted = at_paper_scale(lambda backbone: made(backbone, data.states, data.objects, **own))
+        method.set_scoring(fusion=selection["fusion"], closed=selection["weights"])
+    new_method, settings_of_model = method_class(document), model_settings(document["settings"])
+    counted = count_at_paper_scale(
+        lambda backbone: new_method(backbone, data.states, data.objects, **settings_of_model)
+    )
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
         method,
@@ -163,10 +167,10 @@ def fit_method(
     augment: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> bool:
-    """Train a method as it stands, and write its checkpoint of the best validation AUC.
+    """Train a method as it is, and write its checkpoint of the best validation AUC.
 
     Returns:
-        Whether this is the process that goes on: of several devices' processes only one.
+        Whether this process goes on; of several devices' processes only one does.
     """
     (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
     module = PairTraining(method, data, lr=lr, weight_decay=weight_decay, halve_every=halve_every, augment=augment)
@@ -187,6 +191,6 @@ def fit_method(
     )
     if not trainer.is_global_zero:
         return False
-    # copied: a process killed from here on finds it in scratch again
+    # copied: an interrupted process finds it in scratch again
     write_atomically(folder / CHECKPOINT, lambda path: shutil.copyfile(folder / SCRATCH / CHECKPOINT, path))
     return True

@@ -1,5 +1,5 @@
-"""Zero-shot learning with attributes: images of classes that attributes describe, some of which were never shown in
-training.
+"""Zero-shot learning with attributes: the recognition of classes that attributes describe, some of which training does
+not show.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ FIGURES = "recompose.tracks.gzsl.figures"
 
 
 class GZSL(Track):
-    """Images of seen and of unseen classes, told by their attributes."""
+    """Images of seen and of unseen classes, recognised by their attributes."""
 
     name = "gzsl"
     form = FORM
@@ -62,7 +62,7 @@ class GZSL(Track):
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, GzslChoice) and isinstance(section, Gzsl)
-        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return ClassRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.gzsl.data.acquire import acquire
@@ -77,9 +77,9 @@ class GZSL(Track):
         return write_index(recipe, root, folder)
 
     def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.gzsl.synthetic_index import write_rehearsal
+        from recompose.tracks.gzsl.synthetic_index import write_synthetic_index
 
-        write_rehearsal(data, folder, images)
+        write_synthetic_index(data, folder, images)
 
     def images(self, index: Path) -> list[str]:
         from recompose.tracks.gzsl.data.classes import ClassData
@@ -109,8 +109,8 @@ class GZSL(Track):
 
 
 @dataclass(frozen=True)
-class _Runs(Runs):
-    """Makes the recipes of runs and evaluations."""
+class ClassRuns(Runs):
+    """A planner of runs and evaluations."""
 
     section: Gzsl
     choice: GzslChoice
@@ -131,21 +131,15 @@ class _Runs(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
         if settings["training"]["selection"] == "validation":
-            settings.pop("scoring")  # validation chooses an epoch at the bias that is best there
-        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
-        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
-        document = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
-        code = fingerprint([entry.module, TRAINING])
-        return self.recipe(
-            "runs", name, variant, data, seed, document, {"data": data, "grids": self._grids(data)}, code
-        )
+            settings.pop("scoring")  # validation chooses an epoch at its own best bias
+        needs = {"data": data, "grids": self._grids(data)}
+        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 
     def _grids(self, data: Recipe) -> Recipe:
-        given = getattr(self.section.datasets[data.name], "grids", None)
-        if given:
-            return self.planner.given_grids(data, given)
+        published_grids = getattr(self.section.datasets[data.name], "grids", None)
+        if published_grids:
+            return self.planner.given_grids(data, published_grids)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

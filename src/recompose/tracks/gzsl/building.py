@@ -1,10 +1,8 @@
-"""How a method is built: what a run and an evaluation of it have in common."""
+"""Methods and their inputs, for runs and evaluations."""
 
-import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -12,62 +10,47 @@ import torch
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
+from recompose.tracks.building import Document, method_class, model_settings
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
-CHECKPOINT = "checkpoint.safetensors"
-BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # where the test chose: its epoch with the best accuracy
+BEST_ACCURACY = "checkpoint-accuracy.safetensors"  # if the test chose: the epoch with the best accuracy
 SELECTION = "selection.json"
-COSTS = "costs.json"
 BLOCK = 128  # images of one pass
-SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
 
 
 @lru_cache(maxsize=4)
-def class_data(folder: Path) -> ClassData:
-    """A data set's index."""
+def read_index(folder: Path) -> ClassData:
+    """Return a data set's index."""
     return ClassData.read(folder)
 
 
 @lru_cache(maxsize=4)
-def grids_of(folder: Path) -> ShardedArray:
-    """The grids of all images [images, regions, channels], memory-mapped."""
+def read_grid_array(folder: Path) -> ShardedArray:
+    """Return the grids of all images [images, regions, channels], memory-mapped."""
     return read_grids(folder)
 
 
 def blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Positions of images [images], as many at a time as go through a method in one pass."""
+    """Yield positions of images [images] in blocks of one pass through a method."""
     return (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
 
 
 def build_method(
-    document: Mapping[str, Any], data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
+    document: Document, data: ClassData, channels: int, classes: np.ndarray, seen: np.ndarray
 ) -> GridMethod:
-    """A method before training, that tells some of a data set's classes apart.
+    """Return a method before training, for some of a data set's classes.
 
     Args:
         document: ``class``, ``settings`` and ``seed``.
         data: the data set.
         channels: of each region.
-        classes: [classes], which of the data set's.
-        seen: [classes] bool, which of these training shows.
+        classes: [classes], their indices in the data set.
+        seen: [classes] bool, the classes of training among them.
     """
     pl.seed_everything(document["seed"], verbose=False)
     words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
     arrays = (data.signatures[classes], words.astype(np.float32), seen)
     space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
-    module, name = document["class"].split(":")
-    made: GridMethod = getattr(importlib.import_module(module), name)(
-        space, channels, **own_settings(document["settings"])
-    )
-    return made
-
-
-def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a method's class takes.
-
-    Example:
-        >>> own_settings({"hidden": 64, "training": {"lr": 0.1}})
-        {'hidden': 64}
-    """
-    return {name: value for name, value in settings.items() if name not in SECTIONS}
+    method: GridMethod = method_class(document)(space, channels, **model_settings(document["settings"]))
+    return method

@@ -1,8 +1,7 @@
-"""An evaluation: a trained run scores the images of the test, of seen and of unseen classes."""
+"""An evaluation: a trained run scores the test images of seen and of unseen classes."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,60 +10,57 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
 from recompose.progress import Pace
+from recompose.tracks.building import CHECKPOINT, COSTS, Document
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
-    CHECKPOINT,
-    COSTS,
     SELECTION,
     blocks,
     build_method,
-    class_data,
-    grids_of,
+    read_grid_array,
+    read_index,
 )
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import final
+from recompose.tracks.gzsl.data.stages import final_stage
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
-from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, Scores
+from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, ClassScores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
 
-MAPPED = 12  # images whose attention is kept, of different classes
+MAPPED = 12  # images whose attention is saved, of different classes
 
 
-def evaluate(
-    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
-) -> None:
-    """Score a run, and leave ``scores.safetensors``, ``calibration.json`` and ``costs.json``, and
-    ``embeddings.safetensors`` where they are kept, in a folder.
+def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
+    """Score a run, and write ``scores.safetensors``, ``calibration.json`` and ``costs.json``, and
+    ``embeddings.safetensors`` if the document asks for it, into a folder.
 
     Args:
-        document: ``class``, ``settings`` (a method's own, and ``scoring.bias``), ``seed``, ``threads`` and ``keeps``.
+        document: ``class``, ``settings`` (a method's own, and ``scoring.bias``), ``seed``, ``threads`` and ``save``.
         needs: the verified folders ``data``, ``grids`` and ``run``.
-        folder: where results are left.
-        hardware: where torch computes.
-        title: what progress is reported under.
+        folder: the folder of the results.
+        hardware: the device of torch.
+        title: the title of progress reports.
     """
     torch.set_num_threads(document["threads"])
-    data, grids, run, device = class_data(needs["data"]), grids_of(needs["grids"]), needs["run"], hardware.device
-    stage = final(data)
+    data, grids, run, device = read_index(needs["data"]), read_grid_array(needs["grids"]), needs["run"], hardware.device
+    stage = final_stage(data)
     method = build_method(document, data, grids.shape[-1], stage.classes, stage.seen).to(device).eval()
     rows = data.test_rows
     costs = EvaluationCosts(trainable(method), device)
     with costs.scoring():
         restore(method, run / CHECKPOINT)
-        parts = predicted(method, grids, rows, title)
+        parts = predict_images(method, grids, rows, title)
     if "embeddings" in document["save"]:
-        kept = embeddings(method, data, grids)
-        write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
+        vectors = embeddings(method, data, grids)
+        write_atomically(folder / EMBEDDINGS, lambda path: save_file(vectors, path))
     by_accuracy = None
     biases = {"own": document["settings"]["scoring"]["bias"], "none": 0.0}
     if (run / BEST_ACCURACY).exists():
         restore(method, run / BEST_ACCURACY)
-        by_accuracy = predicted(method, grids, rows, title)["all"]
+        by_accuracy = predict_images(method, grids, rows, title)["all"]
     else:
         biases["validated"] = read_json(run / SELECTION)["chosen"]["bias"]
-    Scores(
+    ClassScores(
         parts.pop("all"),
         by_accuracy,
         {name.partition("/")[2]: array for name, array in parts.items() if name.startswith("paths/")},
@@ -76,7 +72,7 @@ def evaluate(
 
 
 def restore(method: GridMethod, checkpoint: Path) -> None:
-    """Bring a method to what training left of it.
+    """Load a checkpoint into a method.
 
     Raises:
         RuntimeError: the checkpoint is of another method.
@@ -84,16 +80,16 @@ def restore(method: GridMethod, checkpoint: Path) -> None:
     prefix = "method."
     state = {name.removeprefix(prefix): tensor for name, tensor in load_file(checkpoint).items()}
     missing, unexpected = method.load_state_dict(state, strict=False)
-    lacking = {name for name, value in method.named_parameters() if value.requires_grad} & set(missing)
-    if unexpected or lacking:
-        raise RuntimeError(f"{checkpoint} is of another method: {sorted([*unexpected, *lacking])[0]} does not fit")
+    untrained = {name for name, value in method.named_parameters() if value.requires_grad} & set(missing)
+    if unexpected or untrained:
+        raise RuntimeError(f"{checkpoint} is of another method: {sorted([*unexpected, *untrained])[0]} does not fit")
 
 
 @torch.no_grad()
-def predicted(
+def predict_images(
     method: GridMethod, grids: np.ndarray | ShardedArray, rows: np.ndarray, title: str
 ) -> dict[str, np.ndarray]:
-    """What a method says of images at these positions: ``all``, ``paths/<path>`` [images, classes] and
+    """Return a method's predictions for images at these positions: ``all``, ``paths/<path>`` [images, classes] and
     ``uncertainties/<view>`` [images].
     """
     pace = Pace(title, "image", len(rows))
@@ -115,21 +111,22 @@ def _inputs(method: GridMethod, grids: np.ndarray | ShardedArray, rows: np.ndarr
 
 @torch.no_grad()
 def embeddings(method: GridMethod, data: ClassData, grids: np.ndarray | ShardedArray) -> dict[str, torch.Tensor]:
-    """What figures show of a method: its embeddings [images, ...] of the test's images, each under its name, and for
-    ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes, regions].
+    """Return the vectors of a method that figures show: its embeddings [images, ...] of the test images, each under its
+    name, and for ``mapped`` [images] of them, positions in the data set, the ``attention`` [images, attributes,
+    regions].
     """
     rows = data.test_rows
     parts = [method.embeddings(_inputs(method, grids, block)) for block in blocks(rows)]
-    kept = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
+    vectors = {name: torch.cat([part[name] for part in parts]).cpu() for name in parts[0]}
     _, first = np.unique(data.labels[rows], return_index=True)
     mapped = rows[first][:: max(1, len(first) // MAPPED)][:MAPPED]
-    kept["mapped"] = torch.from_numpy(mapped)
-    kept["attention"] = method.attention(_inputs(method, grids, mapped)).cpu()
-    return {name: tensor.contiguous() for name, tensor in kept.items()}
+    vectors["mapped"] = torch.from_numpy(mapped)
+    vectors["attention"] = method.attention(_inputs(method, grids, mapped)).cpu()
+    return {name: tensor.contiguous() for name, tensor in vectors.items()}
 
 
 def _validation_uncertainty(run: Path) -> dict[str, float]:
-    """The mean uncertainty of the images that chose an epoch, after the first and after the last one."""
+    """Return the mean uncertainty of the images that chose an epoch, after the first and after the last one."""
     if not (run / UNCERTAINTY).exists():
         return {}
     means = load_file(run / UNCERTAINTY)["uncertainty"].mean(dim=1)

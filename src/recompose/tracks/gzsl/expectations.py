@@ -1,4 +1,4 @@
-"""What has to hold of methods that tell classes by attributes, on any data."""
+"""Checks of attribute methods that hold on any data."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from recompose.report.results import Results
 
 
 def expectations(results: Results) -> Iterator[Expectation]:
-    """Yield whether ESZSL, which is a closed form, tells unseen classes better than chance."""
+    """Yield whether ESZSL, a closed form, is above chance on unseen classes."""
     for benchmark in results.benchmarks("gzsl"):
         accuracy = mean_of(results, "gzsl", "eszsl", "test/accuracy", benchmark)
         if accuracy is not None:

@@ -1,9 +1,9 @@
-"""The losses of CREST and of TransZero that are not about evidence: cross-entropy, self-calibration, the contrast of
-images, and the separation of memory patterns.
+"""The losses of CREST and of TransZero without evidence: cross-entropy, self-calibration, the contrast of images, and
+the separation of memory patterns.
 
 Scores are f(x) . z^c [images, classes] of all classes, without a calibration bias: as released, TransZero (7c10cdb) and
-TransZero++ (c045f73) add one to them, and take it off again before the cross-entropy, so that self-calibration alone
-is under it. Every loss is a scalar, the mean over images where nothing else is said, and not weighted.
+TransZero++ (c045f73) add one to them, and subtract it again before the cross-entropy, so that only self-calibration
+uses it. Every loss is an unweighted scalar, the mean over images unless stated otherwise.
 """
 
 import math
@@ -20,7 +20,7 @@ Distance = Literal["released", "mean", "sum"]
 
 
 def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = "all") -> Tensor:
-    """The cross-entropy of the softmax over classes.
+    """Return the cross-entropy of the softmax over classes.
 
     Args:
         scores: [images, classes], without a bias.
@@ -30,7 +30,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = 
             Eq. 16 of CREST prints it.
 
     Raises:
-        ValueError: shapes do not fit, or a target is no class or an unseen one: training must not show these.
+        ValueError: shapes do not fit, or a target is not a class, or an unseen class, which training must not show.
 
     Example:
         >>> seen = torch.tensor([True, False])
@@ -41,7 +41,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = 
     """
     _check_choice("among", among, Among)
     _check_classes(scores, seen)
-    targets = checked_targets(targets, scores)
+    targets = check_targets(targets, scores)
     leaked = ~seen[targets]
     if leaked.any():
         image = int(leaked.int().argmax())
@@ -52,8 +52,8 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = 
 
 
 def calibration_mask(seen: Tensor, mask: Mask = "signed") -> Tensor:
-    """What self-calibration adds to scores [classes]: ``signed``, 1 for unseen classes and -1 for seen ones, as
-    TransZero released it; ``unseen``, 1 for unseen classes alone, as Eqs. 16 and 18 of CREST print it.
+    """Return the mask [classes] that self-calibration adds to scores: ``signed``, 1 for unseen classes and -1 for seen
+    ones, as TransZero released it; ``unseen``, 1 only for unseen classes, as Eqs. 16 and 18 of CREST print it.
 
     Added to the scores of a prediction, they are biases of 2 and of 1.
 
@@ -68,20 +68,21 @@ def calibration_mask(seen: Tensor, mask: Mask = "signed") -> Tensor:
 
 
 def self_calibration(scores: Tensor, seen: Tensor, mask: Mask = "signed", form: Calibration = "transzero") -> Tensor:
-    """The loss that keeps the probability of unseen classes up while seen ones alone are trained.
+    """Return the loss that keeps the probability of unseen classes up while training shows only seen ones.
 
     With p_ic, the softmax over all classes of a score plus its mask, N images and the unseen classes U:
 
     - ``transzero``: -log(1/N sum_i sum_{c in U} p_ic), as TransZero released it. Here it is computed from logarithms,
-      so that it stays finite where all p_ic vanish.
+    so that it stays finite if all p_ic vanish.
+
     - ``crest``: -1/N sum_i sum_{c in U} log p_ic, Eq. 16 of CREST. It grows with the number of unseen classes, and is
-      least where all of these are equally likely in every image.
+    least if all of these are equally likely in every image.
 
     Args:
         scores: [images, classes], without a bias.
         seen: [classes] bool.
-        mask: what is added to them, see ``calibration_mask``.
-        form: one of the two.
+        mask: the mask added to them, see ``calibration_mask``.
+        form: one of the two forms.
 
     Raises:
         ValueError: shapes do not fit, or there is no unseen class.
@@ -98,28 +99,29 @@ def self_calibration(scores: Tensor, seen: Tensor, mask: Mask = "signed", form: 
     logs = log_softmax(scores + calibration_mask(seen, mask).to(scores.dtype), dim=1)
     if form == "crest":
         return -logs.masked_fill(seen, 0).sum(dim=1).mean()
-    masses = logs.masked_fill(seen, -torch.inf).logsumexp(dim=1)  # [images], the logarithm of that of unseen classes
+    # [images], the logarithm of the probability of unseen classes
+    masses = logs.masked_fill(seen, -torch.inf).logsumexp(dim=1)
     return math.log(len(masses)) - masses.logsumexp(dim=0)
 
 
 def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05, threshold: float = 0.0) -> Tensor:
-    """The contrast of images in a batch, VICL (CREST, Eqs. 3 and 4): -log of the share of its positive among the
-    exponentials of cosine similarities over temperature, of an image's positive and of its negatives.
+    """Return the contrast of images in a batch, VICL (CREST, Eqs. 3 and 4): -log of the share of an image's positive
+    among the exponentials of cosine similarities over temperature, of its positive and of its negatives.
 
-    The positive is the most similar other image of the same class where its similarity reaches the threshold (an
-    image of the class resembles it), else the most similar other image of any class. Negatives are the images of other
-    classes, less the positive. An image without negatives, or alone, adds nothing. Where similarities are equal, it is
-    undefined which image is taken.
+    The positive is the most similar other image of the same class if its similarity reaches the threshold (an image of
+    the class resembles it), else the most similar other image of any class. Negatives are the images of other classes,
+    without the positive. An image without negatives, or alone, adds nothing. The choice among equal similarities is
+    undefined.
 
-    CREST leaves the temperature, the threshold and what is pooled open. The temperature is that of DUET (1166027),
-    whose term, otherwise, differs: its positive is a second image drawn of the class, and other images of the class
-    stay in the sum with a similarity of 0.
+    CREST leaves the temperature, the threshold and the pooling open. The temperature is that of DUET (1166027), whose
+    term otherwise differs: its positive is a second image of the class, sampled at random, and other images of the
+    class stay in the sum with a similarity of 0.
 
     Args:
         features: [images, width], one vector for each, of any length.
         targets: [images], their classes.
         temperature: tau.
-        threshold: delta, the cosine similarity from which on images resemble each other.
+        threshold: delta, the cosine similarity from which images resemble each other.
 
     Raises:
         ValueError: shapes do not fit, there are no images, or the temperature is not positive.
@@ -133,37 +135,37 @@ def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05
     """
     if features.ndim != 2 or targets.shape != features.shape[:1] or not len(targets):
         shapes = f"{tuple(features.shape)} and {tuple(targets.shape)}"
-        raise ValueError(f"features are [images, width] and targets [images], of one image at least, not {shapes}")
+        raise ValueError(f"features are [images, width] and targets [images], of at least one image, not {shapes}")
     if temperature <= 0:
         raise ValueError(f"the temperature is {temperature}, not a positive number")
     directions = normalize(features, dim=1)
     similarities = directions @ directions.T
     same = targets[:, None] == targets[None]
     itself = torch.eye(len(targets), dtype=torch.bool, device=targets.device)
-    others = similarities.detach().masked_fill(itself, -torch.inf)
-    resemblance, kin = others.masked_fill(~same, -torch.inf).max(dim=1)
+    other_images = similarities.detach().masked_fill(itself, -torch.inf)
+    resemblance, kin = other_images.masked_fill(~same, -torch.inf).max(dim=1)
     resembles = (resemblance >= threshold) & resemblance.isfinite()
-    positive = torch.where(resembles, kin, others.argmax(dim=1))[:, None]
+    positive = torch.where(resembles, kin, other_images.argmax(dim=1))[:, None]
     logits = similarities / temperature
-    counted = (~same).scatter(1, positive, torch.ones_like(positive, dtype=torch.bool))
-    return (logits.masked_fill(~counted, -torch.inf).logsumexp(dim=1) - logits.gather(1, positive)[:, 0]).mean()
+    compared = (~same).scatter(1, positive, torch.ones_like(positive, dtype=torch.bool))
+    return (logits.masked_fill(~compared, -torch.inf).logsumexp(dim=1) - logits.gather(1, positive)[:, 0]).mean()
 
 
 def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]:
-    """The most and the second most similar pattern of each query, by the dot product that also attends (CREST, Eq. 5;
-    released with MegaCRN at 5158190): p and n of Eqs. 6 and 7.
+    """Return the most and the second most similar pattern of each query, by the dot product of the memory's attention
+    (CREST, Eq. 5; released with MegaCRN at 5158190): p and n of Eqs. 6 and 7.
 
-    The losses of MegaCRN move queries alone: ``triplet`` and ``compactness`` are given these patterns detached.
+    The losses of MegaCRN train only queries: ``triplet`` and ``compactness`` get these patterns detached.
 
     Args:
         queries: [..., width].
         patterns: [patterns, width], the memory.
 
     Returns:
-        Two of the shape of the queries.
+        Two tensors of the shape of the queries.
 
     Raises:
-        ValueError: the widths differ, or there are less than two patterns.
+        ValueError: the widths differ, or there are fewer than two patterns.
 
     Example:
         >>> positive, negative = nearest_patterns(torch.tensor([[2.0, 1.0]]), torch.eye(2))
@@ -180,8 +182,8 @@ def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]
 def triplet(
     queries: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, distance: Distance = "released"
 ) -> Tensor:
-    """How much nearer queries are to their pattern than to the second one, up to a margin (CREST, Eq. 6):
-    max(D(q, p) - D(q, n) + margin, 0).
+    """Return the hinge of the distances of queries to their pattern and to the second one (CREST, Eq. 6): max(D(q, p) -
+    D(q, n) + margin, 0).
 
     Args:
         queries: [..., width].
@@ -210,12 +212,12 @@ def triplet(
 
 
 def compactness(queries: Tensor, positive: Tensor, distance: Distance = "released") -> Tensor:
-    """How far queries are from their pattern (CREST, Eq. 7): the square of the distance.
+    """Return the squared distance of queries to their pattern (CREST, Eq. 7).
 
     Args:
         queries: [..., width].
         positive: as many, their most similar patterns.
-        distance: ``released``, the mean over queries and components (MegaCRN at 5158190), that is the next one over
+        distance: ``released``, the mean over queries and components (MegaCRN at 5158190), which is the next one over
             the width; ``mean``, the mean over queries; ``sum``, the sum, as printed.
 
     Raises:
@@ -234,14 +236,14 @@ def compactness(queries: Tensor, positive: Tensor, distance: Distance = "release
     return squares.mean() if distance == "mean" else squares.sum()
 
 
-def checked_targets(targets: Tensor, scores: Tensor) -> Tensor:
-    """Targets [images] as int64, made sure to be columns of scores [images, classes].
+def check_targets(targets: Tensor, scores: Tensor) -> Tensor:
+    """Return targets [images] as int64, checked to be columns of scores [images, classes].
 
     Raises:
-        ValueError: shapes do not fit, or a target is no class; the message names the first such image.
+        ValueError: shapes do not fit, or a target is not a class; the message names the first such image.
 
     Example:
-        >>> checked_targets(torch.tensor([1], dtype=torch.int32), torch.zeros(1, 2))
+        >>> check_targets(torch.tensor([1], dtype=torch.int32), torch.zeros(1, 2))
         tensor([1])
     """
     if scores.ndim != 2 or targets.shape != scores.shape[:1]:
@@ -253,7 +255,7 @@ def checked_targets(targets: Tensor, scores: Tensor) -> Tensor:
     if outside.any():
         image = int(outside.int().argmax())
         raise ValueError(
-            f"image {image} is the first of {int(outside.sum())} whose target is no class: "
+            f"image {image} is the first of {int(outside.sum())} whose target is not a class: "
             f"{int(targets[image])} is none of the {scores.shape[1]}"
         )
     return targets.long()
@@ -266,9 +268,9 @@ def _check_classes(scores: Tensor, seen: Tensor) -> None:
 
 
 def _check_patterns(queries: Tensor, *patterns: Tensor) -> None:
-    for one in patterns:
-        if one.shape != queries.shape:
-            raise ValueError(f"queries {tuple(queries.shape)} have one pattern each, not {tuple(one.shape)}")
+    for pattern in patterns:
+        if pattern.shape != queries.shape:
+            raise ValueError(f"queries {tuple(queries.shape)} have one pattern each, not {tuple(pattern.shape)}")
 
 
 def _check_choice(name: str, choice: str, choices: Any) -> None:

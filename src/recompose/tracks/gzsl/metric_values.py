@@ -1,17 +1,17 @@
 """Metrics: numbers that follow from an evaluation's scores by pure functions, under flat names such as
 ``test/own/harmonic_mean``.
 
-- ``test/<bias>/<number>``: ``unseen``, ``seen`` and ``harmonic_mean`` at the bias that the method states (``own``), at
-  the one that validation chose (``validated``), and without one (``none``)
+- ``test/<bias>/<number>``: ``unseen``, ``seen`` and ``harmonic_mean`` at the method's bias (``own``), at the bias
+  that validation chose (``validated``), and without a bias (``none``)
 - ``test/accuracy``: of images of unseen classes among unseen classes
 - ``test/curve/area``: under seen over unseen accuracy as the bias grows
 - ``test/paths/<path>/<number>``: ``accuracy`` of one path alone, and ``harmonic_mean`` at the bias that is best for it
-  on the test: paths have scales of their own, and this compares them without one
+  on the test, which compares paths whose scores differ in scale
 - ``test/uncertainty/<view>/<group>``: mean uncertainty of images of ``seen`` and of ``unseen`` classes, of ``hard``
   images and of the others (``clean``)
 - ``val/uncertainty/fused/<epoch>``: after the ``first`` and after the ``last`` epoch
 
-All are fractions; uncertainties lie between 0 and 1. A number that does not exist has no entry.
+All are fractions; uncertainties are between 0 and 1. A number that does not exist has no entry.
 """
 
 import math
@@ -22,18 +22,19 @@ from pathlib import Path
 import numpy as np
 
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.metrics import area, best_bias, gzsl_report, seen_unseen_curve
-from recompose.tracks.gzsl.scores import Scores
+from recompose.tracks.gzsl.metrics import best_bias, gzsl_report, seen_unseen_curve
+from recompose.tracks.gzsl.scores import ClassScores
+from recompose.tracks.seen_unseen import area
 
 NUMBERS = ("unseen", "seen", "harmonic_mean")
 
 
-def measured(data: ClassData, scores: Scores) -> dict[str, float]:
-    """Every metric of an evaluation, by its flat name."""
+def compute_metrics(data: ClassData, scores: ClassScores) -> dict[str, float]:
+    """Return all metrics of an evaluation, by flat name."""
     return {name: value for name, value in _metrics(data, scores) if math.isfinite(value)}
 
 
-def _metrics(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
+def _metrics(data: ClassData, scores: ClassScores) -> Iterator[tuple[str, float]]:
     rows = data.test_rows
     targets, seen = data.labels[rows], data.seen
     for name, bias in scores.biases.items():
@@ -47,20 +48,24 @@ def _metrics(data: ClassData, scores: Scores) -> Iterator[tuple[str, float]]:
         yield f"test/paths/{path}/harmonic_mean", report.harmonic_mean
         yield f"test/paths/{path}/accuracy", report.accuracy
     for view, uncertainty in scores.uncertainties.items():
-        yield from _of_groups(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
+        yield from _group_means(f"test/uncertainty/{view}", uncertainty, seen[targets], data.hard[rows])
     for epoch, value in scores.validation.items():
         yield f"val/uncertainty/fused/{epoch}", value
 
 
-def _of_groups(place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray) -> Iterator[tuple[str, float]]:
-    """The mean uncertainty of groups of images: [images], whether their class is seen, whether they are hard."""
+def _group_means(
+    place: str, uncertainty: np.ndarray, seen: np.ndarray, hard: np.ndarray
+) -> Iterator[tuple[str, float]]:
+    """Yield the mean uncertainty of groups of images, from uncertainties [images], whether their class is seen, and
+    whether they are hard.
+    """
     groups = {"seen": seen, "unseen": ~seen, "hard": hard, "clean": ~hard}
     yield from ((f"{place}/{name}", float(uncertainty[rows].mean())) for name, rows in groups.items() if rows.any())
 
 
 def read_metrics(index: Path, evaluation: Path) -> dict[str, float]:
-    """Every metric of an evaluation, from the folder of its data set's index and its own, both verified."""
-    return measured(_classes(index), Scores.read(evaluation))
+    """Return all metrics of an evaluation, from the verified folders of its index and its scores."""
+    return compute_metrics(_classes(index), ClassScores.read(evaluation))
 
 
 @lru_cache(maxsize=4)

@@ -1,12 +1,12 @@
-"""The numbers of generalised zero-shot learning: accuracies of unseen and of seen classes, their harmonic mean, and
-the curve of both over a calibration bias.
+"""The numbers of generalised zero-shot learning: accuracies of unseen and of seen classes, their harmonic mean, and the
+curve of both over a calibration bias.
 
-An accuracy is the mean over classes of the share of a class's images that are told right (Xian et al., 2018), so that
-classes with many images do not outweigh others. Classes without images are left out; the code that TransZero released
-(7c10cdb, ``helper_func.py``) would give NaN there, and agrees everywhere else.
+An accuracy is the mean over classes of the share of a class's images with the right prediction (Xian et al., 2018), so
+that classes with many images do not outweigh others. Classes without images are left out; the code that TransZero
+released (7c10cdb, ``helper_func.py``) would give NaN there, and agrees everywhere else.
 
 A calibration bias is added to the scores of unseen classes (calibrated stacking, Chao et al., 2016). Among equal scores
-the class with the lowest index is predicted, whichever kind it is, as ``np.argmax`` does. All is computed in double
+the class with the lowest index is predicted, seen or unseen, as ``np.argmax`` does. Everything is computed in double
 precision, so that no sum of a score and a bias is rounded to a tie that scores in single precision do not have.
 
 Scores, targets and flags are NumPy arrays, or torch tensors on any device. Nothing here imports torch.
@@ -17,61 +17,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-NEAR = 1e-12  # harmonic means that differ by less are equal but for rounding
+from recompose.tracks.seen_unseen import SeenUnseenCurve, harmonic_means
+
+NEAR = 1e-12  # harmonic means with a smaller difference are equal up to rounding
 
 
 @dataclass(frozen=True)
-class Report:
-    """Accuracies as fractions. NaN where there are no images to count."""
+class ClassReport:
+    """Accuracies as fractions; NaN where there are no images to count."""
 
-    unseen: float  # U, of images of unseen classes, told from all classes
-    seen: float  # S, of images of seen classes, told from all classes
-    harmonic_mean: float  # H, of both; 0 where both are
-    accuracy: float  # ACC, of images of unseen classes, told from unseen classes alone: conventional zero-shot learning
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Accuracies [points], as fractions, by rising bias; NaN where there are no images to count.
-
-    Each point holds between its bias and the next point's; the first one's bias is -inf. At a bias of a point two
-    classes have the same score for some image, and the order of classes decides.
-    """
-
-    bias: np.ndarray
-    seen: np.ndarray
-    unseen: np.ndarray
+    unseen: float  # U, of images of unseen classes among all classes
+    seen: float  # S, of images of seen classes among all classes
+    harmonic_mean: float  # H, of both; 0 where both are 0
+    accuracy: float  # ACC, of images of unseen classes among unseen classes: conventional zero-shot learning
 
 
-def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Report:
-    """Accuracies of unseen and of seen classes, their harmonic mean, and that among unseen classes alone.
+def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> ClassReport:
+    """Return accuracies of unseen and of seen classes, their harmonic mean, and the accuracy among unseen classes.
 
     Args:
         scores: [images, classes], floating point, higher is likelier, without a bias.
         targets: [images], the index of each image's class.
         seen: [classes] bool, the classes of training.
-        bias: added to the scores of unseen classes. A mask of +1 for unseen and -1 for seen classes, as the ancestors
-            of CREST add it, is a bias of 2.
+        bias: added to the scores of unseen classes. A mask of +1 for unseen and -1 for seen classes, as in CREST's
+            predecessors, is a bias of 2.
 
     Raises:
-        ValueError: shapes do not fit, a target is no class, ``seen`` is not bool, or a score or the bias is NaN or
+        ValueError: shapes do not fit, a target is not a class, ``seen`` is not bool, or a score or the bias is NaN or
             infinite.
 
     Example:
         >>> scores = np.array([[3.0, 1.0, 0.0], [1.0, 3.0, 2.0], [2.0, 1.0, 1.5]])
         >>> seen = np.array([True, False, False])
         >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen)
-        Report(unseen=0.5, seen=1.0, harmonic_mean=0.6666666666666666, accuracy=1.0)
+        ClassReport(unseen=0.5, seen=1.0, harmonic_mean=0.6666666666666666, accuracy=1.0)
         >>> gzsl_report(scores, targets=np.array([0, 1, 2]), seen=seen, bias=1.0).unseen
         1.0
     """
-    problem = _checked(scores, targets, seen)
+    problem = _check_arguments(scores, targets, seen)
     if not np.isfinite(bias):
         raise ValueError(f"the bias is {bias}, not a finite number")
     right = np.argmax(problem.scores + bias * ~problem.seen, axis=1) == problem.targets
     unseen, seen_accuracy = (_mean_over_classes(problem, right, kind) for kind in (False, True))
     among_unseen = np.where(problem.seen, -np.inf, problem.scores)
-    return Report(
+    return ClassReport(
         unseen=unseen,
         seen=seen_accuracy,
         harmonic_mean=float(harmonic_means(np.array(seen_accuracy), np.array(unseen))),
@@ -79,10 +68,10 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Repo
     )
 
 
-def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> Curve:
-    """Seen and unseen accuracy at every bias: below, between and above all biases at which a prediction changes.
+def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> SeenUnseenCurve:
+    """Return seen and unseen accuracy at every bias: below, between and above all biases at which a prediction changes.
 
-    An image's prediction changes once as the bias grows, from its best seen to its best unseen class, where the bias
+    An image's prediction changes once as the bias grows, from its best seen to its best unseen class, at the bias that
     is the difference of their scores. With n images and c classes of images this takes n log n + c n steps.
 
     Args:
@@ -91,7 +80,7 @@ def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> Curve:
         seen: [classes] bool, the classes of training.
 
     Raises:
-        ValueError: shapes do not fit, a target is no class, ``seen`` is not bool, or a score is NaN or infinite.
+        ValueError: shapes do not fit, a target is not a class, ``seen`` is not bool, or a score is NaN or infinite.
 
     Example:
         >>> scores = np.array([[3.0, 1.0], [1.0, 0.0]])
@@ -99,46 +88,24 @@ def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> Curve:
         >>> curve.bias.tolist(), curve.seen.tolist(), curve.unseen.tolist()
         ([-inf, 1.0, 2.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0])
     """
-    problem = _checked(scores, targets, seen)
+    problem = _check_arguments(scores, targets, seen)
     best_seen, seen_class = _best(problem, kind=True)
     best_unseen, unseen_class = _best(problem, kind=False)
-    switch = best_seen - best_unseen  # [images]: +inf where there is no unseen class, -inf where there is no seen one
+    switch = best_seen - best_unseen  # [images]: +inf without an unseen class, -inf without a seen one
     biases = np.append(-np.inf, np.unique(switch[np.isfinite(switch)]))
-    return Curve(
+    return SeenUnseenCurve(
         biases,
         seen=_accuracies(problem, seen_class == problem.targets, switch, biases, kind=True),
         unseen=_accuracies(problem, unseen_class == problem.targets, switch, biases, kind=False),
     )
 
 
-def harmonic_means(seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-    """The harmonic mean H of accuracies [any shape]; 0 where both are, NaN where one is.
-
-    Example:
-        >>> harmonic_means(np.array([1.0, 0.0, np.nan]), np.array([0.5, 0.0, 1.0])).round(3).tolist()
-        [0.667, 0.0, nan]
-    """
-    total = seen + unseen
-    return np.divide(2 * seen * unseen, total, out=np.zeros_like(total), where=total != 0)
-
-
-def area(curve: Curve) -> float:
-    """The area under seen over unseen accuracy, AUSUC (Chao et al., 2016), by trapezoids; NaN where either is.
-
-    Example:
-        >>> area(Curve(bias=np.array([-np.inf, 0.0]), seen=np.array([1.0, 0.5]), unseen=np.array([0.0, 1.0])))
-        0.75
-    """
-    undefined = np.isnan(curve.seen + curve.unseen).any()
-    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))
-
-
 def best_bias(scores: Any, targets: Any, seen: Any) -> float:
-    """The bias with the best harmonic mean: the middle of the interval over which seen and unseen accuracy stay as they
-    are there, so that no tie decides.
+    """Return the bias with the best harmonic mean: the middle of the interval with the same seen and unseen accuracy,
+    so that no tie decides.
 
-    Of several such intervals it is the widest one, and of equally wide ones the lowest. Where every harmonic mean is 0
-    it is 0.
+    Of several such intervals it is the widest, and of equally wide ones the lowest. If every harmonic mean is 0, it is
+    0.
 
     Args:
         scores: [images, classes], floating point, higher is likelier, without a bias.
@@ -146,7 +113,7 @@ def best_bias(scores: Any, targets: Any, seen: Any) -> float:
         seen: [classes] bool, the classes of training.
 
     Raises:
-        ValueError: there are no images of seen or none of unseen classes, or what ``seen_unseen_curve`` raises.
+        ValueError: there are no images of seen or none of unseen classes, or as in ``seen_unseen_curve``.
 
     Example:
         >>> scores = np.array([[3.0, 1.0], [1.0, 0.0]])
@@ -156,10 +123,10 @@ def best_bias(scores: Any, targets: Any, seen: Any) -> float:
     curve = seen_unseen_curve(scores, targets, seen)
     means = harmonic_means(curve.seen, curve.unseen)
     if np.isnan(means).any():
-        raise ValueError("a bias can only be chosen by images of seen and of unseen classes: one kind has none")
+        raise ValueError("choosing a bias needs images of seen and of unseen classes")
     if means.max() < NEAR:
         return 0.0
-    # below the first and above the last change H is 0, so that every interval that is left has two ends
+    # below the first and above the last change H is 0, so that every remaining interval has two ends
     changes = np.append(0, 1 + np.flatnonzero((np.diff(curve.seen) != 0) | (np.diff(curve.unseen) != 0)))
     starts, ends = curve.bias[changes], np.append(curve.bias[changes[1:]], np.inf)
     widths = np.where(means[changes] > means.max() - NEAR, ends - starts, -np.inf)
@@ -173,11 +140,11 @@ class _Problem(NamedTuple):
     seen: np.ndarray  # [classes] bool
 
 
-def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
-    """All as NumPy arrays.
+def _check_arguments(scores: Any, targets: Any, seen: Any) -> _Problem:
+    """Return the arguments as NumPy arrays, checked.
 
     Raises:
-        ValueError: they do not fit; the message names the first image at fault.
+        ValueError: they do not fit together; the message names the first wrong image.
     """
     scores, targets, seen = _to_host(scores), _to_host(targets), _to_host(seen)
     if seen.ndim != 1 or seen.dtype != bool:
@@ -186,12 +153,12 @@ def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
         raise ValueError(f"targets are [images] of integers, not {targets.dtype} of shape {targets.shape}")
     if scores.shape != (len(targets), len(seen)):
         expected = (len(targets), len(seen))
-        raise ValueError(f"scores are {scores.shape}, not {expected} as targets and seen say")
+        raise ValueError(f"scores are {scores.shape}, not {expected} as targets and seen require")
     outside = (targets < 0) | (targets >= len(seen))
     if outside.any():
         image = int(outside.argmax())
         raise ValueError(
-            f"image {image} is the first of {int(outside.sum())} whose target is no class: "
+            f"image {image} is the first of {int(outside.sum())} whose target is not a class: "
             f"{targets[image]} is none of the {len(seen)}"
         )
     broken = ~np.isfinite(scores).all(axis=1)
@@ -202,7 +169,7 @@ def _checked(scores: Any, targets: Any, seen: Any) -> _Problem:
 
 
 def _to_host(array: Any) -> np.ndarray:
-    """A NumPy array of a tensor on any device, or of anything like an array."""
+    """Return a NumPy array of a tensor on any device, or of anything like an array."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         array = array.double() if array.is_floating_point() else array  # NumPy knows no bfloat16
@@ -210,8 +177,8 @@ def _to_host(array: Any) -> np.ndarray:
 
 
 def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Each image's best score among seen (or unseen) classes and the first class that has it; -inf and -1 where there
-    is no such class.
+    """Return each image's best score among seen (or unseen) classes and the first class with it; -inf and -1 without
+    such a class.
     """
     classes = np.flatnonzero(problem.seen == kind)
     if not len(classes):
@@ -221,7 +188,7 @@ def _best(problem: _Problem, kind: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_over_classes(problem: _Problem, right: np.ndarray, kind: bool) -> float:
-    """The mean over seen (or unseen) classes of the share of their images that are right [images]."""
+    """Return the mean over seen (or unseen) classes of the share of their images [images] with the right prediction."""
     images = np.bincount(problem.targets, minlength=len(problem.seen))
     counted = (images > 0) & (problem.seen == kind)
     hits = np.bincount(problem.targets, weights=right, minlength=len(problem.seen))
@@ -229,14 +196,14 @@ def _mean_over_classes(problem: _Problem, right: np.ndarray, kind: bool) -> floa
 
 
 def _accuracies(problem: _Problem, right: np.ndarray, switch: np.ndarray, biases: np.ndarray, kind: bool) -> np.ndarray:
-    """The mean accuracy [points] of seen (or of unseen) classes right above each bias.
+    """Return the mean accuracy [points] of seen (or of unseen) classes right above each bias.
 
     Args:
         problem: scores, targets and which classes are seen.
         right: [images], whether the best class of that kind is the true one.
         switch: [images], the bias above which the prediction is an unseen class.
         biases: [points].
-        kind: whether seen classes are meant.
+        kind: true for seen classes.
     """
     classes = np.unique(problem.targets)
     classes = classes[problem.seen[classes] == kind]

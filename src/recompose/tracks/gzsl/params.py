@@ -1,4 +1,4 @@
-"""What the track adds to params.yaml: its section, and what a profile chooses of it."""
+"""The track's part of params.yaml: its section, and a profile's choices."""
 
 from collections.abc import Collection, Iterator
 from typing import Annotated, ClassVar
@@ -16,7 +16,7 @@ Methods = methods_section(METHODS)
 
 
 class Grids(Section):
-    """How images become grids of regions."""
+    """The computation of grids of regions from images."""
 
     size: Count = Field(description="Height and width of the crop that the backbone sees, in pixels.")
     layer: str = Field(description="The stage of the backbone whose output is the grid.")
@@ -32,14 +32,14 @@ class Gzsl(TrackSection):
 
 
 class GzslChoice(TrackChoice):
-    """What a profile takes of zero-shot learning with attributes."""
+    """A profile's choices for zero-shot learning with attributes."""
 
     backbone: str = Field(description="The convolutional network whose grids of regions methods build on.")
-    grids: Grids = Field(description="How images become grids of regions.")
+    grids: Grids = Field(description="The computation of grids of regions from images.")
     methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
 
     def problems(self, section: Gzsl, backbones: Collection[str]) -> Iterator[Problem]:
-        """Names of things that do not exist."""
+        """Yield the names of things that do not exist."""
         yield from self.unknown(section)
         yield from unknown_name(("backbone",), self.backbone, backbones)
 

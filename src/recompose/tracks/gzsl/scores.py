@@ -1,4 +1,4 @@
-"""What an evaluation leaves: what a method says of the images of the test."""
+"""The result of an evaluation: a method's scores of the test images."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,19 +9,19 @@ from safetensors.numpy import load_file, save_file
 from recompose.files import read_json, write_atomically, write_json
 
 FILE, CALIBRATION = "scores.safetensors", "calibration.json"
-EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that keeps them for figures
+EMBEDDINGS = "embeddings.safetensors"  # of an evaluation that saves them for figures
 UNCERTAINTY = "uncertainty.safetensors"  # of a run whose method has one: [epochs, images]
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Scores of the images of the test, of seen and of unseen classes, in the order of the data set."""
+class ClassScores:
+    """The scores of the test images, of seen and of unseen classes, in the order of the data set."""
 
     all: np.ndarray  # [images, classes] float32, without a calibration bias
-    accuracy: np.ndarray | None = None  # the same by the checkpoint with the best accuracy, where the test chose it
+    accuracy: np.ndarray | None = None  # the same by the checkpoint with the best accuracy, if the test chose it
     paths: dict[str, np.ndarray] = field(default_factory=dict)  # path -> its scores alone [images, classes]
     uncertainties: dict[str, np.ndarray] = field(default_factory=dict)  # view -> [images]
-    biases: dict[str, float] = field(default_factory=dict)  # that unseen classes are given: how it was chosen -> bias
+    biases: dict[str, float] = field(default_factory=dict)  # of unseen classes: name of the choice -> bias
     validation: dict[str, float] = field(default_factory=dict)  # mean uncertainty of validation: ``first``, ``last``
 
     def write(self, folder: Path) -> None:
@@ -33,8 +33,8 @@ class Scores:
         write_json(folder / CALIBRATION, {"biases": self.biases, "validation": self.validation})
 
     @classmethod
-    def read(cls, folder: Path) -> "Scores":
-        """Read what ``write`` wrote."""
+    def read(cls, folder: Path) -> "ClassScores":
+        """Read the files of ``write``."""
         arrays, calibration = load_file(folder / FILE), read_json(folder / CALIBRATION)
 
         def below(place: str) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What is stored of runs, evaluations and data sets, from files whose digests were checked."""
+"""Stored runs, evaluations and data sets, read from files whose digests were checked."""
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -6,27 +6,27 @@ from safetensors.numpy import load_file
 from recompose.plan import Recipe
 from recompose.report.results import Results
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, Scores
+from recompose.tracks.gzsl.scores import CALIBRATION, EMBEDDINGS, FILE, UNCERTAINTY, ClassScores
 
 
-def read_scores(results: Results, evaluation: Recipe) -> Scores:
-    """What a method says of the images of the test."""
+def read_scores(results: Results, evaluation: Recipe) -> ClassScores:
+    """Return a method's scores of the test images."""
     results.file(evaluation, CALIBRATION)
-    return Scores.read(results.file(evaluation, FILE).parent)
+    return ClassScores.read(results.file(evaluation, FILE).parent)
 
 
 def read_embeddings(results: Results, evaluation: Recipe) -> dict[str, np.ndarray]:
-    """What an evaluation kept for figures."""
+    """Return the vectors that an evaluation saved for figures."""
     embeddings: dict[str, np.ndarray] = load_file(results.file(evaluation, EMBEDDINGS))
     return embeddings
 
 
 def read_uncertainty(results: Results, run: Recipe) -> np.ndarray:
-    """The uncertainty [epochs, images] of the images that chose an epoch."""
+    """Return the uncertainty [epochs, images] of the images that chose an epoch."""
     uncertainty: np.ndarray = load_file(results.file(run, UNCERTAINTY))["uncertainty"]
     return uncertainty
 
 
 def read_classes(results: Results, data: Recipe) -> ClassData:
-    """The index of a data set."""
+    """Return the index of a data set."""
     return ClassData.read(results.folder(data))

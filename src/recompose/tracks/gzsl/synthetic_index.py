@@ -1,47 +1,47 @@
-"""An index for a few steps of training: as many classes and attributes as a data set has, and few images."""
+"""An index for a few steps of training, with a data set's numbers of classes and attributes, and few images."""
 
-import importlib
 from pathlib import Path
 
 import numpy as np
 
 from recompose.plan import Recipe
+from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.gzsl.catalogue import ADAPTERS
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.xlsa17 import Counts
 
-WORD_WIDTH = 300  # of the vectors that the field takes
+WORD_WIDTH = 300  # of the field's vectors
 OF_A_CLASS = 10  # images, of which validation holds some out
 
 
-def write_rehearsal(recipe: Recipe, folder: Path, images: int) -> None:
-    """Write an index into a folder.
+def write_synthetic_index(recipe: Recipe, folder: Path, images: int) -> None:
+    """Write a synthetic index into a folder.
 
     Args:
-        recipe: of the data set that it stands for.
-        folder: where to.
-        images: to train on, in all stages of training; the test's are few.
+        recipe: of the data set that the index imitates.
+        folder: the folder of the index.
+        images: the number of training images, in all stages; test images are few.
     """
-    rehearsed(counts_of(recipe), images).write(folder)
+    invented_index(counts_of(recipe), images).write(folder)
 
 
 def counts_of(recipe: Recipe) -> Counts:
-    """What a data set should hold."""
-    adapter = importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
+    """Return the counts that a data set should have."""
+    adapter = load_adapter(ADAPTERS, recipe.document)
     counts: Counts = adapter.expected(recipe.document["images"]) if "images" in recipe.document else adapter.COUNTS
     return counts
 
 
-def rehearsed(counts: Counts, images: int) -> ClassData:
-    """Invented classes, first the seen ones, of which those of validation are the last; images of some of them, in the
-    data set's proportion of classes of validation.
+def invented_index(counts: Counts, images: int) -> ClassData:
+    """Return invented classes, first the seen ones, whose last ones are those of validation, and images of some of
+    them, in the data set's proportion of validation classes.
     """
     rng = np.random.default_rng(0)
     seen, classes = counts.seen_classes, counts.seen_classes + counts.unseen_classes
     signatures = rng.random((classes, counts.attributes)).astype(np.float32) + 0.01
     is_seen = np.arange(classes) < seen
     is_validation = is_seen & (np.arange(classes) >= seen - counts.validation_classes)
-    labels = np.concatenate([_shown(counts, images), [0, seen]])
+    labels = np.concatenate([_training_labels(counts, images), [0, seen]])
     splits = np.array(["trainval"] * images + ["test_seen", "test_unseen"])
     return ClassData(
         tuple(f"class {index}" for index in range(classes)),
@@ -57,10 +57,12 @@ def rehearsed(counts: Counts, images: int) -> ClassData:
     )
 
 
-def _shown(counts: Counts, images: int) -> np.ndarray:
-    """Labels of images to train on [images], of so few classes that each has some."""
-    shown = min(counts.seen_classes, max(2, images // OF_A_CLASS))
-    validation = min(counts.validation_classes, max(1, round(shown * counts.validation_classes / counts.seen_classes)))
-    training = shown - validation
+def _training_labels(counts: Counts, images: int) -> np.ndarray:
+    """Return labels of training images [images], of so few classes that each has some."""
+    class_count = min(counts.seen_classes, max(2, images // OF_A_CLASS))
+    validation = min(
+        counts.validation_classes, max(1, round(class_count * counts.validation_classes / counts.seen_classes))
+    )
+    training = class_count - validation
     of_validation = counts.seen_classes - counts.validation_classes + np.arange(validation)
     return np.resize(np.concatenate([np.arange(training), of_validation]), images)

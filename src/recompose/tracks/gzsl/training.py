@@ -1,11 +1,12 @@
-"""A run: a method trained on images of seen classes, up to an epoch that validation chooses, without an image of an
-unseen class.
+"""A run: a method trained on images of seen classes, up to an epoch that validation chooses, without images of unseen
+classes.
 """
 
 import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,17 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, Settings
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
-    CHECKPOINT,
-    COSTS,
     SELECTION,
     blocks,
     build_method,
-    class_data,
-    grids_of,
+    read_grid_array,
+    read_index,
 )
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import Stage, as_released, final, selecting
+from recompose.tracks.gzsl.data.stages import Stage, final_stage, released_stage, selection_stage
 from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod
 from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
@@ -37,21 +37,21 @@ from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.training.best import BestEpoch
 from recompose.training.cost import RunCosts
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, Training, fit
+from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.rows import Rows
 
 HARMONIC_MEAN, ACCURACY = "harmonic_mean", "accuracy"
 
 
-class ClassTraining(Training):
-    """A method trained on grids of images of seen classes.
+class ClassTraining(TrainingModule):
+    """A training of a method on grids of images of seen classes.
 
     Args:
-        method: of the stage's classes.
+        method: a method for the stage's classes.
         targets: [images], the labels of the images that choose, among the stage's classes.
         seen: [classes] bool.
-        bias: that is added to the scores of unseen classes where an epoch is compared with others; None: the one with
-            the best harmonic mean, chosen on the same images.
+        bias: the bias of unseen classes in the comparison of epochs; None for the one with the best harmonic mean on
+            the same images.
         rates: the ``optimizer``, its ``lr``, ``weight_decay`` and ``momentum``.
     """
 
@@ -61,37 +61,37 @@ class ClassTraining(Training):
         targets: np.ndarray,
         seen: np.ndarray,
         bias: float | None,
-        rates: Mapping[str, Any],
+        rates: Settings,
     ) -> None:
         super().__init__()
         self.method = method
         self._rates = rates
         self._targets, self._seen, self._bias = targets, seen, bias
-        self.epochs: list[dict[str, float]] = []  # what validation gave, epoch by epoch
-        self.uncertainties: list[Tensor] = []  # [images] of each epoch, where the method has one
+        self.epochs: list[dict[str, float]] = []  # the validation of each epoch
+        self.uncertainties: list[Tensor] = []  # [images] of each epoch, if the method has one
 
     def on_train_epoch_start(self) -> None:
-        """Nothing is summed yet."""
+        """Reset the sums of losses."""
         self._sums: dict[str, Tensor] = {}
-        self._shown = 0
+        self._image_count = 0
 
     def training_step(self, batch: list[Tensor], number: int) -> Tensor:
-        """The method's loss on grids, and labels [batch], indices among the stage's classes."""
+        """Return the method's loss on grids, and labels [batch], indices among the stage's classes."""
         grids, targets = batch
         parts = self.method.loss(grids.float(), targets, self.current_epoch)
-        self._shown += len(grids)
+        self._image_count += len(grids)
         for name, value in parts.items():
             self._sums[name] = self._sums.get(name, 0) + len(grids) * value.detach()
-        if number == self.trainer.num_training_batches - 1:  # logging each step takes a tenth of a small one
-            self.log_dict({name: total / self._shown for name, total in self._sums.items()})
+        if number == self.trainer.num_training_batches - 1:  # logging each step would take a tenth of a small one
+            self.log_dict({name: total / self._image_count for name, total in self._sums.items()})
         return parts["loss"]
 
     def on_validation_epoch_start(self) -> None:
-        """Nothing is predicted yet."""
+        """Reset the predictions."""
         self._predicted: list[dict[str, Tensor]] = []
 
     def validation_step(self, batch: list[Tensor], _: int) -> None:
-        """What the method says of images at these positions [batch], in 32 bits."""
+        """Predict the images at these positions [batch], in 32 bits."""
         grids, positions = batch
         with torch.autocast(self.device.type, enabled=False):
             prediction = self.method.predict(grids.float())
@@ -101,7 +101,7 @@ class ClassTraining(Training):
         self._predicted.append({name: tensor.cpu() for name, tensor in parts.items()})
 
     def on_validation_epoch_end(self) -> None:
-        """Measure over all images."""
+        """Compute the metrics of all images."""
         joined = {name: torch.cat([part[name] for part in self._predicted]) for name in self._predicted[0]}
         order = joined["positions"].argsort()
         scores = joined["scores"][order].numpy()
@@ -114,67 +114,67 @@ class ClassTraining(Training):
             self.log(name, torch.tensor(self.epochs[-1][name]))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """What validation gave goes with what is trained."""
+        """Store the validation results with the trained parameters."""
         super().on_save_checkpoint(checkpoint)
         checkpoint["validated"] = {"epochs": self.epochs, "uncertainties": self.uncertainties}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the validation results."""
         self.epochs = checkpoint["validated"]["epochs"]
         self.uncertainties = checkpoint["validated"]["uncertainties"]
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """The optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
+        """Return the optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         return optimizer_of(trained, **self._rates)
 
 
-def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
-    """Train a method, and leave ``checkpoint.safetensors``, ``selection.json`` and ``costs.json`` in a folder.
+def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+    """Train a method, and write ``checkpoint.safetensors``, ``selection.json`` and ``costs.json`` into a folder.
 
-    Where the test chooses, ``checkpoint-accuracy.safetensors`` is what training had reached at the best accuracy, and
-    the other at the best harmonic mean. Of a method with uncertainties, ``uncertainty.safetensors`` has those of the
-    images of validation, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
+    If the test chooses, ``checkpoint-accuracy.safetensors`` is the state with the best accuracy, and the other one that
+    with the best harmonic mean. For a method with uncertainties, ``uncertainty.safetensors`` has those of the
+    validation images, epoch by epoch. Resumes from the last whole epoch in the folder's ``scratch``.
 
-    It trains on one device, however many there are: losses compare the images of a batch, so that parts of one would
+    Training uses one device, whatever their number: losses compare the images of a batch, so that parts of one would
     give other numbers.
 
     Args:
-        document: ``class``, ``settings`` (a method's own, its ``training``, and where the test chooses its
+        document: ``class``, ``settings`` (a method's own, its ``training``, and if the test chooses its
             ``scoring.bias``), ``seed`` and ``trainer``.
         needs: the verified folders ``data`` and ``grids``.
-        folder: where results are left.
-        hardware: where it trains; the document says in which precision.
-        title: what progress is reported under.
+        folder: the folder of the results.
+        hardware: the device of training; the document has its precision.
+        title: the title of progress reports.
 
     Returns:
-        That this process goes on: there is one alone.
+        True: the only process goes on.
     """
     torch.set_num_threads(document["trainer"]["threads"])
     run = _Run(
         document,
-        class_data(needs["data"]),
-        grids_of(needs["grids"]),
+        read_index(needs["data"]),
+        read_grid_array(needs["grids"]),
         folder,
         replace(hardware, precision=document["trainer"]["precision"], devices=1),
         title,
     )
     settings = document["settings"]["training"]
     if "epochs" not in settings:
-        run.in_closed_form()
+        run.solve_closed_form()
     elif settings["selection"] == "validation":
-        run.chosen_by_validation()
+        run.train_by_validation()
     else:
-        run.chosen_by_test()
+        run.train_by_test()
     return True
 
 
 class _Run:
-    """A method, what it is trained on, and where that leaves its results."""
+    """A method, its data and the folder of its results."""
 
     def __init__(
         self,
-        document: Mapping[str, Any],
+        document: Document,
         data: ClassData,
         grids: np.ndarray | ShardedArray,
         folder: Path,
@@ -186,10 +186,10 @@ class _Run:
         settings = document["settings"]
         self._training = {name: value for name, value in settings["training"].items() if name != "selection"}
 
-    def in_closed_form(self) -> None:
-        """Solve without the classes of validation, which choose the bias; then with all images of training."""
-        stage = selecting(self._data, self._document["seed"])
-        solved = self._solved(stage)
+    def solve_closed_form(self) -> None:
+        """Solve without the validation classes, which choose the bias; then with all images of training."""
+        stage = selection_stage(self._data, self._document["seed"])
+        solved = self._solve(stage)
         scores = torch.cat([solved.predict(self._inputs(rows)).scores for rows in blocks(stage.chooses)]).numpy()
         targets = stage.targets(self._data, stage.chooses)
         bias = best_bias(scores, targets, stage.seen)
@@ -197,48 +197,48 @@ class _Run:
         chosen = {HARMONIC_MEAN: report.harmonic_mean, ACCURACY: report.accuracy, "bias": bias}
         costs = RunCosts(nn.Identity(), None, torch.device("cpu"))
         began = time.perf_counter()
-        method = self._solved(final(self._data))
+        method = self._solve(final_stage(self._data))
         costs.epochs.seconds.append(time.perf_counter() - began)
         state = {f"method.{name}": tensor for name, tensor in method.state_dict().items()}
         write_atomically(self._folder / CHECKPOINT, lambda path: save_file(state, path))
         write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": []})
         costs.write(self._folder / COSTS)
 
-    def _solved(self, stage: Stage) -> ESZSL:
+    def _solve(self, stage: Stage) -> ESZSL:
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         assert isinstance(method, ESZSL)
-        features = torch.cat([method.pooled(self._inputs(rows)) for rows in blocks(stage.rows)])
+        features = torch.cat([method.pool(self._inputs(rows)) for rows in blocks(stage.rows)])
         method.fit(features, torch.from_numpy(stage.targets(self._data, stage.rows)))
         return method
 
     def _inputs(self, rows: np.ndarray) -> Tensor:
         return torch.from_numpy(self._grids[rows]).float()
 
-    def chosen_by_validation(self) -> None:
-        """Choose the number of epochs without the test's classes, then train anew for as many."""
+    def train_by_validation(self) -> None:
+        """Choose the number of epochs without the test's classes, then train again for that many."""
         if not (self._folder / SELECTION).exists():
-            stage = selecting(self._data, self._document["seed"])
+            stage = selection_stage(self._data, self._document["seed"])
             module, _ = self._fit("selection", stage, self._training["epochs"], None)
             if module.uncertainties:
-                kept = {"uncertainty": torch.stack(module.uncertainties)}
-                write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(kept, path))
-            self._keep_epochs(module)
+                tensors = {"uncertainty": torch.stack(module.uncertainties)}
+                write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(tensors, path))
+            self._write_selection(module)
         epochs = read_json(self._folder / SELECTION)["chosen"]["epoch"]
-        module, costs = self._fit("final", final(self._data), epochs, None)
+        module, costs = self._fit("final", final_stage(self._data), epochs, None)
         write_atomically(self._folder / CHECKPOINT, lambda path: save_file(module.trained_state(), path))
         costs.write(self._folder / COSTS)
 
-    def chosen_by_test(self) -> None:
-        """Train once, and keep what the test finds best, as released code does."""
+    def train_by_test(self) -> None:
+        """Train once, and store the epochs that are best on the test, as released code does."""
         best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
         scratch = self._folder / SCRATCH / "test"
         scratch.mkdir(parents=True, exist_ok=True)
         callbacks = [BestEpoch(metric, scratch / file) for metric, file in best.items()]
         bias = self._document["settings"]["scoring"]["bias"]
-        module, costs = self._fit("test", as_released(self._data), self._training["epochs"], bias, callbacks)
-        for file in best.values():  # copied: a process killed from here on finds it in scratch again
-            write_atomically(self._folder / file, lambda path, file=file: shutil.copyfile(scratch / file, path))  # type: ignore[misc]
-        self._keep_epochs(module)
+        module, costs = self._fit("test", released_stage(self._data), self._training["epochs"], bias, callbacks)
+        for file in best.values():  # copied: an interrupted process finds it in scratch again
+            write_atomically(self._folder / file, partial(shutil.copyfile, scratch / file))
+        self._write_selection(module)
         costs.write(self._folder / COSTS)
 
     def _fit(
@@ -249,7 +249,7 @@ class _Run:
         bias: float | None,
         callbacks: Sequence[Callback] = (),
     ) -> tuple[ClassTraining, RunCosts]:
-        """Train on a stage's images for so many epochs; gives what came of it and what it cost."""
+        """Train on a stage's images for so many epochs; return the module and its costs."""
         scratch = self._folder / SCRATCH / name
         scratch.mkdir(parents=True, exist_ok=True)
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
@@ -272,8 +272,8 @@ class _Run:
         )
         return module, costs
 
-    def _keep_epochs(self, module: ClassTraining) -> None:
-        """Write what each epoch gave, and which is chosen: of equals the first."""
+    def _write_selection(self, module: ClassTraining) -> None:
+        """Write the validation of each epoch and the chosen epoch, of equal ones the first."""
         best = max(range(len(module.epochs)), key=lambda epoch: module.epochs[epoch][HARMONIC_MEAN])
         chosen = {"epoch": best + 1, **module.epochs[best]}
         write_json(self._folder / SELECTION, {"chosen": chosen, "epochs": module.epochs})

@@ -63,7 +63,7 @@ class VLC(Track):
         "cumulative-accuracy": f"{FIGURES}.cumulative:draw_cumulative",
         "attribution-maps": f"{FIGURES}.attribution_maps:draw_maps",
     }
-    kept: ClassVar = ("embeddings", ATTRIBUTION)
+    savable: ClassVar = ("embeddings", ATTRIBUTION)
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
@@ -83,7 +83,7 @@ class VLC(Track):
 
     def _is_published_suite(self, recipe: Recipe) -> bool:
         """Whether a data set is a suite that lies, with all others, in one folder."""
-        return ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_drawn(recipe)
+        return ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_synthetic(recipe)
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
         from recompose.tracks.vlc.data.acquire import acquire

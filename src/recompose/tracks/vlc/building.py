@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, load
 from recompose.files import read_json
-from recompose.nn import tower_lora
+from recompose.tracks.vlc.methods.parts import tower_lora
 
 CHECKPOINT = "checkpoint.safetensors"  # of the backbone, what training changed, under the backbone's names
 COSTS = "costs.json"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from recompose.params.sections import Archive, Count, Name, Positive, Precision, Section, Seed, Share, Weight
-from recompose.tracks.catalogue import Adapter, Method
+from recompose.tracks.catalogue import DataAdapter, Method
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Steps = Annotated[int, Field(ge=0)]
@@ -286,7 +286,7 @@ SuiteEntry = Annotated[ShapesSuites | PublishedSuite, Field(discriminator="adapt
 
 
 @dataclass(frozen=True)
-class CaptionAdapter(Adapter):
+class CaptionAdapter(DataAdapter):
     """The same, and what it reads."""
 
     kind: Literal["corpus", "suites"] = "corpus"
@@ -295,9 +295,9 @@ class CaptionAdapter(Adapter):
 _DATA = "recompose.tracks.vlc.data"
 _100K = {"train": 100_000}  # as FSC-CLIP's authors chose them
 ADAPTERS: dict[str, CaptionAdapter] = {
-    "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, drawn=True),
-    "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, drawn=True, kind="suites"),
-    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, others=(f"{_DATA}.analysis",), sizes=_100K),
-    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, others=(f"{_DATA}.analysis",), sizes=_100K),
+    "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
+    "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, kind="suites"),
+    "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
+    "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
     **{form: CaptionAdapter(f"{_DATA}.formats.{form}", PublishedSuite, kind="suites") for form in get_args(SuiteForm)},
 }

@@ -63,7 +63,11 @@ class VlcChoice(TrackChoice):
         known = [(number, section.suites[name]) for number, name in enumerate(self.suites) if name in section.suites]
         for place, (number, suite) in enumerate(known):
             for _, other in known[:place]:
-                if suite.adapter == other.adapter or ADAPTERS[suite.adapter].drawn or ADAPTERS[other.adapter].drawn:
+                if (
+                    suite.adapter == other.adapter
+                    or ADAPTERS[suite.adapter].synthetic
+                    or ADAPTERS[other.adapter].synthetic
+                ):
                     yield Problem(("suites", number), f"has sub-tasks of the same names as another: {suite.adapter}")
                     break
 

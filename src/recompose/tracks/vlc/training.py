@@ -21,16 +21,16 @@ from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, token
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, MarkedRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
-from recompose.training.cost import RunCosts, at_paper_scale
+from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Training, fit
+from recompose.training.loop import TrainingModule, fit
 
 MAX_LOG_SCALE = log(100)  # the released models' limit on the factor of cosines
 BETAS, EPSILON = (0.9, 0.98), 1e-6
 WORKERS = 4  # processes that make batches beside a GPU, as released; on a CPU they would take what trains its cores
 
 
-class CaptionTraining(Training):
+class CaptionTraining(TrainingModule):
     """A method trained on images, captions and negatives.
 
     Args:
@@ -177,7 +177,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
             f"{title} is to train in 16-mixed, which needs a GPU: take bf16-mixed or 32-true in params.yaml"
         )
     (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
-    costs_at_scale = at_paper_scale(lambda backbone: build_method(document, backbone))
+    costs_at_scale = count_at_paper_scale(lambda backbone: build_method(document, backbone))
     method = build_method(document, load_backbone(needs["backbone"]))
     assert isinstance(method, CaptionMethod)
     rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed, method.marking)

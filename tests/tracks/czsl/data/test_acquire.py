@@ -13,7 +13,7 @@ from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
-from recompose.tracks.czsl.catalogue import Downloaded
+from recompose.tracks.czsl.catalogue import PublishedPairs
 from recompose.tracks.czsl.data import cgqa, ut_zappos
 from recompose.tracks.czsl.data.acquire import acquire, write_index
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
@@ -40,11 +40,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cgqa, "STATISTICS", SMALL)
 
 
-def section(url: str = "http://127.0.0.1:9/cgqa.zip") -> Downloaded:
-    return Downloaded(adapter="cgqa", archives=[Archive(file="cgqa.zip", urls=[url], sha256=None)])
+def section(url: str = "http://127.0.0.1:9/cgqa.zip") -> PublishedPairs:
+    return PublishedPairs(adapter="cgqa", archives=[Archive(file="cgqa.zip", urls=[url], sha256=None)])
 
 
-def acquire_index(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> None:
+def acquire_index(recipe: Recipe, published: PublishedPairs, data: Path, index: Path) -> None:
     """What the phase data does with a data set."""
     root = acquire(recipe, published, data, data / recipe.name)
     index.mkdir(exist_ok=True)
@@ -95,7 +95,7 @@ def test_ut_zappos_is_arranged_from_its_two_archives(tmp_path: Path, monkeypatch
     with tarfile.open(archives / "compositional_split_natural.tar.gz", "w:gz") as splits:
         splits.add(tmp_path / "made/ut-zap50k", "ut-zap50k")
     files = ("ut-zap50k-images.zip", "compositional_split_natural.tar.gz")
-    both = Downloaded(
+    both = PublishedPairs(
         adapter="ut-zappos", archives=[Archive(file=file, urls=["http://127.0.0.1:9/"], sha256=None) for file in files]
     )
     zappos = Recipe("data", "ut-zappos", {"adapter": "ut-zappos"}, track="czsl")

@@ -159,7 +159,7 @@ def test_a_line_that_is_not_two_words_is_named(root: Path, line: str) -> None:
 def test_a_repeated_pair_is_named(root: Path) -> None:
     path = root / SPLIT_NAME / "test_pairs.txt"
     path.write_text("wet dog\ndry dog\nwet dog\n")
-    assert refusal(compositional.read, root, EXPECTED) == f"{path}: wet dog stands there twice"
+    assert refusal(compositional.read, root, EXPECTED) == f"{path}: wet dog occurs twice"
 
 
 @pytest.mark.parametrize("split", ["train", "val", "test"])
@@ -253,7 +253,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_does_not_run(
 ) -> None:
     victim = root / "victim"
     save(hidden(Hostile(victim)), root / METADATA)
-    assert f"{root / METADATA} is no plain list" in refusal(compositional.read, root, EXPECTED)
+    assert f"{root / METADATA} is not a plain list" in refusal(compositional.read, root, EXPECTED)
     assert not victim.exists()
 
 

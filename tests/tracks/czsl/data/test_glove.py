@@ -81,7 +81,7 @@ def test_an_archive_without_the_vectors_is_named(tmp_path: Path) -> None:
     path = tmp_path / "glove.6B.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "")
-    with pytest.raises(WordVectorsError, match=r"is no zip archive with glove\.6B\.300d\.txt in it"):
+    with pytest.raises(WordVectorsError, match=r"is not a zip archive with glove\.6B\.300d\.txt in it"):
         read_glove(path, ["cat"])
 
 
@@ -89,7 +89,7 @@ def test_a_damaged_archive_is_named(text: Path) -> None:
     path = zipped(text)
     for damaged in (path.read_bytes()[:2000], b"<html>not found</html>", _flipped(path.read_bytes())):
         path.write_bytes(damaged)
-        with pytest.raises(WordVectorsError, match="is no zip archive"):
+        with pytest.raises(WordVectorsError, match="is not a zip archive"):
             read_glove(path, ["cat"])
 
 

@@ -60,7 +60,7 @@ def new_method(kind: Any, backbone: Backbone, states: list[str], objects: list[s
     """A method of three paths with its own settings, and with those of its scores, which may stand among them."""
     own = {name: value for name, value in settings.items() if name not in SCORING}
     scoring = {name: settings.get(name, value) for name, value in SCORING.items()}
-    return kind(backbone, states, objects, **own).scored_with(**scoring)
+    return kind(backbone, states, objects, **own).set_scoring(**scoring)
 
 
 def small_backbone(architecture: str, folder: Path) -> Backbone:

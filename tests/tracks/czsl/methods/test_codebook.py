@@ -144,7 +144,7 @@ def test_without_images_every_prototype_stays() -> None:
 
 def test_prototypes_are_found_by_state_and_object() -> None:
     codebook = made()
-    found = codebook.of(PAIRS)
+    found = codebook.lookup(PAIRS)
     assert found.shape == (3, WIDTH)
     for row, (m, n) in zip(found, PAIRS.tolist(), strict=True):
         assert torch.equal(row, codebook.prototypes[m, n])
@@ -154,7 +154,7 @@ def test_prototypes_are_found_by_state_and_object() -> None:
 def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
     codebook, refined = made(), 0.3 * drawn(3, WIDTH)
     before = codebook.prototypes.clone()
-    found = codebook.updated(PAIRS, refined, momentum)
+    found = codebook.blend(PAIRS, refined, momentum)
     for row, new, (m, n) in zip(found, refined.tolist(), PAIRS.tolist(), strict=True):
         mixed = [
             momentum * a + (1 - momentum) * b for a, b in zip(codebook.prototypes[m, n].tolist(), new, strict=True)
@@ -166,8 +166,8 @@ def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
 
 def test_an_update_passes_gradient_to_what_is_refined_alone() -> None:
     codebook, refined, towards = made(), drawn(3, WIDTH).requires_grad_(), drawn(3, WIDTH, seed=2)
-    (codebook.updated(PAIRS, refined, 0.75) * towards).sum().backward()
-    mixed = 0.75 * codebook.of(PAIRS) + 0.25 * refined.detach()
+    (codebook.blend(PAIRS, refined, 0.75) * towards).sum().backward()
+    mixed = 0.75 * codebook.lookup(PAIRS) + 0.25 * refined.detach()
     length = (mixed**2).sum(dim=1, keepdim=True).sqrt()
     direction = mixed / length
     # what is orthogonal to the direction, at the share and the scale of the mixture
@@ -193,7 +193,7 @@ def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) ->
 
 def test_what_was_read_before_writing_stays_as_it_was() -> None:
     codebook = made()
-    found = codebook.of(PAIRS)
+    found = codebook.lookup(PAIRS)
     before = found.clone()
     codebook.write(PAIRS, drawn(3, WIDTH))
     assert torch.equal(found, before)
@@ -276,7 +276,7 @@ def test_a_trained_codebook_is_a_parameter_and_is_written_to_all_the_same() -> N
     codebook = Codebook(2, 2, 3, trained=True)
     assert dict(codebook.named_parameters()).keys() == codebook.state_dict().keys() == {"prototypes"}
     pairs, rows = torch.tensor([[1, 0]]), torch.tensor([[0.0, 1.0, 0.0]])
-    loss = codebook.of(torch.tensor([[0, 1], [1, 0]])).sum()
+    loss = codebook.lookup(torch.tensor([[0, 1], [1, 0]])).sum()
     codebook.write(pairs, rows)
     loss.backward()
     assert codebook.prototypes.grad is not None

@@ -531,7 +531,7 @@ def test_blocks_of_any_size_teach_and_score_the_same(
     method = made(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5 if fusion == "t2i" else 0.0)
     expected, scores = list(learned_from(method, images)), dense(method.eval(), images, BLOCKS)
     monkeypatch.setattr(dfsp, "TEXTS", texts)
-    monkeypatch.setattr(dfsp, "LOOKS", looks)
+    monkeypatch.setattr(dfsp, "TEXT_IMAGE_PAIRS", looks)
     encoded: list[int] = []
     composed: list[int] = []
     hooks = [method.prompt.register_forward_hook(lambda _module, _inputs, out: encoded.append(len(out)))]

@@ -13,12 +13,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.adapters import BlockAdapters
-from recompose.nn.lora import BlockLoRA
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods import duplex
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
+from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 from recompose.tracks.czsl.scoring import restore
@@ -227,12 +227,12 @@ def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: lis
     views, texts = plain_views(method, images, False), plain_texts(method, 3, [list(pair) for pair in pairs])
     of = {path: plain_probabilities(method, views[path], texts[path]).tolist() for path in views}
     prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in pairs])
-    by_prototype = plain_probabilities(method, views["pair"], prototypes).tolist()
+    prototype_logits = plain_probabilities(method, views["pair"], prototypes).tolist()
     return torch.tensor(
         [
             [
                 weights[0] * of["pair"][i][k]
-                + weights[1] * by_prototype[i][k]
+                + weights[1] * prototype_logits[i][k]
                 + weights[2] * of["state"][i][m] * of["object"][i][n]
                 for k, (m, n) in enumerate(pairs)
             ]
@@ -483,7 +483,7 @@ def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
     before = method.codebook.prototypes.clone()
     expected = plain_refined(method, drawn, beliefs, LABELS, TARGET[target])
     views = Views(**drawn, tokens=())
-    found, written = method.refined(views, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
+    found, written = method.refine(views, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
     assert found.shape == (len(method.target), backbone.width)
     for row, (m, n) in zip(found, method.target.tolist(), strict=True):
         torch.testing.assert_close(row, expected[m, n], atol=1e-6, rtol=1e-5)
@@ -943,7 +943,7 @@ def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: 
     state = kept(made(backbone), data)
     del state["method.codebook.prototypes"]
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"is of other settings: codebook\.prototypes do not fit"):
+    with pytest.raises(ValueError, match=r"does not fit the settings: codebook\.prototypes"):
         restore(made(backbone, seed=6), tmp_path / CHECKPOINT)
 
 
@@ -953,7 +953,7 @@ def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairDa
     plain = {name: value for name, value in SETTINGS.items() if name not in own}
     method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
     save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)
-    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight do not fit"
+    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight"
     with pytest.raises(ValueError, match=lacking):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
@@ -975,7 +975,7 @@ def test_names_without_the_method_s_prefix_bring_nothing_back(
 ) -> None:
     state = {name.removeprefix("method."): tensor for name, tensor in kept(made(backbone), data).items()}
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"is of other settings: .*codebook\.prototypes"):
+    with pytest.raises(ValueError, match=r"does not fit the settings: .*codebook\.prototypes"):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
 

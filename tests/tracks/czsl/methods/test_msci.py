@@ -199,7 +199,7 @@ def test_tokens_are_projected_once_for_all_paths_and_blocks_of_texts(
     projections: list[int] = []
     for interaction in method.interactions.values():
         interaction.attention.key.register_forward_hook(lambda _module, _inputs, out: projections.append(len(out)))
-    monkeypatch.setattr(three_path, "LOOKS", len(images))  # a text at a time
+    monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", len(images))  # a text at a time
     for found, expected in zip(method.scores(images, world), whole, strict=True):
         torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
     assert projections == [len(images)] * 2

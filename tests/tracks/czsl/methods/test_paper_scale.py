@@ -9,10 +9,10 @@ import pytest
 from recompose.backbones.clip import Backbone, outline
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.czsl.building import method_class, own_settings
+from recompose.tracks.building import method_class, model_settings
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
-from recompose.training.cost import at_paper_scale
+from recompose.training.cost import count_at_paper_scale
 from recompose.training.resources import trainable
 
 SECTION = load_params(Path(__file__).parents[4] / "params.yaml", FORMS).tracks["czsl"]
@@ -76,9 +76,9 @@ def expected(method: str, states: int, objects: int) -> int:
 @pytest.mark.parametrize("method", TRAINED)
 def test_parameters_are_those_of_the_parts(method: str) -> None:
     states, objects = SIZES["ut-zappos"]
-    settings = own_settings(SECTION.settings(method, "ut-zappos"))
+    settings = model_settings(SECTION.settings(method, "ut-zappos"))
     made = method_class({"class": METHODS[method].class_path})
-    counted = at_paper_scale(
+    counted = count_at_paper_scale(
         lambda backbone: made(backbone, names(states, "state"), names(objects, "object"), **settings)
     )
     assert counted == expected(method, states, objects)
@@ -94,7 +94,7 @@ def test_every_setting_of_every_data_set_makes_a_model(backbone: Backbone, metho
     states, objects = SIZES[dataset]
     made = method_class({"class": METHODS[method].class_path})
     model = made(
-        backbone, names(states, "state"), names(objects, "object"), **own_settings(SECTION.settings(method, dataset))
+        backbone, names(states, "state"), names(objects, "object"), **model_settings(SECTION.settings(method, dataset))
     )
     assert trainable(model) > 0
     assert model.training

@@ -10,12 +10,11 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.nn import blocks
-from recompose.nn.attention import Interaction
 from recompose.tracks.czsl.methods.c_s_o import CSO
 from recompose.tracks.czsl.methods.csp import CSP
 from recompose.tracks.czsl.methods.msci import MSCI
-from recompose.tracks.czsl.methods.parts import slots, three_path
+from recompose.tracks.czsl.methods.parts import blocks, slots, three_path
+from recompose.tracks.czsl.methods.parts.attention import Interaction
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath
 from recompose.tracks.czsl.methods.troika import Troika
@@ -247,7 +246,7 @@ def test_a_tower_is_tuned_as_asked_and_only_while_it_computes(
     method = made(backbone, name, image_tower=image_tower)
     pixels = backbone.from_bytes(images)
     frozen = backbone.encode_image(pixels)
-    with method.adapters.attached(backbone.image_blocks):
+    with method.adapters.attach(backbone.image_blocks):
         expected = backbone.encode_image(pixels)
     seen: list[Tensor] = []
     hook = method.of_state.register_forward_hook(lambda _module, inputs, _output: seen.append(inputs[0]))
@@ -271,7 +270,7 @@ def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor, tmp_path
     scores = dense(method, images, [torch.tensor(EVERYTHING)], "closed")
     torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
     for image_tower in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {image_tower}: set image_tower to frozen"):
+        with pytest.raises(ValueError, match=f"no transformer blocks for {image_tower}; set image_tower to frozen"):
             made(convolutional, image_tower=image_tower)
 
 
@@ -361,11 +360,11 @@ def test_in_a_world_of_one_block_cross_attention_is_computed_once(
 def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbone: Backbone, images: Tensor) -> None:
     method = CSO(backbone, STATES, OBJECTS, **settings_of("c-s-o")).eval()
     before = method.state_dict()
-    with pytest.raises(ValueError, match="CSO has no settings of scoring yet"):
+    with pytest.raises(ValueError, match="CSO has no scoring settings"):
         dense(method, images, BLOCKS, "closed")
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))  # training needs none
     for weights in ([0.2, 0.8], [0.7, 0.3]):
-        assert method.scored_with(fusion="probabilities", closed=weights) is method
+        assert method.set_scoring(fusion="probabilities", closed=weights) is method
         expected = plain_fused(plain_paths(method, images, PAIRS), PAIRS, "probabilities", (weights[0], weights[1]))
         torch.testing.assert_close(dense(method, images, BLOCKS, "closed"), expected, atol=1e-3, rtol=5e-3)
     assert method.state_dict().keys() == before.keys()
@@ -374,13 +373,13 @@ def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbon
 def test_settings_of_scores_that_there_are_not_are_refused(backbone: Backbone) -> None:
     method = made(backbone)
     with pytest.raises(ValueError, match="fusion is sum, not one of probabilities, logits"):
-        method.scored_with(fusion="sum", closed=[1.0, 1.0])
-    with pytest.raises(ValueError, match="there are weights for opened"):
-        method.scored_with(fusion="logits", opened=[1.0, 1.0])
+        method.set_scoring(fusion="sum", closed=[1.0, 1.0])
+    with pytest.raises(ValueError, match="weights for opened"):
+        method.set_scoring(fusion="logits", opened=[1.0, 1.0])
     csp = CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0)
-    assert csp.scored_with() is csp
-    with pytest.raises(TypeError, match="CSP has no settings of scoring, such as fusion"):
-        csp.scored_with(fusion="logits")
+    assert csp.set_scoring() is csp
+    with pytest.raises(TypeError, match="CSP has no scoring settings such as fusion"):
+        csp.set_scoring(fusion="logits")
 
 
 # evaluation
@@ -450,7 +449,7 @@ def test_texts_in_blocks_of_any_size_teach_and_score_the_same(
     learned = learned_from(method, images)
     scores = dense(method.eval(), images, BLOCKS, "open")
     monkeypatch.setattr(slots, "TEXTS", texts)
-    monkeypatch.setattr(three_path, "LOOKS", looks)
+    monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", looks)
     encoded: list[int] = []
     looked: list[int] = []
     hooks = [method.prompts.prompt.register_forward_hook(lambda _module, _inputs, out: encoded.append(len(out)))]
@@ -473,7 +472,7 @@ def test_what_is_computed_again_drops_the_same_elements(
 ) -> None:
     method = made(backbone, name, **{rate: 0.5})
     monkeypatch.setattr(slots, "TEXTS", 2)
-    monkeypatch.setattr(three_path, "LOOKS", 8)
+    monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", 8)
     again = learned_from(method, images)
     kept: list[int] = []
 

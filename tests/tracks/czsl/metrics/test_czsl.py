@@ -148,7 +148,7 @@ def test_best_pairs_are_the_first_best_of_their_kind(problem: Problem) -> None:
 def test_answers_at_a_bias_are_the_first_best_with_the_bias_added_to_unseen_pairs(problem: Problem) -> None:
     best = best_of(problem)
     for bias in probes(problem):
-        assert best.predicted(float(bias)).tolist() == answers(problem, bias)
+        assert best.predictions(float(bias)).tolist() == answers(problem, bias)
 
 
 @settings(deadline=None)
@@ -275,20 +275,20 @@ def test_what_depends_on_images_that_are_missing_is_nan(sweep: czsl.Sweep, kind:
 def test_without_unseen_candidates_no_bias_changes_an_answer() -> None:
     best = best_of(Problem([[1, 9], [1, 2]], [0, 0], [True, False], [True, False]))
     assert best.switch_bias.tolist() == [math.inf, math.inf]
-    assert best.predicted(1e300).tolist() == [0, 0]
+    assert best.predictions(1e300).tolist() == [0, 0]
 
 
 def test_without_seen_candidates_no_bias_is_low_enough() -> None:
     best = best_of(Problem([[9, 1], [9, 1]], [1, 1], [True, False], [False, True]))
     assert best.switch_bias.tolist() == [-math.inf, -math.inf]
-    assert best.predicted(-1e300).tolist() == [1, 1]
+    assert best.predictions(-1e300).tolist() == [1, 1]
     assert report_of(best).curve.unseen.tolist() == [1]
 
 
 def test_without_unseen_is_what_is_left_when_no_unseen_pair_is_a_candidate() -> None:
     problem = random_problem(np.random.default_rng(2), 9, 6)
     only_seen = [pair < 3 for pair in range(6)]
-    best = best_of(problem, MAKERS["numpy-float64"]).without_unseen()
+    best = best_of(problem, MAKERS["numpy-float64"]).seen_only()
     assert_best(best, problem._replace(candidates=only_seen))
 
 
@@ -297,7 +297,7 @@ def test_images_without_any_score_are_named() -> None:
     evaluator.update(np.ones((2, 2)), images=np.array([0, 3]))
     best = evaluator.best()
     assert best.seen_pair.tolist() == [0, -1, -1, 0, -1]
-    for ask in (lambda: report_of(best), lambda: report_of(best, "field"), lambda: best.predicted(0)):
+    for ask in (lambda: report_of(best), lambda: report_of(best, "field"), lambda: best.predictions(0)):
         with pytest.raises(ValueError, match="image 1 is the first of 3 without any score"):
             ask()
 
@@ -431,7 +431,7 @@ def test_among_equal_scores_the_lowest_index_wins_whatever_the_order_of_columns(
             evaluator.update(make([[7.0] * 4, [7.0] * 4]), pairs=np.array(order))
             best = evaluator.best()
             assert (best.seen_pair.tolist(), best.unseen_pair.tolist()) == ([1, 1], [0, 0])
-            assert best.predicted(0).tolist() == [1, 1]
+            assert best.predictions(0).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("kind", ["torch-float32", "torch-bfloat16"])
@@ -613,7 +613,7 @@ def test_the_examples_in_the_documentation_are_right() -> None:
 @pytest.mark.parametrize("wrong", [-1, 2])
 def test_positions_outside_are_refused(wrong: int) -> None:
     evaluator = Evaluator([0, 1], [True, False])
-    with pytest.raises(ValueError, match=f"{wrong} is no position among 2"):
+    with pytest.raises(ValueError, match=f"{wrong} is not a position among 2"):
         evaluator.update(np.zeros((1, 2)), images=[wrong])
-    with pytest.raises(ValueError, match=f"{wrong} is no position among 2"):
+    with pytest.raises(ValueError, match=f"{wrong} is not a position among 2"):
         evaluator.update(np.zeros((2, 1)), pairs=[wrong])

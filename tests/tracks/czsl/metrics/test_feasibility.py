@@ -16,7 +16,7 @@ from recompose.tracks.czsl.metrics import thresholds as module
 from recompose.tracks.czsl.metrics.best import RunningBest
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
-from recompose.tracks.czsl.metrics.thresholds import as_released, aucs, best_threshold, released_threshold
+from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
     assert_best,
@@ -423,8 +423,8 @@ def test_released_calibration_multiplies_scores(given: Calibrated, seed: int) ->
     ladder = ladder_of(given, seed)
     for threshold in every_threshold(given):
         multiplied = given.multiplied(threshold)
-        assert_best(as_released(ladder, threshold), multiplied)
-        found = report_of(as_released(ladder, threshold))
+        assert_best(released_calibration(ladder, threshold), multiplied)
+        found = report_of(released_calibration(ladder, threshold))
         if len(set(given.problem.kinds)) == 2:
             assert numbers_of(found) == close(dense_numbers(multiplied))
 
@@ -439,7 +439,7 @@ def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> No
     }
     for threshold in every_threshold(given):
         for sweep in SWEEPS:
-            found = report_of(as_released(ladder, threshold), sweep)
+            found = report_of(released_calibration(ladder, threshold), sweep)
             assert numbers_of(found) == close(expected[sweep](given.multiplied(threshold)))
 
 
@@ -454,7 +454,7 @@ def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> No
 )
 def test_defects_of_released_calibration_worked_out_by_hand(threshold: float, turn: float, answer: int) -> None:
     problem = Problem([[-4, -3, -5]], [1], [True, False, False], [True] * 3)
-    best = as_released(ladder_of(Calibrated(problem, [0.9, 0.2, -0.3])), threshold)
+    best = released_calibration(ladder_of(Calibrated(problem, [0.9, 0.2, -0.3])), threshold)
     assert best.switch_bias.tolist() == [turn]
     assert best.unseen_pair.tolist() == [answer]
 

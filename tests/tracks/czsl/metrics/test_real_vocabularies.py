@@ -17,12 +17,12 @@ import pytest
 from recompose.tracks.czsl.data.compositional import read_pairs
 from recompose.tracks.czsl.data.layout import SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample
-from recompose.tracks.czsl.metric_values import measured
+from recompose.tracks.czsl.metric_values import compute_metrics
 from recompose.tracks.czsl.metrics import thresholds as calibration
 from recompose.tracks.czsl.metrics.czsl import Best, report_of
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
-from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import close, group_names
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     data: PairData
     dense: np.ndarray  # [samples, pairs of the open world]; rows of training's images are empty
     feasibility: np.ndarray
-    scores: Scores
+    scores: PairScores
 
 
 def listed(name: str) -> dict[str, list[Pair]]:
@@ -160,7 +160,7 @@ def test_multiplied_scores_equal_a_whole_matrix(case: Case) -> None:
     stored = np.where(whole.seen, 0, case.feasibility.ravel())
     for threshold in (-0.1, 0.3):
         multiplied = whole.scores * ((stored >= threshold).astype(np.float32) + whole.seen)
-        best = calibration.as_released(case.scores.ladders["val"], threshold)
+        best = calibration.released_calibration(case.scores.ladders["val"], threshold)
         assert_direct(best, *whole._replace(scores=multiplied))
 
 
@@ -213,19 +213,19 @@ def test_frequency_groups_are_those_of_plain_loops(case: Case, world: str) -> No
             counts[sample.state, sample.object] = counts.get((sample.state, sample.object), 0) + 1
     shown, train = [counts.get(pair, 0) for pair in own.pairs], set(case.data.pairs_of["train"])
     expected = group_names(shown, [pair in train for pair in own.pairs])
-    assert own.shown.tolist() == shown
-    assert [GROUPS[group] for group in frequency_groups(own.shown, own.seen)] == expected
+    assert own.training_images.tolist() == shown
+    assert [GROUPS[group] for group in frequency_groups(own.training_images, own.seen)] == expected
     sizes = [expected.count(name) for name in ("head", "medium", "tail")]
     assert sizes[0] == round(len(train) / 5)
     assert sum(sizes) == len(train)
 
 
 def test_all_worlds_have_numbers_and_a_file_holds_them(case: Case, tmp_path: Path) -> None:
-    found = measured(case.data, case.scores)
+    found = compute_metrics(case.data, case.scores)
     worlds = {name.removesuffix("/dense/auc") for name in found if name.endswith("/dense/auc")}
     assert len(worlds) == 8
     for world in worlds:
         assert 0 < found[f"{world}/field/auc"] <= found[f"{world}/dense/auc"] < 1
     case.scores.write(tmp_path / "scores")
-    assert measured(case.data, Scores.read(tmp_path / "scores")) == found
+    assert compute_metrics(case.data, PairScores.read(tmp_path / "scores")) == found
     assert (tmp_path / "scores").stat().st_size < 30_000_000

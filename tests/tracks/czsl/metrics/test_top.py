@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.top import Top
-from recompose.tracks.czsl.metrics.worlds import TOP, Scores, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import TOP, PairScores, score_worlds, world_by_world
 
 Make = Callable[[np.ndarray], Any]
 MAKERS: dict[str, Make] = {
@@ -195,7 +195,7 @@ def test_its_first_pair_is_the_predicted_one_without_a_bias(data: PairData, tabl
     """Where the best seen and the best unseen pair do not tie: then the seen one is predicted."""
     table = table + np.arange(9, dtype=np.float32) / 16
     scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]))
-    assert scores.top[:, 0].tolist() == scores.bests["test", "closed"].predicted(0.0).tolist()
+    assert scores.top[:, 0].tolist() == scores.bests["test", "closed"].predictions(0.0).tolist()
 
 
 def test_a_small_closed_world_leaves_places_empty() -> None:
@@ -213,4 +213,4 @@ def test_it_is_written_and_read_back(data: PairData, table: np.ndarray, tmp_path
     feasibility = np.linspace(-1, 1, 9).reshape(3, 3) if calibrates else None
     scores = score_worlds(data, scorer_of(table, MAKERS["numpy-float32"]), feasibility)
     scores.write(tmp_path / worlds.FILE)
-    np.testing.assert_array_equal(Scores.read(tmp_path / worlds.FILE).top, scores.top, strict=True)
+    np.testing.assert_array_equal(PairScores.read(tmp_path / worlds.FILE).top, scores.top, strict=True)

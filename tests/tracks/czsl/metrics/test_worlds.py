@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from recompose.tracks.czsl.data.pairs import Pair, PairData, Sample
-from recompose.tracks.czsl.metric_values import WORLDS, CalibratedScores, measured, read_metrics
+from recompose.tracks.czsl.metric_values import WORLDS, CalibratedScores, compute_metrics, read_metrics
 from recompose.tracks.czsl.metrics import worlds
-from recompose.tracks.czsl.metrics.worlds import Scores, World, score_worlds, world_by_world
+from recompose.tracks.czsl.metrics.worlds import PairScores, World, score_worlds, world_by_world
 from tests.tracks.czsl.metrics.derivations import (
     NUMBERS,
     Problem,
@@ -239,7 +239,7 @@ def test_closed_world_holds_the_pairs_of_all_splits(data: PairData) -> None:
     world = World.closed(data)
     assert world.pairs == [BLUE_CAT, BLUE_DOG, GREEN_DOG, RED_CAT, RED_DOG]
     assert world.seen.tolist() == [False, True, False, True, True]
-    assert world.shown.tolist() == [0, 1, 0, 2, 0]
+    assert world.training_images.tolist() == [0, 1, 0, 2, 0]
     assert world.primitives.tolist() == [[0, 0], [0, 1], [1, 1], [2, 0], [2, 1]]
 
 
@@ -253,7 +253,7 @@ def test_open_world_answers_every_state_with_every_object(data: PairData) -> Non
     world = World.open(data)
     assert world.pairs == [BLUE_CAT, BLUE_DOG, GREEN_CAT, GREEN_DOG, RED_CAT, RED_DOG]
     assert world.seen.tolist() == [False, True, False, False, True, True]
-    assert world.shown.tolist() == [0, 1, 0, 0, 2, 0]
+    assert world.training_images.tolist() == [0, 1, 0, 0, 2, 0]
     assert world.primitives.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
     assert [world.candidates[split].tolist() for split in ("val", "test")] == [[True] * 6] * 2
 
@@ -329,7 +329,7 @@ def test_numbers_of_all_worlds_are_those_of_plain_loops(
     larger: PairData, feasibility: np.ndarray, high: int, low: int
 ) -> None:
     dense = DenseScores(larger, high=high, low=low)
-    found = measured(larger, score_worlds(larger, dense, feasibility))
+    found = compute_metrics(larger, score_worlds(larger, dense, feasibility))
     derived = Derived(larger, dense, feasibility)
     names = [f"{split}/{world}" for split in ("val", "test") for world in WORLDS]
     expected: dict[str, float] = {}
@@ -356,7 +356,7 @@ def test_without_feasibility_there_are_the_closed_and_the_open_world_only(larger
     scores = score_worlds(larger, DenseScores(larger))
     assert CalibratedScores(scores).worlds == ("closed", "open")
     assert CalibratedScores(scores).thresholds == {}
-    found = ["/".join(name.split("/")[:2]) for name in measured(larger, scores)]
+    found = ["/".join(name.split("/")[:2]) for name in compute_metrics(larger, scores)]
     assert list(dict.fromkeys(found)) == ["val/closed", "val/open", "test/closed", "test/open"]
 
 
@@ -367,12 +367,12 @@ def test_feasibility_changes_nothing_in_the_closed_and_the_open_world(
     assert CalibratedScores(with_).worlds == WORLDS
     for key, best in without.bests.items():
         assert_same(best, with_.bests[key])
-    numbers = measured(larger, with_)
-    assert {name: numbers[name] for name in measured(larger, without)} == measured(larger, without)
+    numbers = compute_metrics(larger, with_)
+    assert {name: numbers[name] for name in compute_metrics(larger, without)} == compute_metrics(larger, without)
 
 
 def test_a_method_that_is_always_right_measures_ones(data: PairData) -> None:
-    found = measured(data, score_worlds(data, always_the_label(data)))
+    found = compute_metrics(data, score_worlds(data, always_the_label(data)))
     for world in ("val/closed", "val/open", "test/closed", "test/open"):
         assert {name: found[f"{world}/dense/{name}"] for name in NUMBERS} == dict.fromkeys(NUMBERS, 1.0)
         assert found[f"{world}/groups/balanced/unseen"] == 1.0
@@ -381,7 +381,7 @@ def test_a_method_that_is_always_right_measures_ones(data: PairData) -> None:
 
 def test_a_pair_of_the_other_split_distracts_in_the_open_world_only(data: PairData) -> None:
     scores = score_worlds(data, always_the_label(data, liked=(BLUE_CAT, GREEN_DOG)))
-    found, ending = measured(data, scores), "/dense/unseen"
+    found, ending = compute_metrics(data, scores), "/dense/unseen"
     unseen = {name.removesuffix(ending): value for name, value in found.items() if name.endswith(ending)}
     # in the open world the first of the two equally liked pairs wins: val's own, which distracts in test
     assert unseen == {"val/closed": 1, "test/closed": 1, "val/open": 1, "test/open": 0}
@@ -391,14 +391,14 @@ def test_an_infeasible_pair_distracts_where_nothing_is_excluded_only(data: PairD
     # of unseen pairs green cats, which are liked best, are less feasible than the true ones, blue cats and green dogs
     feasibility = np.array([[0.5, 0.9], [-0.8, 0.5], [0.9, 0.9]])
     scores = score_worlds(data, always_the_label(data, liked=(GREEN_CAT,)), feasibility)
-    found = measured(data, scores)
+    found = compute_metrics(data, scores)
     assert [found[f"val/{world}/dense/unseen"] for world in ("closed", "open", "feasible")] == [1, 0, 1]
     assert found["test/feasible/dense/unseen"] == 1
     assert found["test/feasible/threshold"] == 0.5
 
 
 def test_numbers_are_plain_ones_that_json_holds(larger: PairData, feasibility: np.ndarray) -> None:
-    found = measured(larger, score_worlds(larger, DenseScores(larger), feasibility))
+    found = compute_metrics(larger, score_worlds(larger, DenseScores(larger), feasibility))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert {type(value) for value in found.values()} == {float}
 
@@ -407,7 +407,7 @@ def test_numbers_that_do_not_exist_are_left_out(data: PairData) -> None:
     """Without images of unseen pairs there is no AUC, and without unseen pairs there is no threshold."""
     shown = [sample for sample in data.samples if (sample.state, sample.object) in data.pairs_of["train"]]
     some = PairData(data.pairs_of, shown)
-    found = measured(some, score_worlds(some, always_the_label(some), np.zeros((3, 2))))
+    found = compute_metrics(some, score_worlds(some, always_the_label(some), np.zeros((3, 2))))
     assert found["test/closed/dense/seen"] == found["test/closed/groups/unbiased/medium"] == 1.0
     assert not {
         name for name in found if name.endswith(("/auc", "/dense/unseen", "/harmonic_mean", "groups/unbiased/unseen"))
@@ -415,7 +415,7 @@ def test_numbers_that_do_not_exist_are_left_out(data: PairData) -> None:
     whole = PairData({split: [RED_CAT] for split in ("train", "val", "test")}, [Sample("0.png", *RED_CAT, "train")])
     assert not [
         name
-        for name in measured(whole, score_worlds(whole, always_the_label(whole), np.zeros((1, 1))))
+        for name in compute_metrics(whole, score_worlds(whole, always_the_label(whole), np.zeros((1, 1))))
         if "threshold" in name
     ]
 
@@ -431,7 +431,7 @@ def test_what_is_written_is_read_back_bit_by_bit(
     path = tmp_path / worlds.FILE
     scores.write(path)
     assert [path.name for path in tmp_path.iterdir()] == ["scores.safetensors"]
-    again = Scores.read(path)
+    again = PairScores.read(path)
     assert set(again.bests) == set(scores.bests)
     for key, best in scores.bests.items():
         assert_same(best, again.bests[key])
@@ -446,9 +446,9 @@ def test_what_is_written_is_read_back_bit_by_bit(
 def test_numbers_need_nothing_but_the_written_file(larger: PairData, feasibility: np.ndarray, tmp_path: Path) -> None:
     scores = score_worlds(larger, DenseScores(larger, "torch"), feasibility)
     scores.write(tmp_path / "one")
-    again = Scores.read(tmp_path / "one")
+    again = PairScores.read(tmp_path / "one")
     assert CalibratedScores(again).thresholds == CalibratedScores(scores).thresholds
-    assert measured(larger, again) == measured(larger, scores)
+    assert compute_metrics(larger, again) == compute_metrics(larger, scores)
     again.write(tmp_path / "other")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
@@ -469,5 +469,7 @@ sys.exit("torch" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert (
-        json.loads(done.stdout) == measured(larger, scores) == read_metrics(tmp_path / "index", tmp_path / "evaluation")
+        json.loads(done.stdout)
+        == compute_metrics(larger, scores)
+        == read_metrics(tmp_path / "index", tmp_path / "evaluation")
     )

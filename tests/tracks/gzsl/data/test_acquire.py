@@ -17,7 +17,7 @@ from recompose.data.content import changed_files, raw_files, write_content
 from recompose.errors import DataError, DownloadError
 from recompose.params import Archive
 from recompose.plan import Recipe
-from recompose.tracks.gzsl.catalogue import Downloaded
+from recompose.tracks.gzsl.catalogue import PublishedClasses
 from recompose.tracks.gzsl.data import acquire as acquisition
 from recompose.tracks.gzsl.data import awa2, cub, sun
 from recompose.tracks.gzsl.data.acquire import acquire, write_index
@@ -45,15 +45,15 @@ def archive(file: str) -> Archive:
     return Archive(file=file, urls=[f"http://127.0.0.1:9/{file}"], sha256=None)
 
 
-def section(adapter: str = "cub") -> Downloaded:
-    return Downloaded(
+def section(adapter: str = "cub") -> PublishedClasses:
+    return PublishedClasses(
         adapter=adapter,
         archives=[archive(file) for file in FILES[adapter]],
         word_vectors=archive(f"{adapter.upper()}_attribute.pkl"),
     )
 
 
-def get(recipe: Recipe, published: Downloaded, data: Path, index: Path) -> ClassData:
+def get(recipe: Recipe, published: PublishedClasses, data: Path, index: Path) -> ClassData:
     """What the phase data does with a data set."""
     root = acquire(recipe, published, data, data / recipe.name)
     index.mkdir(exist_ok=True)

@@ -81,19 +81,19 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"<html>not found</html>", b"MATLAB 5.0 MAT-file", bytes(200), b"x" * 1000])
 def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.mat").write_bytes(content)
-    assert "is no whole MATLAB file of version 5 or 7.3: its header is another one" in refusal(tmp_path / "a.mat")
+    assert "is not a complete MATLAB file of version 5 or 7.3: its header is wrong" in refusal(tmp_path / "a.mat")
 
 
 def test_a_file_of_version_4_is_refused(tmp_path: Path) -> None:
     savemat(tmp_path / "a.mat", {"att": np.eye(2)}, format="4")
-    assert "is no whole MATLAB file" in refusal(tmp_path / "a.mat")
+    assert "is not a complete MATLAB file" in refusal(tmp_path / "a.mat")
 
 
 @pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
 def test_a_file_that_ends_too_early_is_named(tmp_path: Path, version: str) -> None:
     path = write(tmp_path / "a.mat", version)
     path.write_bytes(path.read_bytes()[: 200 if version != "7.3" else 3000])
-    assert "damaged" in (message := refusal(path)) or "is no whole MATLAB file" in message
+    assert "damaged" in (message := refusal(path)) or "is not a complete MATLAB file" in message
 
 
 _WHOLE: dict[str, bytes] = {}
@@ -139,7 +139,7 @@ def test_a_field_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
     savemat(tmp_path / "a.mat", {"att": np.eye(2)})
     whole = (tmp_path / "a.mat").read_bytes()
     (tmp_path / "a.mat").write_bytes(whole + whole[128:])
-    assert "field att stands there twice" in refusal(tmp_path / "a.mat", "att")
+    assert "field att occurs twice" in refusal(tmp_path / "a.mat", "att")
 
 
 def test_a_huge_text_is_refused(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_field_that_declares_a_huge_shape_is_refused(tmp_path: Path, value: np
     (tmp_path / "a.mat").write_bytes(whole.replace(sides, struct.pack("<ii", 2**30, 2**20)))
     assert "field att is too large: 1073741824 x 1048576" in refusal(tmp_path / "a.mat", "att")
     (tmp_path / "a.mat").write_bytes(whole.replace(sides, struct.pack("<ii", 2, 3)))
-    assert "is no whole MATLAB file of version 5 or 7.3: cannot reshape" in refusal(tmp_path / "a.mat", "att")
+    assert "is not a complete MATLAB file of version 5 or 7.3: cannot reshape" in refusal(tmp_path / "a.mat", "att")
 
 
 @pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
@@ -208,8 +208,8 @@ def test_hdf5_leads_to_no_other_file(tmp_path: Path) -> None:
         file.create_group("group")
     assert "field linked is a link to elsewhere" in refusal(tmp_path / "a.mat", "linked")
     assert "field soft is a link to elsewhere" in refusal(tmp_path / "a.mat", "soft")
-    assert "field outside is kept in another file" in refusal(tmp_path / "a.mat", "outside")
-    assert "field virtual is kept in another file" in refusal(tmp_path / "a.mat", "virtual")
+    assert "field outside is stored in another file" in refusal(tmp_path / "a.mat", "outside")
+    assert "field virtual is stored in another file" in refusal(tmp_path / "a.mat", "virtual")
     assert "field group holds neither numbers nor" in refusal(tmp_path / "a.mat", "group")
 
 
@@ -219,4 +219,4 @@ def test_cells_of_hdf5_hold_texts(tmp_path: Path) -> None:
         file.create_dataset("names", data=np.array([[number.ref]], dtype=h5py.ref_dtype))
         file.create_dataset("nothing", shape=(1, 1), dtype=h5py.ref_dtype)
     assert "field names, place 1: expected a text in this cell" in refusal(tmp_path / "a.mat", "names")
-    assert "is no whole MATLAB file" in refusal(tmp_path / "a.mat", "nothing")
+    assert "is not a complete MATLAB file" in refusal(tmp_path / "a.mat", "nothing")

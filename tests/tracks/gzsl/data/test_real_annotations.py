@@ -149,7 +149,7 @@ def test_cub_labelled_by_the_numbers_of_classes_is_refused(roots: dict[str, Path
     def numbers(labels: np.ndarray, files: list[str]) -> np.ndarray:
         return np.array([int(file.split("/")[-2][:3]) for file in files])
 
-    with pytest.raises(DataError, match="is an unseen class of the test; training and validation may not know it"):
+    with pytest.raises(DataError, match="is an unseen class of the test; training and validation must not use it"):
         cub.read(relabelled(roots["CUB"], tmp_path / "CUB", numbers))
 
 

@@ -20,12 +20,12 @@ from recompose.tracks.gzsl.data import shapes_classes
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
 from recompose.tracks.gzsl.data.shapes_classes import (
     ATTRIBUTES,
-    World,
-    choose_world,
+    SyntheticClasses,
+    choose_classes,
     draw,
+    image_values,
     plan_images,
     read,
-    shown,
     word_vectors,
 )
 
@@ -51,11 +51,11 @@ def data(root: Path) -> ClassData:
 
 
 @pytest.fixture(scope="module")
-def worlds() -> list[World]:
-    return [choose_world(seed) for seed in SEEDS]
+def worlds() -> list[SyntheticClasses]:
+    return [choose_classes(seed) for seed in SEEDS]
 
 
-def signatures(world: World) -> np.ndarray:
+def signatures(world: SyntheticClasses) -> np.ndarray:
     """Probabilities [classes, attributes] that an image shows an attribute."""
     return np.array([drawn.signature() for drawn in world.classes]) / 100
 
@@ -78,7 +78,9 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process_at_another_time(r
     assert digests(tmp_path) == digests(root)
 
 
-def test_another_seed_gives_other_classes_splits_and_images(root: Path, tmp_path: Path, worlds: list[World]) -> None:
+def test_another_seed_gives_other_classes_splits_and_images(
+    root: Path, tmp_path: Path, worlds: list[SyntheticClasses]
+) -> None:
     draw(tmp_path, seed=4, images=IMAGES)
     same = set(digests(tmp_path).values()) & set(digests(root).values())
     assert same == {digests(root)[name] for name in ("attributes.txt", "words.npy")}
@@ -111,7 +113,7 @@ def test_signatures_are_strengths_over_their_length(root: Path, data: ClassData)
     assert strengths.max() == 100
     np.testing.assert_allclose(fields["att"], strengths / np.linalg.norm(strengths, axis=0), rtol=1e-12)
     np.testing.assert_allclose(
-        data.signatures, signatures(choose_world(3)) / np.linalg.norm(strengths / 100, axis=0)[:, None], rtol=1e-6
+        data.signatures, signatures(choose_classes(3)) / np.linalg.norm(strengths / 100, axis=0)[:, None], rtol=1e-6
     )
 
 
@@ -126,12 +128,12 @@ def test_a_data_set_drawn_with_other_counts_is_refused(root: Path) -> None:
 
 
 def test_images_that_cannot_be_as_many_of_each_class_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="41 images of test_unseen are not as many of each of its 10 classes"):
+    with pytest.raises(ValueError, match="41 images of test_unseen are not the same number of each of its 10 classes"):
         draw(tmp_path, seed=0, images=IMAGES | {"test_unseen": 41})
 
 
 def test_flags_of_hard_images_are_those_that_were_drawn(data: ClassData) -> None:
-    world = choose_world(3)
+    world = choose_classes(3)
     assert data.hard.tolist() == [image.values(world, 3)[1] for image in plan_images(world, IMAGES)]
     assert 0.08 < data.hard.mean() < 0.22
 
@@ -139,39 +141,39 @@ def test_flags_of_hard_images_are_those_that_were_drawn(data: ClassData) -> None
 # classes
 
 
-def test_splits_share_no_class_and_validation_is_of_seen_ones(worlds: list[World]) -> None:
+def test_splits_share_no_class_and_validation_is_of_seen_ones(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         assert (len(world.seen), len(world.unseen), len(world.validation)) == (30, 10, 7)
         assert not set(world.seen) & set(world.unseen)
         assert set(world.validation) < set(world.seen)
 
 
-def test_unseen_classes_have_seen_relatives_and_unseen_ones(worlds: list[World]) -> None:
+def test_unseen_classes_have_seen_relatives_and_unseen_ones(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         assert all(len(world.seen_relatives(label)) >= 2 for label in range(40))
         assert Counter(Counter(index // 5 for index in world.unseen).values()) == {2: 5}
 
 
-def test_classes_of_training_show_every_attribute(worlds: list[World]) -> None:
+def test_classes_of_training_show_every_attribute(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         training = [index for index in world.seen if index not in world.validation]
         assert (np.sum(signatures(world)[training] >= 0.75, axis=0) >= 2).all()
 
 
-def test_no_two_classes_are_alike(worlds: list[World]) -> None:
+def test_no_two_classes_are_alike(worlds: list[SyntheticClasses]) -> None:
     for world in worlds:
         unit = signatures(world) / np.linalg.norm(signatures(world), axis=1, keepdims=True)
         assert max(float(one @ other) for one, other in combinations(unit, 2)) < 0.93
         assert len({drawn.name for drawn in world.classes}) == 40
 
 
-def test_attributes_are_long_tailed(worlds: list[World]) -> None:
+def test_attributes_are_long_tailed(worlds: list[SyntheticClasses]) -> None:
     frequencies = np.array([np.sort(signatures(world).mean(axis=0)) for world in worlds])
     assert (frequencies[:, -3:].mean(axis=1) > 2 * frequencies[:, :10].mean(axis=1)).all()
     assert (frequencies[:, 0] > 0.02).all()
 
 
-def test_attributes_co_occur_more_than_by_chance(worlds: list[World]) -> None:
+def test_attributes_co_occur_more_than_by_chance(worlds: list[SyntheticClasses]) -> None:
     """Of attributes of different aspects: than where each aspect's values are dealt to classes anew."""
     aspects = np.repeat(np.arange(len(ASPECTS)), [len(values) for values in ASPECTS.values()])
 
@@ -190,19 +192,19 @@ def test_attributes_co_occur_more_than_by_chance(worlds: list[World]) -> None:
 
 
 def test_clean_images_show_attributes_as_often_as_strengths_say() -> None:
-    world, rng, counted = choose_world(0), Random(0), 1500
+    world, rng, counted = choose_classes(0), Random(0), 1500
     for label in (0, 13, 39):
-        clean = [values for values, hard in (shown(world, label, rng) for _ in range(counted)) if not hard]
+        clean = [values for values, hard in (image_values(world, label, rng) for _ in range(counted)) if not hard]
         frequency = np.array([indicators(values) for values in clean]).mean(axis=0)
         np.testing.assert_allclose(frequency, signatures(world)[label], atol=0.06)
 
 
 def test_hard_images_are_less_typical_of_their_class_and_as_many_as_said() -> None:
-    world, rng = choose_world(0), Random(0)
+    world, rng = choose_classes(0), Random(0)
     kept: dict[bool, list[float]] = {True: [], False: []}
     for number in range(4000):
         drawn = world.classes[number % 40]
-        values, hard = shown(world, number % 40, rng)
+        values, hard = image_values(world, number % 40, rng)
         kept[hard].append(float(np.mean([values.get(aspect) == value for aspect, value in drawn.typical.items()])))
         assert "body_shape" in values
     assert len(kept[True]) / 4000 == pytest.approx(shapes_classes.HARD / 100, abs=0.02)
@@ -211,11 +213,11 @@ def test_hard_images_are_less_typical_of_their_class_and_as_many_as_said() -> No
 
 def test_images_with_what_they_show_tell_classes_apart_but_for_hard_ones() -> None:
     """The most that a method could reach: by Bayes' rule from the attributes that were drawn, among unseen classes."""
-    world, rng = choose_world(0), Random(1)
+    world, rng = choose_classes(0), Random(1)
     strengths = np.clip(signatures(world)[list(world.unseen)], 0.02, 0.98)
     right: dict[bool, list[bool]] = {True: [], False: []}
     for number in range(1000):
-        values, hard = shown(world, world.unseen[number % 10], rng)
+        values, hard = image_values(world, world.unseen[number % 10], rng)
         present = np.array(indicators(values))
         likelihood = np.where(present, np.log(strengths), np.log1p(-strengths)).sum(axis=1)
         right[hard].append(int(likelihood.argmax()) == number % 10)

@@ -74,7 +74,7 @@ class Hostile:
 def test_a_hostile_pickle_is_refused_and_nothing_is_run(tmp_path: Path) -> None:
     for number, content in enumerate((Hostile(tmp_path / "run"), [VECTORS, Hostile(tmp_path / "run")])):
         message = refusal(pickled(tmp_path / f"{number}.pkl", content))
-        assert "is no plain array: it asks for posix.mkdir, and pickles run code" in message
+        assert "is not a plain array: it asks for posix.mkdir, and pickles run code" in message
     assert not (tmp_path / "run").exists()
 
 
@@ -117,7 +117,7 @@ def test_nothing_but_the_parts_of_arrays_is_looked_up(tmp_path: Path, content: b
 )
 def test_pickles_of_nothing_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "words.pkl").write_bytes(content)
-    assert "is no plain array: " in refusal(tmp_path / "words.pkl")
+    assert "is not a plain array: " in refusal(tmp_path / "words.pkl")
 
 
 def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
@@ -125,12 +125,12 @@ def test_a_pickled_array_that_declares_more_than_it_holds_is_refused(tmp_path: P
     content = path.read_bytes()
     for sides in (b"K\x04K\xff\x86", b"J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86", b"J\xff\xff\xff\xffK\x06\x86"):
         path.write_bytes(content.replace(b"K\x04K\x06\x86", sides))
-        assert "as many numbers as it declares" in (message := refusal(path)) or "its sides are" in message
+        assert "numbers than it declares" in (message := refusal(path)) or "its sides are" in message
 
 
 @pytest.mark.parametrize("content", [VECTORS.tolist(), {"words": VECTORS}, VECTORS.astype(object), "words", 7])
 def test_pickles_of_something_else_are_refused(tmp_path: Path, content: Any) -> None:
-    assert "is no plain array: it is a pickle of " in refusal(pickled(tmp_path / "words.pkl", content))
+    assert "is not a plain array: it is a pickle of " in refusal(pickled(tmp_path / "words.pkl", content))
 
 
 @settings(max_examples=150, deadline=None)
@@ -153,7 +153,7 @@ def test_a_damaged_pickle_is_read_as_something_or_named(changes: list[tuple[int,
 
 def test_saved_objects_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "words.npy", np.array([Hostile(tmp_path / "run")], dtype=object), allow_pickle=True)
-    assert "is no plain array: " in refusal(tmp_path / "words.npy")
+    assert "is not a plain array: " in refusal(tmp_path / "words.npy")
     assert not (tmp_path / "run").exists()
 
 
@@ -161,7 +161,7 @@ def test_a_saved_array_that_declares_more_than_it_holds_is_refused(tmp_path: Pat
     np.save(tmp_path / "words.npy", VECTORS)
     content = (tmp_path / "words.npy").read_bytes()
     (tmp_path / "words.npy").write_bytes(content.replace(b"(4, 6), }" + b" " * 10, b"(400000000, 600), }"))
-    assert "is no plain array: " in refusal(tmp_path / "words.npy")
+    assert "is not a plain array: " in refusal(tmp_path / "words.npy")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_saved_array_that_declares_more_than_it_holds_is_refused(tmp_path: Pat
 def test_arrays_of_another_form_are_refused(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "words.npy", array)
     message = refusal(tmp_path / "words.npy")
-    assert "expected floats [attributes, width]" in message or "is no plain array" in message
+    assert "expected floats [attributes, width]" in message or "is not a plain array" in message
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])

@@ -321,7 +321,7 @@ def test_an_image_in_two_splits_is_refused(root: Path) -> None:
 def test_an_image_twice_in_a_split_is_refused(root: Path) -> None:
     world = World()
     world.splits["trainval_loc"] = column(10, 1, 2, 1, 8)
-    assert "att_splits.mat, trainval_loc: image 1 stands there twice" in refusal(root, world)
+    assert "att_splits.mat, trainval_loc: image 1 occurs twice" in refusal(root, world)
 
 
 def test_an_image_in_no_split_is_refused(root: Path) -> None:
@@ -380,7 +380,7 @@ def test_lists_name_no_unseen_class(root: Path, name: str) -> None:
 def test_lists_share_no_class_and_repeat_none(root: Path, name: str) -> None:
     world = World()
     world.lists[name] = [*world.lists[name], "004.kea"]
-    assert ": 004.kea stands in trainclasses1.txt already" in refusal(root, world)
+    assert ": 004.kea is in trainclasses1.txt already" in refusal(root, world)
 
 
 def test_every_seen_class_is_listed(root: Path) -> None:

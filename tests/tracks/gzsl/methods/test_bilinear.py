@@ -70,7 +70,7 @@ def fitted(
     targets = shown[torch.randint(len(shown), (40,), generator=generator)]
     ridges: dict[str, Any] = {"feature_weight": gamma, "class_weight": lambda_}
     method = ESZSL(space(), CHANNELS, **ridges, labels=labels, normalise=normalise).double()  # type: ignore[arg-type]
-    features = method.pooled(features[:, None].double())
+    features = method.pool(features[:, None].double())
     method.fit(features, targets)
     return method, features, targets
 

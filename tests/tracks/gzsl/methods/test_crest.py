@@ -134,7 +134,7 @@ def test_an_image_of_an_unseen_class_is_refused() -> None:
 
 
 def test_a_grid_that_is_no_square_is_refused_where_geometry_matters() -> None:
-    with pytest.raises(ValueError, match="3 regions make no square grid"):
+    with pytest.raises(ValueError, match="3 regions are not a square grid"):
         crest().predict(INPUTS[:, :3])
     assert crest(grounding={"geometry": False}).predict(INPUTS[:, :3]).scores.shape == (IMAGES, CLASSES)
 
@@ -161,7 +161,7 @@ def test_dropout_differs_from_image_to_image_though_they_share_attributes() -> N
     method = crest(grounding={"dropout": 0.5}).train()
     same = INPUTS[:1].expand(2, -1, -1)
     assert method.vgt is not None
-    first, second = method.vgt.decoder.asking(method.vgt.attributes(method.words()), 2).detach()
+    first, second = method.vgt.decoder.attend_to_self(method.vgt.attributes(method.words()), 2).detach()
     assert not torch.equal(first, second)
     for view, attributes in method.views(same)[0].items():
         assert not torch.equal(attributes[0], attributes[1]), view

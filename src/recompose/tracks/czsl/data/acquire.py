@@ -1,18 +1,17 @@
-"""Acquire: raw data onto this disk, then its index in the common form.
+"""The acquisition of raw data, and its index in the common format.
 
-A drawn data set is drawn into ``data/<name>-<digest>``. A public one is unpacked into ``data/<name>``, from archives in
-``data/archives`` that are downloaded where they are not there. A folder that somebody put there already is taken as it
-is, and checked all the same.
+A synthetic data set is generated in ``data/<name>-<digest>``. A published one is unpacked into ``data/<name>``, from
+archives in ``data/archives``, which are downloaded if they are absent. A folder that is already there is used as it is,
+and checked all the same.
 """
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 from recompose.data.raw import draw_once, unpack
 from recompose.params import Section
 from recompose.plan import Recipe
 from recompose.progress import say
+from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.czsl.catalogue import ADAPTERS
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData
@@ -20,17 +19,13 @@ from recompose.tracks.czsl.data.pairs import PairData
 LAYOUT = f"images/, {METADATA}, {SPLIT_NAME}/"
 
 
-def _adapter(recipe: Recipe) -> ModuleType:
-    return importlib.import_module(ADAPTERS[recipe.document["adapter"]].module)
-
-
 def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
-    """Bring a data set's raw files onto this disk where they are not there yet; gives their folder.
+    """Bring a data set's raw files onto this disk if they are absent; return their folder.
 
     Raises:
-        DataError, DownloadError: what is there or what came is not the data set.
+        DataError, DownloadError: the files, present or downloaded, are not the data set.
     """
-    adapter = _adapter(recipe)
+    adapter = load_adapter(ADAPTERS, recipe.document)
     archives = getattr(section, "archives", None)
     if archives is None:
         draw_once(adapter.draw, recipe, root)
@@ -40,12 +35,13 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
 
 
 def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
-    """Read and check a data set's raw files, and write its index into a folder; gives the files that it was read from.
+    """Read and check a data set's raw files, and write its index into a folder; return the files that were read.
 
     Raises:
-        DataError: they are not the data set.
+        DataError: the files are not the data set.
     """
-    adapter, document = _adapter(recipe), recipe.document
+    document = recipe.document
+    adapter = load_adapter(ADAPTERS, document)
     pairs: PairData = adapter.read(root, document["images"]) if "images" in document else adapter.read(root)
     say(f"{recipe.name}: {len(pairs.samples)} images read; taking their digests", detail=True)
     pairs.write(folder)

@@ -22,7 +22,7 @@ STATISTICS = Statistics(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archive into the common layout, which it has already."""
+    """Move the unpacked archive, which has the common layout already."""
     move_split(unpacked, "cgqa", root)
     find_folder(unpacked, "cgqa/images").rename(root / "images")
 

@@ -24,10 +24,10 @@ MISSING = "NA"
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """The pairs of a list, one ``state object`` a line.
+    """Return the pairs of a list, one ``state object`` a line.
 
     Raises:
-        DataError: no such file, a line that is not two words, or a pair that stands there twice.
+        DataError: no such file, a line that is not two words, or a pair that occurs twice.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -43,23 +43,23 @@ def read_pairs(path: Path) -> list[Pair]:
         pairs.append((words[0], words[1]))
     repeated = {pair for pair in pairs if pairs.count(pair) > 1} if len(set(pairs)) < len(pairs) else set()
     if repeated:
-        raise DataError(f"{path}: {' '.join(min(repeated))} stands there twice")
+        raise DataError(f"{path}: {' '.join(min(repeated))} occurs twice")
     return pairs
 
 
 def read_metadata(path: Path) -> list[dict[str, Any]]:
-    """The records of a ``.t7`` file: a pickle, so only plain values are admitted.
+    """Return the records of a ``.t7`` file: a pickle, of which only plain values are allowed.
 
     Raises:
-        DataError: no such file, anything in it but plain values, or a record without image, attr, obj or set.
+        DataError: no such file, other than plain values, or a record without image, attr, obj or set.
     """
     try:
         records = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise DataError(f"{path} is missing") from None
-    except Exception as error:  # a damaged or hostile pickle makes the unpickler fail in any way
+    except Exception as error:  # a damaged or hostile pickle can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
-        raise DataError(f"{path} is no plain list of records: {reason}") from None
+        raise DataError(f"{path} is not a plain list of records: {reason}") from None
     if not isinstance(records, list):
         raise DataError(f"{path} holds a {type(records).__name__} instead of a list of records")
     for number, record in enumerate(records):
@@ -72,8 +72,8 @@ def read_metadata(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _labelled(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
-    """Records that belong to a split. Those without a label or outside all pair lists do not."""
+def _labelled_samples(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
+    """Yield the records that belong to a split, not those without a label or outside all pair lists."""
     listed = {split: set(pairs[split]) for split in SPLITS}
     anywhere = set().union(*listed.values())
     for number, record in enumerate(records):
@@ -102,7 +102,7 @@ def read(root: Path, expected: Statistics) -> PairData:
     folder = root / SPLIT_NAME
     pairs = {split: read_pairs(folder / f"{split}_pairs.txt") for split in SPLITS}
     metadata = root / METADATA
-    data = PairData(pairs, _labelled(read_metadata(metadata), pairs, metadata))
+    data = PairData(pairs, _labelled_samples(read_metadata(metadata), pairs, metadata))
     _check_counts(data.statistics, expected, root)
     _check_images(data, root)
     return data

@@ -19,12 +19,12 @@ LONGEST_LINE = 1 << 16  # bytes; the real ones have fewer than 4,000
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a state or an object: "Shoes.Clogs.and.Mules" has four."""
+    """Return the words of a state or an object: "Shoes.Clogs.and.Mules" has four."""
     return re.findall(r"[^\W_]+", name.lower())
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[IO[bytes]]:
     if path.suffix != ".zip":
         with path.open("rb") as file:
             yield file
@@ -34,25 +34,25 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             yield member
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise WordVectorsError(
-            f"{path} is no zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
+            f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
         ) from None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
-    """Line number, word and the rest of each line."""
-    with _opened(path) as file:
+    """Yield line number, word and the remaining text of each line."""
+    with _open(path) as file:
         number = 0
         while line := file.readline(LONGEST_LINE):
             number += 1
             if len(line) == LONGEST_LINE:
                 raise WordVectorsError(f"{path}, line {number} is longer than any of GloVe's: this is another file.")
-            word, _, rest = line.partition(b" ")
-            yield number, word.decode("utf-8", "replace"), rest
+            word, _, numbers = line.partition(b" ")
+            yield number, word.decode("utf-8", "replace"), numbers
 
 
-def _vector(rest: bytes, place: str) -> np.ndarray:
+def _vector(numbers: bytes, place: str) -> np.ndarray:
     try:
-        vector = np.array(rest.split(), dtype=np.float64)
+        vector = np.array(numbers.split(), dtype=np.float64)
     except ValueError:
         vector = np.empty(0)
     if len(vector) != WIDTH or not np.isfinite(vector).all():
@@ -63,17 +63,19 @@ def _vector(rest: bytes, place: str) -> np.ndarray:
 
 
 def read_glove(path: Path, names: list[str]) -> np.ndarray:
-    """A vector [names, 300] of each name: the mean of those of its words that GloVe knows.
+    """Return a vector [names, 300] of each name: the mean of the vectors of its known words.
 
     Args:
         path: ``glove.6B.zip``, or ``glove.6B.300d.txt`` from it.
         names: states and objects as data sets spell them.
 
     Raises:
-        WordVectorsError: the file is not GloVe, or knows no word of a name.
+        WordVectorsError: the file is not GloVe, or has no word of a name.
     """
-    wanted = {word for name in names for word in words_of(name)}
-    vectors = {word: _vector(rest, f"{path}, line {number},") for number, word, rest in _lines(path) if word in wanted}
+    needed = {word for name in names for word in words_of(name)}
+    vectors = {
+        word: _vector(numbers, f"{path}, line {number},") for number, word, numbers in _lines(path) if word in needed
+    }
     unknown = [name for name in names if not any(word in vectors for word in words_of(name))]
     if unknown:
         raise WordVectorsError(f"{path} has no vector for any word of: {', '.join(map(repr, unknown))}")

@@ -1,4 +1,4 @@
-"""How the benchmarks of state-object pairs name their files."""
+"""The file names of the benchmarks of state-object pairs."""
 
 SPLIT_NAME = "compositional-split-natural"
 METADATA = f"metadata_{SPLIT_NAME}.t7"

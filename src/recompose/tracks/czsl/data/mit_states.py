@@ -22,7 +22,7 @@ STATISTICS = Statistics(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archives into the common layout; the metadata writes folders with ``_`` for a space."""
+    """Move the unpacked archives into the common layout; the metadata has ``_`` for a space in the names of folders."""
     move_split(unpacked, "mit-states", root)
     images = find_folder(unpacked, "release_dataset/images")
     for folder in sorted(images.iterdir()):

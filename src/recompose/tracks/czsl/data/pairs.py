@@ -1,4 +1,4 @@
-"""The common form of a data set of state-object pairs (CZSL), whatever it looked like on disk."""
+"""The common format of a data set of state-object pairs (CZSL), whatever its format on disk."""
 
 import csv
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the papers' tables of data sets print."""
+    """The counts of the papers' tables of data sets."""
 
     states: int
     objects: int
@@ -71,34 +71,34 @@ class PairData:
         return [(state, name) for state in self.states for name in self.objects]
 
     def is_seen(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Which pairs [pairs] training shows."""
+        """Return which pairs [pairs] training shows."""
         seen = set(self.pairs_of["train"])
         return np.array([pair in seen for pair in pairs])
 
     def indices(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Pairs as the indices [pairs, 2] of their states and objects."""
+        """Return pairs as the indices [pairs, 2] of their states and objects."""
         states = {name: index for index, name in enumerate(self.states)}
         objects = {name: index for index, name in enumerate(self.objects)}
         return np.array([(states[state], objects[name]) for state, name in pairs], dtype=np.int64).reshape(-1, 2)
 
     @cached_property
     def seen_matrix(self) -> np.ndarray:
-        """Which states [states, objects] training shows with which objects."""
+        """The state-object combinations [states, objects] that training shows, as a mask."""
         matrix = np.zeros((len(self.states), len(self.objects)), dtype=bool)
         matrix[tuple(self.indices(self.pairs_of["train"]).T)] = True
         return matrix
 
     def closed_world(self, split: str) -> np.ndarray:
-        """Which of ``pairs`` [pairs] can be predicted in a split: its own and those of training."""
+        """Return which of ``pairs`` [pairs] are candidates in a split: its own pairs and those of training."""
         candidates = {*self.pairs_of["train"], *self.pairs_of[split]}
         return np.array([pair in candidates for pair in self.pairs])
 
     def rows(self, split: str) -> np.ndarray:
-        """The positions [images] of a split's samples."""
+        """Return the positions [images] of a split's samples."""
         return np.array([row for row, sample in enumerate(self.samples) if sample.split == split], dtype=np.int64)
 
     def targets(self, split: str, pairs: list[Pair]) -> np.ndarray:
-        """The index in ``pairs`` of the label of each of a split's samples [images]."""
+        """Return the index in ``pairs`` of the label of each of a split's samples [images]."""
         position = {pair: index for index, pair in enumerate(pairs)}
         return np.array([position[s.state, s.object] for s in self.samples if s.split == split], dtype=np.int64)
 
@@ -107,17 +107,17 @@ class PairData:
         """The counts that papers print."""
         seen = set(self.pairs_of["train"])
         images = {split: sum(sample.split == split for sample in self.samples) for split in SPLITS}
-        known = {split: sum(pair in seen for pair in self.pairs_of[split]) for split in SPLITS}
+        trained = {split: sum(pair in seen for pair in self.pairs_of[split]) for split in SPLITS}
         return Statistics(
             states=len(self.states),
             objects=len(self.objects),
-            train_pairs=known["train"],
+            train_pairs=trained["train"],
             train_images=images["train"],
-            val_seen=known["val"],
-            val_unseen=len(self.pairs_of["val"]) - known["val"],
+            val_seen=trained["val"],
+            val_unseen=len(self.pairs_of["val"]) - trained["val"],
             val_images=images["val"],
-            test_seen=known["test"],
-            test_unseen=len(self.pairs_of["test"]) - known["test"],
+            test_seen=trained["test"],
+            test_unseen=len(self.pairs_of["test"]) - trained["test"],
             test_images=images["test"],
         )
 

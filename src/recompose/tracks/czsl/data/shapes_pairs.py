@@ -1,7 +1,7 @@
 """shapes-pairs: a synthetic data set of state-object pairs, as incomplete as UT-Zappos, and as long-tailed in training.
 
-A seed draws a world: its pairs, its split and its images. Validation and test use every unseen pair, with the same
-number of images of each pair, so that an accuracy hangs on no few pairs that chance put there.
+A seed determines a replicate: its pairs, its split and its images. Validation and test use every unseen pair, with the
+same number of images of each pair, so that an accuracy does not depend on a few pairs chosen by chance.
 """
 
 from pathlib import Path
@@ -13,13 +13,13 @@ from recompose.tracks.czsl.data import compositional
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 from recompose.tracks.czsl.data.words import OBJECT_LABELS, STATE_LABELS
 
-SEEN = {"val": 34, "test": 49}  # of the pairs that training shows; together all
-UNSEEN = {"val": 45, "test": 64}  # of the others; together all
-DRAWN = {label: name for name, label in (STATE_LABELS | OBJECT_LABELS).items()}  # what to draw for a label
+SEEN = {"val": 34, "test": 49}  # of the training pairs; together all
+UNSEEN = {"val": 45, "test": 64}  # of the other pairs; together all
+DRAWN = {label: name for name, label in (STATE_LABELS | OBJECT_LABELS).items()}  # the drawing's name of a label
 
 
 def choose_pairs(seed: int) -> dict[str, list[Pair]]:
-    """The pairs of each split. Training shows every state and every object; val and test share no pair."""
+    """Return the pairs of each split. Training shows every state and every object; val and test share no pair."""
     rng = Random(f"pairs/{seed}")
     pairs = [(state, name) for state in STATE_LABELS.values() for name in OBJECT_LABELS.values()]
     rng.shuffle(pairs)
@@ -36,25 +36,25 @@ def choose_pairs(seed: int) -> dict[str, list[Pair]]:
 
 
 def _cover(pairs: list[Pair]) -> list[Pair]:
-    """The first pairs that show a state or an object not shown by those before."""
-    shown: set[str] = set()
+    """Return the first pairs that show a state or an object that earlier pairs do not show."""
+    covered: set[str] = set()
     cover = []
     for state, name in pairs:
-        if not {state, name} <= shown:
+        if not {state, name} <= covered:
             cover.append((state, name))
-            shown |= {state, name}
+            covered |= {state, name}
     return cover
 
 
 def _long_tail(pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
-    """A label for each image: every pair once, then by a long tail over the pairs in random order."""
+    """Return a label for each image: every pair once, then by a long tail over the pairs in random order."""
     order = rng.sample(pairs, len(pairs))
     weights = [1 / (rank + 4) for rank in range(len(order))]
     return [*order, *rng.choices(order, weights, k=images - len(order))][:images]
 
 
 def _flat(pairs: list[Pair], images: int, rng: Random) -> list[Pair]:
-    """A label for each image: every pair as often as any other, or once more."""
+    """Return a label for each image, so that the numbers of images of any two pairs differ by at most one."""
     order = rng.sample(pairs, len(pairs))
     return [order[index % len(order)] for index in range(images)]
 
@@ -72,7 +72,7 @@ def _draw(path: Path, pair: Pair, rng: Random) -> None:
 
 
 def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
-    """Draw the data set into ``root``, in the benchmarks' format. The same seed gives the same bytes."""
+    """Draw the data set into ``root``, in the benchmarks' format. A seed determines every byte."""
     pairs = choose_pairs(seed)
     samples = []
     for split in SPLITS:
@@ -85,7 +85,7 @@ def draw(root: Path, *, seed: int, images: dict[str, int]) -> None:
 
 
 def expected(images: dict[str, int]) -> Statistics:
-    """The counts that a synthetic data set has."""
+    """Return the counts that a synthetic data set has."""
     return Statistics(
         states=len(STATE_LABELS),
         objects=len(OBJECT_LABELS),

@@ -1,4 +1,4 @@
-"""What the data sets take out of their unpacked archives alike."""
+"""The files that all data sets move out of their unpacked archives."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 
 
 def move_split(unpacked: Path, name: str, root: Path) -> None:
-    """Move the pair lists and the metadata of the data set that the archives call ``name``.
+    """Move the pair lists and the metadata of the data set ``name`` in the archives.
 
     Raises:
-        DataError: they are not there, or stand there more than once.
+        DataError: the files are absent, or present more than once.
     """
     folder = find_folder(unpacked, f"{name}/{SPLIT_NAME}")
     if not (folder.parent / METADATA).is_file():

@@ -24,9 +24,7 @@ STATISTICS = Statistics(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archives into the common layout: the metadata's ``_image`` says where upstream has an
-    image.
-    """
+    """Move the unpacked archives into the common layout; the metadata's ``_image`` is an image's path upstream."""
     move_split(unpacked, "ut-zap50k", root)
     upstream = find_folder(unpacked, "ut-zap50k-images")
     metadata = root / METADATA
@@ -40,7 +38,7 @@ def arrange(unpacked: Path, root: Path) -> None:
             raise DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
         place = root / "images" / target
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.hardlink_to(upstream / source)  # two records may show one upstream image
+        place.hardlink_to(upstream / source)  # two records may have the same upstream image
 
 
 def read(root: Path) -> compositional.PairData:

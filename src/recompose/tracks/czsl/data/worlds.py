@@ -1,6 +1,4 @@
-"""A data set's validation and test images in the closed and in the open world: which pairs are told apart, and which
-may be predicted.
-"""
+"""The validation and test images of a data set in the closed and in the open world: the pairs, and the candidates."""
 
 from dataclasses import dataclass
 
@@ -17,12 +15,12 @@ SCORED_WORLDS = (
 
 @dataclass(frozen=True)
 class World:
-    """The pairs that images are told from, and the images of validation and test."""
+    """The pairs of a world, and the images of validation and test."""
 
     name: str  # closed or open
     pairs: list[Pair]
     seen: np.ndarray  # [pairs] bool
-    shown: np.ndarray  # [pairs], images of training
+    training_images: np.ndarray  # [pairs], the number of training images
     primitives: np.ndarray  # [pairs, 2], the indices of state and object
     rows: dict[str, np.ndarray]  # split -> [images], positions in the data set
     targets: dict[str, np.ndarray]  # split -> [images], indices in pairs
@@ -30,7 +28,8 @@ class World:
 
     @classmethod
     def closed(cls, data: PairData) -> "World":
-        """The pairs of all splits; candidates are those of training and of the images' own split.
+        """Return the world of the pairs of all splits; candidates are the pairs of training and of the images' own
+        split.
 
         Example:
             >>> from recompose.tracks.czsl.data.pairs import Sample
@@ -44,16 +43,16 @@ class World:
             >>> len(World.open(data).pairs)
             4
         """
-        return cls._of("closed", data, data.pairs, {split: data.closed_world(split) for split in EVALUATED_SPLITS})
+        return cls._build("closed", data, data.pairs, {split: data.closed_world(split) for split in EVALUATED_SPLITS})
 
     @classmethod
     def open(cls, data: PairData) -> "World":
-        """Every state with every object, all of them candidates."""
+        """Return the world of every state with every object, all of them candidates."""
         pairs = data.all_pairs
-        return cls._of("open", data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in EVALUATED_SPLITS})
+        return cls._build("open", data, pairs, {split: np.ones(len(pairs), dtype=bool) for split in EVALUATED_SPLITS})
 
     @classmethod
-    def _of(cls, name: str, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
+    def _build(cls, name: str, data: PairData, pairs: list[Pair], candidates: dict[str, np.ndarray]) -> "World":
         return cls(
             name,
             pairs,

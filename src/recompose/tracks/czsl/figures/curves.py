@@ -12,18 +12,18 @@ from recompose.tracks.czsl.stored import read_curve
 
 
 def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Seen over unseen accuracy in the artifact's world, a panel for each data set."""
+    """Draw seen over unseen accuracy in the artifact's world, a panel for each data set."""
     view = next(iter(paper.artifacts[name].all_views.values()))
-    tradeoff.draw_curves(results, paper, name, sheet, _in_world(view.of.partition("/")[2]))
+    tradeoff.draw_curves(results, paper, name, sheet, _world_tradeoff(view.of.partition("/")[2]))
 
 
 def mean_curves(results: Results) -> str:
-    """The mean seen accuracy of each method at each unseen accuracy in the closed world, in percent, as CSV."""
-    return tradeoff.mean_curves(results, "czsl", _in_world("closed"))
+    """Return the mean seen accuracy of each method at each unseen accuracy in the closed world, in percent, as CSV."""
+    return tradeoff.mean_curves(results, "czsl", _world_tradeoff("closed"))
 
 
-def _in_world(world: str) -> Tradeoff:
-    """Accuracies of unseen and of seen pairs in a world."""
+def _world_tradeoff(world: str) -> Tradeoff:
+    """Return a reader of the accuracies of unseen and of seen pairs in a world."""
 
     def read(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.ndarray]:
         curve = read_curve(results, evaluation, world)

@@ -1,4 +1,4 @@
-"""Galleries: images of a data set, with what methods make of them."""
+"""Galleries: images of a data set, with the predictions of methods."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,13 +37,13 @@ class TestImages:
     targets: np.ndarray
 
     @classmethod
-    def of(cls, results: Results, recipe: Recipe) -> "TestImages":
-        """Those of a data set."""
+    def read(cls, results: Results, recipe: Recipe) -> "TestImages":
+        """Return the test images of a data set."""
         data = read_pairs(results, recipe)
         return cls(results.raw(recipe), data, data.targets("test", data.pairs))
 
     def name(self, pair: int) -> str:
-        """A pair, as people say it."""
+        """Return the words of a pair."""
         return " ".join(self.data.pairs[pair])
 
     def show(self, axis: plt.Axes, image: int) -> None:
@@ -57,71 +57,76 @@ class TestImages:
         axis.axis("off")
 
     def path(self, image: int) -> str:
-        """The file of a test image, in the data set's folder."""
+        """Return the path of a test image in the data set's folder."""
         return self.data.samples[int(self.data.rows("test")[image])].path
 
 
 def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Test images with their labels and the pairs that each row predicts for them, the likeliest first.
+    """Draw test images with their labels and the pairs that each row predicts for them, the likeliest first.
 
-    With two rows or more, the first images that the last one tells right and the first one wrong, and the first that
-    all tell wrong; with one, the first images of seen and of unseen pairs, each of another pair.
+    With two rows or more: the first images where the last row is right and the first row wrong, and the first image
+    where all rows are wrong. With one row: the first images of seen and of unseen pairs, each of another pair.
     """
-    shown: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
-    for runs in first_evaluations(results, paper, name).values():
-        images = TestImages.of(results, next(iter(runs.values())).needs["data"])
+    panels: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
+    for runs in by_benchmark(results, paper, name).values():
+        images = TestImages.read(results, next(iter(runs.values())).needs["data"])
         top = {row: read_scores(results, run).top for row, run in runs.items()}
-        shown += [(images, image, {row: found[image] for row, found in top.items()}) for image in _chosen(images, top)]
+        panels += [
+            (images, image, {row: predictions[image] for row, predictions in top.items()})
+            for image in _chosen(images, top)
+        ]
     lines = PREDICTED if len(paper.artifacts[name].rows) == 1 else (PREDICTED + 1) * len(paper.artifacts[name].rows)
-    across = max(1, min(len(shown), IN_A_LINE))
-    size = (CELL * across, (CELL + LINE * (lines + 2)) * max(1, -(-len(shown) // across)))
-    figure, axes = plt.subplots(-(-max(1, len(shown)) // across), across, figsize=size, squeeze=False)
+    across = max(1, min(len(panels), IN_A_LINE))
+    size = (CELL * across, (CELL + LINE * (lines + 2)) * max(1, -(-len(panels) // across)))
+    figure, axes = plt.subplots(-(-max(1, len(panels)) // across), across, figsize=size, squeeze=False)
     figure.subplots_adjust(left=0.02, right=0.98, top=1 - LINE * 1.5 / size[1], bottom=LINE * (lines + 0.5) / size[1])
     figure.subplots_adjust(wspace=0.12, hspace=LINE * (lines + 2) / CELL)
     rows = []
-    for axis in axes.flat[len(shown) :]:
+    for axis in axes.flat[len(panels) :]:
         axis.axis("off")
-    for axis, (images, image, found) in zip(axes.flat, shown, strict=False):
+    for axis, (images, image, predictions) in zip(axes.flat, panels, strict=False):
         images.show(axis, image)
         label = images.name(images.targets[image])
         axis.set_title(label, fontsize=7, pad=3)
-        said = _said(images, image, found)
-        for place, (text, look) in enumerate(said, start=1):
+        captions = _captions(images, image, predictions)
+        for place, (text, look) in enumerate(captions, start=1):
             offset = (0, -72 * LINE * place)
             axis.annotate(text, (0.5, 0), offset, "axes fraction", "offset points", ha="center", fontsize=6, **look)
         rows += [
             [images.path(image), label, row, rank, images.name(pair)]
-            for row, pairs in found.items()
+            for row, pairs in predictions.items()
             for rank, pair in enumerate(pairs[:PREDICTED], start=1)
         ]
     sheet.write(figure, pd.DataFrame(rows, columns=["image", "label", "row", "rank", "predicted"]))
 
 
-def _said(images: TestImages, image: int, found: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What stands below an image, line by line, with how it looks: of several rows their names, too."""
-    for row, pairs in found.items():
-        if len(found) > 1:
+def _captions(
+    images: TestImages, image: int, predictions: dict[str, np.ndarray]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the lines of text below an image, with their format; of several rows their names, too."""
+    for row, pairs in predictions.items():
+        if len(predictions) > 1:
             yield row, {"weight": "bold"}
         for pair in pairs[:PREDICTED]:
-            text, colour = _ticked(images.name(pair), right=bool(pair == images.targets[image]))
+            text, colour = _tick_text(images.name(pair), right=bool(pair == images.targets[image]))
             yield text, {"color": colour}
 
 
-def _ticked(text: str, *, right: bool) -> tuple[str, str]:
+def _tick_text(text: str, *, right: bool) -> tuple[str, str]:
     return (f"\u2713 {text}", RIGHT) if right else (f"\u2717 {text}", WRONG)
 
 
 def _chosen(images: TestImages, top: dict[str, np.ndarray]) -> list[int]:
-    right = [found[:, 0] == images.targets for found in top.values()]
+    right = [predictions[:, 0] == images.targets for predictions in top.values()]
     if len(right) > 1:
         better, none = right[-1] & ~right[0], ~np.any(right, axis=0)
-        return [*_of_different_pairs(better, images, 2), *_of_different_pairs(none, images, 1)]
+        return [*_one_image_per_pair(better, images, 2), *_one_image_per_pair(none, images, 1)]
     seen = images.data.is_seen(images.data.pairs)[images.targets]
-    return [image for kind in (seen, ~seen) for image in _of_different_pairs(kind, images, PER_KIND)]
+    return [image for kind in (seen, ~seen) for image in _one_image_per_pair(kind, images, PER_KIND)]
 
 
-def _of_different_pairs(allowed: np.ndarray, images: TestImages, count: int) -> list[int]:
-    """The first allowed images, each of another pair."""
+def _one_image_per_pair(allowed: np.ndarray, images: TestImages, count: int) -> list[int]:
+    """Return the first allowed images, each of another pair."""
     first: dict[int, int] = {}
     for image in np.flatnonzero(allowed):
         first.setdefault(int(images.targets[image]), int(image))
@@ -129,23 +134,23 @@ def _of_different_pairs(allowed: np.ndarray, images: TestImages, count: int) -> 
 
 
 def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """The images nearest to the semantic prototype of a pair, at the left, and to its visual one, at the right.
+    """Draw the images nearest to the semantic prototype of a pair, at the left, and to its visual one, at the right.
 
-    Of the pairs with the most test images; the numbers beside it hold the precision for all pairs of test images.
+    The pairs are those with the most test images. The numbers beside the figure have the precision for all pairs.
     """
-    found = [
-        (TestImages.of(results, run.needs["data"]), read_embeddings(results, run))
+    evaluations = [
+        (TestImages.read(results, run.needs["data"]), read_embeddings(results, run))
         for run in _single(results, paper, name)
     ]
     figure, axes = plt.subplots(
-        max(1, RETRIEVED * len(found)),
+        max(1, RETRIEVED * len(evaluations)),
         2 * NEAREST,
-        figsize=(2 * COLUMN_WIDTH, max(1, len(found)) * RETRIEVED * 1.15),
+        figsize=(2 * COLUMN_WIDTH, max(1, len(evaluations)) * RETRIEVED * 1.15),
         squeeze=False,
     )
     figure.subplots_adjust(left=0.01, right=0.99, top=0.9, bottom=0.01, hspace=0.55, wspace=0.1)
     frames = []
-    for place, (images, embeddings) in enumerate(found):
+    for place, (images, embeddings) in enumerate(evaluations):
         nearest = {kind: retrieve(embeddings[kind], embeddings["images"]) for kind in ("semantic", "visual")}
         frames.append(_precisions(images, nearest))
         counts = np.bincount(images.targets, minlength=len(images.data.pairs))
@@ -155,43 +160,43 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
                 for axis, image in zip(of_side, nearest[kind][pair], strict=True):
                     images.show(axis, image)
                     _mark(axis, images.name(images.targets[image]), right=images.targets[image] == pair)
-                said = f"{kind}: {images.name(int(pair))}"
-                of_side[0].annotate(said, (0, 1), (0, 12), "axes fraction", "offset points", fontsize=7)
+                heading = f"{kind}: {images.name(int(pair))}"
+                of_side[0].annotate(heading, (0, 1), (0, 12), "axes fraction", "offset points", fontsize=7)
     columns = ["pair", "seen", "prototype", f"precision of {NEAREST}"]
     sheet.write(figure, pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns))
 
 
 def _mark(axis: plt.Axes, text: str, *, right: bool) -> None:
-    text, colour = _ticked(text, right=right)
+    text, colour = _tick_text(text, right=right)
     axis.set_title(text, fontsize=5.5, color=colour, pad=2)
 
 
 def retrieve(prototypes: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """The images [prototypes, NEAREST] with the largest cosines, the nearest first; of equal ones the first."""
+    """Return the images [prototypes, NEAREST] with the largest cosines, the nearest first; of equal ones the first."""
     return np.argsort(-(prototypes @ images.T), axis=1, kind="stable")[:, :NEAREST]
 
 
 def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> pd.DataFrame:
-    """The share of right images among the nearest ones, for each pair of test images."""
+    """Return the share of right images among the nearest ones, for each pair of test images."""
     seen, rows = images.data.is_seen(images.data.pairs), []
     for pair in np.unique(images.targets):
-        for kind, found in nearest.items():
-            precision = (images.targets[found[pair]] == pair).mean()
+        for kind, retrieved in nearest.items():
+            precision = (images.targets[retrieved[pair]] == pair).mean()
             rows.append([images.name(int(pair)), bool(seen[pair]), kind, precision])
     return pd.DataFrame(rows, columns=["pair", "seen", "prototype", f"precision of {NEAREST}"])
 
 
 def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Features composed of one image's state and another one's object (Duplex, Eq. 11), and the test images nearest to
-    them.
+    """Draw the test images nearest to features composed of one image's state and another image's object (Duplex, Eq.
+    11).
 
-    Of the first pairs of images that differ in both and whose composed pair test images show; the two sources are left
-    out of the search.
+    The sources are the first pairs of images that differ in both and whose composed pair has test images; the search
+    leaves the two sources out.
     """
     swaps = [
         (images, embeddings, swap)
         for run in _single(results, paper, name)
-        for images, embeddings in [(TestImages.of(results, run.needs["data"]), read_embeddings(results, run))]
+        for images, embeddings in [(TestImages.read(results, run.needs["data"]), read_embeddings(results, run))]
         for swap in _swaps(images)
     ]
     figure, axes = plt.subplots(
@@ -202,49 +207,61 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
         layout="constrained",
     )
     rows = []
-    for line, (images, embeddings, (state, other)) in zip(axes, swaps, strict=False):
-        wanted = images.data.pairs[images.targets[state]][0], images.data.pairs[images.targets[other]][1]
-        for axis, image, what in ((line[0], state, "state of"), (line[1], other, "object of")):
+    for line, (images, embeddings, (first, second)) in zip(axes, swaps, strict=False):
+        composed = (
+            images.data.pairs[images.targets[first]][0],
+            images.data.pairs[images.targets[second]][1],
+        )
+        for axis, image, role in ((line[0], first, "state of"), (line[1], second, "object of")):
             images.show(axis, image)
-            axis.set_title(f"{what}\n{images.name(images.targets[image])}", fontsize=6, pad=2)
-        similar = similarities(embeddings, state, other)
+            axis.set_title(f"{role}\n{images.name(images.targets[image])}", fontsize=6, pad=2)
+        similar = similarities(embeddings, first, second)
         for rank, (axis, image) in enumerate(zip(line[2:], np.argsort(-similar, kind="stable"), strict=False), start=1):
             images.show(axis, int(image))
             label = images.data.pairs[images.targets[image]]
-            _mark(axis, f"{' '.join(label)}\n{similar[image]:.3f}", right=label == wanted)
+            _mark(axis, f"{' '.join(label)}\n{similar[image]:.3f}", right=label == composed)
             rows.append(
-                [images.path(state), images.path(other), " ".join(wanted), rank, " ".join(label), similar[image]]
+                [
+                    images.path(first),
+                    images.path(second),
+                    " ".join(composed),
+                    rank,
+                    " ".join(label),
+                    similar[image],
+                ]
             )
     columns = ["state of", "object of", "composed", "rank", "retrieved", "similarity"]
     sheet.write(figure, pd.DataFrame(rows, columns=columns))
 
 
-def similarities(embeddings: dict[str, np.ndarray], state: int, other: int) -> np.ndarray:
-    """Cosines [images] between the features composed of two test images, and those composed of each image's own; -1
-    for the two.
+def similarities(embeddings: dict[str, np.ndarray], state: int, object_: int) -> np.ndarray:
+    """Return the cosines [images] between the features composed of two test images and the images' own composed
+    features; -1 for the two.
     """
     composed = np.maximum(embeddings["from_states"] + embeddings["from_objects"], 0)
-    query = np.maximum(embeddings["from_states"][state] + embeddings["from_objects"][other], 0)
+    query = np.maximum(embeddings["from_states"][state] + embeddings["from_objects"][object_], 0)
     lengths = np.maximum(np.linalg.norm(composed, axis=1) * np.linalg.norm(query), np.finfo(float).tiny)
-    found = composed @ query / lengths
-    found[[state, other]] = -1
-    return found
+    cosines = composed @ query / lengths
+    cosines[[state, object_]] = -1
+    return cosines
 
 
 def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
-    """The first pairs of images that differ in state and object, and whose composed pair test images show; each
-    makes another pair.
+    """Yield the first pairs of images that differ in state and object, and whose composed pair has test images; each
+    gives another pair.
     """
-    shown = {images.data.pairs[target] for target in images.targets}
-    first = _of_different_pairs(np.ones(len(images.targets), dtype=bool), images, len(images.data.pairs))
-    made: set[Any] = set()
-    for state in first:
-        for other in first:
-            (one, name), (another, composed) = (images.data.pairs[images.targets[image]] for image in (state, other))
-            pair = one, composed
-            if one != another and name != composed and pair in shown - made and len(made) < SWAPS:
-                made.add(pair)
-                yield state, other
+    labels = [images.data.pairs[target] for target in images.targets]
+    unused = set(labels)
+    sources = _one_image_per_pair(np.ones(len(labels), dtype=bool), images, len(images.data.pairs))
+    swaps = 0
+    for first in sources:
+        for second in sources:
+            composed = labels[first][0], labels[second][1]
+            differ = labels[first][0] != labels[second][0] and labels[first][1] != labels[second][1]
+            if differ and composed in unused and swaps < SWAPS:
+                unused.remove(composed)
+                swaps += 1
+                yield first, second
 
 
 def _single(results: Results, paper: Paper, name: str) -> Iterator[Recipe]:

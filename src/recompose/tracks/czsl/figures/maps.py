@@ -18,17 +18,17 @@ from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.stored import read_embeddings, read_pairs
 
 CLASSES = 300  # pairs whose prototypes are shown, as in Duplex's Figure 4
-SHOWN = 20  # pairs whose images are shown, those with the most, as in its Figure 10
+SHOWN = 20  # pairs whose images are shown, those with the most images, as in its Figure 10
 SHAPES = {"image": "o", "semantic": "s", "visual": "^"}
 SIZES = {"image": 6, "semantic": 30, "visual": 34}
 
 
 def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
+    """Draw the prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
     frames = []
     for dataset, run in _evaluations(results, paper, name):
-        found, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
-        semantic, visual = found["semantic"][:CLASSES], found["visual"][:CLASSES]
+        embeddings, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
+        semantic, visual = embeddings["semantic"][:CLASSES], embeddings["visual"][:CLASSES]
         panels = {"(a) semantic": semantic, "(b) visual": visual, "(c) both": np.hstack([semantic, visual])}
         names = [name for _, name in data.pairs[:CLASSES]]
         for panel, vectors in panels.items():
@@ -37,42 +37,46 @@ def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
 
 def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Test images of the pairs with the most, and both prototypes of these pairs, on one map."""
+    """Draw test images of the pairs with the most images, and both prototypes of these pairs, on one map."""
     frames = []
     for dataset, run in _evaluations(results, paper, name):
-        found, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
-        images, labels, shown = _most_populous(data)
-        places = [data.pairs.index(pair) for pair in shown]
+        embeddings, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
+        images, labels, pairs_shown = _most_populous(data)
+        positions = [data.pairs.index(pair) for pair in pairs_shown]
         parts = {
-            "image": found["images"][images],
-            "semantic": found["semantic"][places],
-            "visual": found["visual"][places],
+            "image": embeddings["images"][images],
+            "semantic": embeddings["semantic"][positions],
+            "visual": embeddings["visual"][positions],
         }
         points = iter(
             np.split(flatten(np.vstack(list(parts.values()))), np.cumsum([len(part) for part in parts.values()]))
         )
-        for kind, pairs in (("image", labels), ("semantic", shown), ("visual", shown)):
+        for kind, pairs in (("image", labels), ("semantic", pairs_shown), ("visual", pairs_shown)):
             frames.append(_frame(dataset, dataset, next(points), [" ".join(pair) for pair in pairs], pairs, kind))
     _draw(frames, sheet)
 
 
 def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Test images of the pairs with the most, with visual prototypes, before and after training.
+    """Draw test images of the pairs with the most images, with visual prototypes, before and after training.
 
-    Before training, images are as the frozen tower embeds them, and prototypes are the means of a seen pair's images of
-    training.
+    Before training, images are embedded by the frozen tower, and a prototype is the mean of a seen pair's training
+    images.
     """
     frames = []
     for dataset, run in _evaluations(results, paper, name):
-        found, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
-        images, labels, shown = _most_populous(data)
+        embeddings, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
+        images, labels, pairs_shown = _most_populous(data)
         frozen = _unit(_frozen(results, run))
-        means = _means(frozen[data.rows("train")], data, shown)
+        means = _means(frozen[data.rows("train")], data, pairs_shown)
         before = frozen[data.rows("test")][images], np.array(list(means.values())), list(means)
-        after = found["images"][images], found["visual"][[data.pairs.index(pair) for pair in shown]], shown
+        after = (
+            embeddings["images"][images],
+            embeddings["visual"][[data.pairs.index(pair) for pair in pairs_shown]],
+            pairs_shown,
+        )
         for panel, (samples, prototypes, pairs) in (("before training", before), ("after training", after)):
             points = flatten(np.vstack([samples, prototypes]))
-            names = [[" ".join(pair) for pair in each] for each in (labels, pairs)]
+            names = [[" ".join(pair) for pair in labelled] for labelled in (labels, pairs)]
             frames.append(_frame(dataset, panel, points[: len(samples)], names[0], labels, "image"))
             frames.append(_frame(dataset, panel, points[len(samples) :], names[1], pairs, "visual"))
     _draw(frames, sheet, shapes=SHAPES | {"visual": "*"}, sizes=SIZES | {"visual": 60})
@@ -84,20 +88,22 @@ def _evaluations(results: Results, paper: Paper, name: str) -> Iterator[tuple[st
 
 
 def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
-    """The positions among test images of those of the pairs with the most, their labels, and these pairs."""
+    """Return the positions among the test images of the pairs with the most images, the images' labels, and these
+    pairs.
+    """
     targets = data.targets("test", data.pairs)
     counts = np.bincount(targets, minlength=len(data.pairs))
-    shown = np.argsort(-counts, kind="stable")[:SHOWN]
-    images = np.flatnonzero(np.isin(targets, shown[counts[shown] > 0]))
+    largest = np.argsort(-counts, kind="stable")[:SHOWN]
+    images = np.flatnonzero(np.isin(targets, largest[counts[largest] > 0]))
     return (
         images,
         [data.pairs[target] for target in targets[images]],
-        [data.pairs[pair] for pair in sorted(shown) if counts[pair]],
+        [data.pairs[pair] for pair in sorted(largest) if counts[pair]],
     )
 
 
 def _frozen(results: Results, evaluation: Recipe) -> np.ndarray:
-    """The embeddings [images, E] of all images as the frozen tower gives them."""
+    """Return the embeddings [images, E] of all images by the frozen tower."""
     features = results.folder(evaluation.needs["features"])
     return ShardedArray.read(features / "embeddings.npy", dtype=np.float32)[:]
 
@@ -107,10 +113,10 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _means(train: np.ndarray, data: PairData, pairs: list[Pair]) -> dict[Pair, np.ndarray]:
-    """The mean embedding of the images of training of each of these pairs that training shows."""
+    """Return the mean embedding of the training images of each of these pairs that training shows."""
     targets = data.targets("train", data.pairs)
     rows = {pair: train[targets == data.pairs.index(pair)] for pair in pairs}
-    return {pair: found.mean(axis=0) for pair, found in rows.items() if len(found)}
+    return {pair: embeddings.mean(axis=0) for pair, embeddings in rows.items() if len(embeddings)}
 
 
 def _frame(
@@ -124,7 +130,7 @@ def _frame(
 def _draw(
     frames: list[pd.DataFrame], sheet: Sheet, shapes: dict[str, str] = SHAPES, sizes: dict[str, int] = SIZES
 ) -> None:
-    """A line of panels for each data set."""
+    """Draw a row of panels for each data set."""
     columns = ["dataset", "panel", "kind", "state", "object", "x", "y"]
     points = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*columns, "colour"])
     datasets = list(points["dataset"].unique())
@@ -141,22 +147,22 @@ def _draw(
 
 
 def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:
-    of_name = dict(zip(sorted(points["colour"].unique()), point_styles(), strict=False))
-    for kind, found in points.groupby("kind", sort=False):
-        faces, edges = zip(*(of_name[name] for name in found["colour"]), strict=True)
-        # hollow points need their edge's colour; prototypes stand out by a dark one
+    of_name = dict(zip(sorted(points["colour"].unique()), looks(), strict=False))
+    for kind, of_kind in points.groupby("kind", sort=False):
+        faces, edges = zip(*(of_name[name] for name in of_kind["colour"]), strict=True)
+        # hollow points need their edge's colour; prototypes get a dark edge
         look: dict[str, Any] = {"linewidths": 0.5, "edgecolors": edges if kind == "image" else "black"}
-        axis.scatter(found["x"], found["y"], s=sizes[str(kind)], marker=shapes[str(kind)], facecolors=faces, **look)
+        axis.scatter(of_kind["x"], of_kind["y"], s=sizes[str(kind)], marker=shapes[str(kind)], facecolors=faces, **look)
     axis.set(xticks=[], yticks=[])
 
 
 def _legend(figure: Any, points: pd.DataFrame, shapes: dict[str, str]) -> None:
-    """What the shapes are, where there are several."""
+    """Add a legend of the shapes, if there are several."""
     kinds = list(points["kind"].unique())
     if len(kinds) > 1:
-        said = {"image": "test image", "semantic": "semantic prototype", "visual": "visual prototype"}
+        names = {"image": "test image", "semantic": "semantic prototype", "visual": "visual prototype"}
         look: dict[str, Any] = {"linestyle": "", "color": "grey", "markersize": 4}
-        handles = [plt.Line2D([], [], marker=shapes[kind], label=said[kind], **look) for kind in kinds]
+        handles = [plt.Line2D([], [], marker=shapes[kind], label=names[kind], **look) for kind in kinds]
         figure.legend(
             handles=handles,
             loc="outside lower center",

@@ -4,4 +4,4 @@ from recompose.tracks.czsl.methods.parts.three_path import ThreePath
 
 
 class CSO(ThreePath):
-    """Texts do not attend to images."""
+    """Three paths without attention of texts to images."""

@@ -1,4 +1,4 @@
-"""Chance: scores drawn at random, the floor of every table."""
+"""Chance: random scores, the floor of every table."""
 
 from collections.abc import Callable, Iterator
 from zlib import crc32
@@ -9,13 +9,13 @@ from recompose.tracks.czsl.data.pairs import Pair
 
 
 class Chance:
-    """Uniform scores, drawn anew for every block of images and pairs."""
+    """Uniform random scores, new ones for every block of images and pairs."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def scorer(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[np.ndarray]]:
-        """A function from the rows of images [images] to scores [images, pairs] of each block."""
+        """Return a function from the rows of images [images] to scores [images, pairs] of each block."""
         return lambda rows: (self._draw(rows, block) for block in blocks)
 
     def _draw(self, rows: np.ndarray, pairs: list[Pair]) -> np.ndarray:

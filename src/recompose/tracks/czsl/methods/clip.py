@@ -4,17 +4,17 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.words import readable
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod
+from recompose.tracks.czsl.methods.parts.words import prompt_words
 
 
 class CLIP(TextMethod):
-    """Nothing is trained: the text of a pair is "a photo of {state} {object}", encoded."""
+    """CLIP without training: the text of a pair is "a photo of {state} {object}"."""
 
     def __init__(self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str) -> None:
         super().__init__(backbone)
-        self._states = [readable(name) for name in states]
-        self._objects = [readable(name) for name in objects]
+        self._states = [prompt_words(name) for name in states]
+        self._objects = [prompt_words(name) for name in objects]
         self._prompt = prompt
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:

@@ -11,9 +11,7 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 
 class CoOp(TextMethod):
-    """Trains the vectors of the prompt's first words, shared by all pairs and initialised with their token
-    embeddings.
-    """
+    """Learned vectors of the prompt's first words, shared by all pairs and initialised with their token embeddings."""
 
     primitives: Tensor
 

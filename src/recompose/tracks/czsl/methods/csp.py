@@ -9,7 +9,7 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 
 class CSP(TextMethod):
-    """Trains one vector per state and per object, initialised with the mean of its name's token embeddings."""
+    """One learned vector per state and per object, initialised with the mean of its name's token embeddings."""
 
     def __init__(
         self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str, dropout: float
@@ -21,7 +21,7 @@ class CSP(TextMethod):
         self._objects_from = len(states)
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:
-        # one mask for all: pairs that share a state share what is dropped of it, as in the released code
+        # one mask for all, as in the released code: pairs that share a state lose the same elements of it
         primitives = self.dropout(self.primitives)
         states, objects = primitives[pairs[:, 0]], primitives[pairs[:, 1] + self._objects_from]
         return normalize(self.prompt.encode(self.backbone, self.prompt.context, states, objects), dim=-1)

@@ -11,17 +11,17 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import FeedForward
-from recompose.nn.blocks import LOOKS, TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.attention import FeedForward
+from recompose.tracks.czsl.methods.parts.blocks import TEXT_IMAGE_PAIRS, TEXTS, apply_blockwise
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 HEAD = 64  # width of an attention head
-CLASS, END = 0, -1  # the tokens that stand for an image, and for a text
+CLASS, END = 0, -1  # the tokens whose vectors represent an image and a text
 
 
 class AttentionBlock(nn.Module):
-    """A pre-norm block: self-attention, or cross-attention to what is given, and a feed-forward network."""
+    """A pre-norm block: self-attention, or cross-attention to other tokens, and a feed-forward network."""
 
     def __init__(self, width: int, *, cross: bool, dropout: float) -> None:
         super().__init__()
@@ -31,15 +31,15 @@ class AttentionBlock(nn.Module):
         self.feed_forward = FeedForward(width, dropout)
 
     def forward(self, x: Tensor, other: Tensor | None = None) -> Tensor:
-        """Tokens [n, tokens, width] after attention to themselves, or to the other [n, tokens, width]."""
+        """Return tokens [n, tokens, width] after attention to themselves, or to the other tokens [n, tokens, width]."""
         query = self.norm(x)
         seen = query if other is None or self.norm_other is None else self.norm_other(other)
         x = x + self.attention(query, seen, seen, need_weights=False)[0]
         return x + self.feed_forward(x)
 
-    def one(self, x: Tensor, place: int) -> Tensor:
-        """A single token [n, width] of [n, tokens, width] after attention to all of them: the others need not be
-        computed.
+    def attend_single(self, x: Tensor, place: int) -> Tensor:
+        """Return a single token [n, width] of [n, tokens, width] after attention to all tokens; the other tokens need
+        not be computed.
         """
         seen = self.norm(x)
         query, token = seen[:, place, None], x[:, place, None]
@@ -47,14 +47,14 @@ class AttentionBlock(nn.Module):
         return (token + self.feed_forward(token)).squeeze(1)
 
 
-def _in_32_bits(like: Tensor) -> torch.autocast:
-    """A context without mixed precision: sums over many texts, and logits that differ by little."""
+def _full_precision(like: Tensor) -> torch.autocast:
+    """Return a context without mixed precision, for sums over many texts and for logits that differ little."""
     return torch.autocast(like.device.type, enabled=False)
 
 
 @dataclass(frozen=True)
-class Block:
-    """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it where all images share them.
+class DfspBlock:
+    """A block of a world: its pairs [P, 2], their texts [P, E] before fusion, and after it if all images share them.
 
     ``decomposed`` [S + O, length, D] is the whole world's: the tokens of its texts, averaged over the pairs of each
     state and of each object.
@@ -67,11 +67,11 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Images:
+class DfspImages:
     """Embeddings [images, E] before fusion, and tokens [images, 1 + patches, W].
 
-    A survey adds embeddings after fusion with the world's texts, and, where texts are fused with images, states and
-    objects [images, S + O, D] as they are then.
+    ``precompute`` adds embeddings after fusion with the world's texts and, if texts are fused with images, the fused
+    states and objects [images, S + O, D].
     """
 
     plain: Tensor
@@ -81,19 +81,19 @@ class Images:
 
 
 class DFSP(PairMethod):
-    """A soft prompt, and a fusion of both modalities, of which a share is added to what the prompt alone gives.
+    """A soft prompt and a fusion of both modalities; a share of the fused vectors is added to those of the prompt.
 
-    What an image is like depends on all pairs of a world, through the texts decomposed. In i2t and BiF the released
-    code folds images of a batch into each other; here each image is fused with its own tokens.
+    An image's vectors depend on all pairs of a world, through the decomposed texts. In i2t and BiF the released code
+    folds images of a batch into each other; here each image is fused with its own tokens.
 
     Args:
-        prompt: the template of prompts; its words are where the context begins.
-        dropout: of the elements of the vectors of states and objects.
+        prompt: the template of prompts; the context begins at its words.
+        dropout: of the vectors of states and objects.
         fusion: ``t2i``, images attend to texts; ``i2t``, texts to images; ``BiF``, both.
-        fusion_dropout: of what the other modality gives, and in the blocks of self-attention.
-        share: of what is fused, in both modalities.
-        primitive_weight: in the loss, of states and objects, whose logits are means over their pairs.
-        prompt_weight: in the loss, of pairs before fusion.
+        fusion_dropout: of the other modality's vectors, and in the blocks of self-attention.
+        share: of the fused vectors, in both modalities.
+        primitive_weight: of states and objects in the loss; their logits are means over their pairs.
+        prompt_weight: of pairs before fusion in the loss.
     """
 
     sees = "pixels"
@@ -114,7 +114,7 @@ class DFSP(PairMethod):
     ) -> None:
         super().__init__(backbone)
         if not backbone.depth:
-            raise ValueError("DFSP fuses the tokens of an image tower with transformer blocks: this one has none")
+            raise ValueError("DFSP needs an image tower with transformer blocks")
         self._states, self._names = len(states), len(states) + len(objects)
         self.prompt = SlottedPrompt(backbone, prompt)
         self.context = nn.Parameter(self.prompt.context.clone())
@@ -135,89 +135,89 @@ class DFSP(PairMethod):
             self.text_looks = AttentionBlock(text, cross=True, dropout=0.0)
             self.composed = nn.Linear(text, text)
 
-    def encode_images(self, inputs: Tensor) -> Images:
-        """Embeddings and tokens of images as bytes [images, 3, height, width], of the frozen tower."""
+    def encode_images(self, inputs: Tensor) -> DfspImages:
+        """Return embeddings and tokens of images as bytes [images, 3, height, width], of the frozen tower."""
         with torch.no_grad():
             (tokens,) = self.backbone.image_tokens(self.backbone.from_bytes(inputs), [self.backbone.depth - 1])
-            return Images(self.backbone.project_image(tokens[:, 0]), tokens)
+            return DfspImages(self.backbone.project_image(tokens[:, 0]), tokens)
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
-        """The texts of each block of pairs [pairs, 2], decomposed over all of them."""
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[DfspBlock]:
+        """Return the texts of each block of pairs [pairs, 2], decomposed over all of them."""
         words = self.dropout(self.words)
         encoded = []
         sums, counts = torch.zeros((), device=self.words.device), torch.zeros((), device=self.words.device)
         for index in blocks:
-            tokens = in_blocks(
+            tokens = apply_blockwise(
                 lambda *block: self._tokens(*block), words[index[:, 0]], words[index[:, 1] + self._states], size=TEXTS
             )
             belongs = self._belongs(index)
-            with _in_32_bits(tokens):
+            with _full_precision(tokens):
                 sums = sums + torch.einsum("pn,pld->nld", belongs, tokens.float())
             counts = counts + belongs.sum(dim=0)
             plain, fused = self.backbone.project_text(tokens[:, END]), None
             if self.fusion == "t2i":
-                fused = self.backbone.project_text(self.text_attention.one(tokens, END))
+                fused = self.backbone.project_text(self.text_attention.attend_single(tokens, END))
             encoded.append((index, plain, fused))
-        decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name that no pair has stays zero
-        return [Block(index, plain, fused, decomposed) for index, plain, fused in encoded]
+        decomposed = sums / counts.clamp(min=1)[:, None, None]  # a name without pairs stays zero
+        return [DfspBlock(index, plain, fused, decomposed) for index, plain, fused in encoded]
 
     def _tokens(self, states: Tensor, objects: Tensor) -> Tensor:
         return self.backbone.prompt_tokens(self.prompt(self.context, states, objects))
 
     def _belongs(self, index: Tensor) -> Tensor:
-        """Which states and objects [pairs, S + O] each pair has."""
+        """Return the states and objects [pairs, S + O] of each pair as ones among zeros."""
         names = torch.arange(self._names, device=index.device)
         return ((names == index[:, :1]) | (names == index[:, 1:] + self._states)).float()
 
-    def precompute(self, images: Images, world: list[Block]) -> Images:
-        """Fuses images with the texts of a world, and its states and objects with images."""
+    def precompute(self, images: DfspImages, world: list[DfspBlock]) -> DfspImages:
+        """Return images fused with the texts of a world, and its states and objects fused with the images."""
         decomposed, tokens = world[0].decomposed, images.tokens
         primitives = None
         if self.fusion != "t2i":
-            size = max(1, LOOKS // self._names)
-            primitives = in_blocks(lambda block: self._cross_attend(block, decomposed), tokens, size=size)
+            size = max(1, TEXT_IMAGE_PAIRS // self._names)
+            primitives = apply_blockwise(lambda block: self._cross_attend(block, decomposed), tokens, size=size)
         if self.fusion != "i2t":
             tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
-        fused = self.backbone.project_image(self.image_attention.one(tokens, CLASS))
+        fused = self.backbone.project_image(self.image_attention.attend_single(tokens, CLASS))
         return replace(images, fused=(1 - self.share) * images.plain + self.share * fused, primitives=primitives)
 
     def _summary(self, decomposed: Tensor) -> Tensor:
-        """The decomposed texts as if they were an image's tokens [1 + patches, W]."""
+        """Return the decomposed texts in the shape of an image's tokens [1 + patches, W]."""
         widen, fold = self.text_to_image
         rows = widen(decomposed).transpose(0, 1).flatten(0, 1)
         return self.fusion_dropout(fold(rows.T).T)
 
     def _cross_attend(self, tokens: Tensor, decomposed: Tensor) -> Tensor:
-        """States and objects [images, S + O, D], at the end of text, after cross-attention of their texts to each
-        image.
+        """Return states and objects [images, S + O, D], at the end of text, after cross-attention of their texts to
+        each image.
         """
         narrow, unfold = self.image_to_text
-        given = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
-        given = given.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)
+        context = self.fusion_dropout(unfold(narrow(tokens).transpose(1, 2)).transpose(1, 2))
+        context = context.unflatten(1, (self.length, self._names)).transpose(1, 2).flatten(0, 1)
         texts = decomposed.expand(len(tokens), *decomposed.shape).flatten(0, 1)
-        texts = self.text_attention.one(self.text_looks(texts, given), END)
+        texts = self.text_attention.attend_single(self.text_looks(texts, context), END)
         return texts.unflatten(0, (len(tokens), self._names))
 
-    def score(self, images: Images, block: Block) -> Tensor:
-        """Scores [images, P] of surveyed images: cosines after fusion, times CLIP's factor."""
+    def score(self, images: DfspImages, block: DfspBlock) -> Tensor:
+        """Return scores [images, P] of precomputed images: cosines after fusion, times CLIP's factor."""
         assert images.fused is not None
         if block.fused is not None:
-            return self._logits(images.fused, self._mixed(block.plain, block.fused))
-        return in_blocks(
-            lambda index, plain: self._logits(images.fused, self._composed(images, index, plain)),
+            return self._logits(images.fused, self._mix(block.plain, block.fused))
+        return apply_blockwise(
+            lambda index, plain: self._logits(images.fused, self._compose_texts(images, index, plain)),
             block.index,
             block.plain,
-            size=max(1, LOOKS // len(images.fused)),
+            size=max(1, TEXT_IMAGE_PAIRS // len(images.fused)),
             dim=1,
         )
 
-    def _composed(self, images: Images, index: Tensor, plain: Tensor) -> Tensor:
-        """Texts [images, P, E], of products of their states and objects as each image has them."""
+    def _compose_texts(self, images: DfspImages, index: Tensor, plain: Tensor) -> Tensor:
+        """Return texts [images, P, E] of pairs, from products of the states and objects fused with each image."""
         assert images.primitives is not None
         products = images.primitives[:, index[:, 0]] * images.primitives[:, index[:, 1] + self._states]
-        return self._mixed(plain, self.backbone.project_text(self.composed(products)))
+        return self._mix(plain, self.backbone.project_text(self.composed(products)))
 
-    def _mixed(self, plain: Tensor, fused: Tensor) -> Tensor:
+    def _mix(self, plain: Tensor, fused: Tensor) -> Tensor:
         return (1 - self.share) * plain + self.share * fused
 
     def _logits(self, images: Tensor | None, texts: Tensor) -> Tensor:
@@ -225,15 +225,15 @@ class DFSP(PairMethod):
         return cosine_logits(self.backbone.logit_scale, images, texts)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
+        """Return the cross-entropy over pairs after fusion, and, weighted, over states, objects and pairs before it."""
         world = self.encode_world([pairs], "closed")
         images = self.precompute(self.encode_images(inputs), world)
         plain = self._logits(images.plain, world[0].plain)
         belongs = self._belongs(pairs)
         counts = belongs.sum(dim=0)
-        with _in_32_bits(plain):
+        with _full_precision(plain):
             means = plain @ belongs / counts.clamp(min=1)
-        means = means.masked_fill(counts == 0, -torch.inf)  # a name that training never shows
+        means = means.masked_fill(counts == 0, -torch.inf)  # names without training pairs
         states, objects = means.split([self._states, self._names - self._states], dim=1)
         by_name = cross_entropy(states, pairs[targets, 0]) + cross_entropy(objects, pairs[targets, 1])
         return (

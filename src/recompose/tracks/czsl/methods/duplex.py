@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.gathering import gathered
+from recompose.nn.gathering import gather_batch
 from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial, UnseenStart
 from recompose.tracks.czsl.methods.parts.local_graph import (
     Compose,
@@ -22,38 +22,38 @@ from recompose.tracks.czsl.methods.parts.local_graph import (
     compose_alone,
 )
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior, cosine_logits
-from recompose.tracks.czsl.methods.parts.three_path import Block, ThreePath, Views
+from recompose.tracks.czsl.methods.parts.three_path import TextBlock, ThreePath, Views
 
-NAMES = ("state", "object")  # the paths of what a pair is named by
+NAMES = ("state", "object")  # the paths of a pair's names
 
 
 @dataclass(frozen=True)
-class PrototypeBlock(Block):
+class PrototypeBlock(TextBlock):
     """A block of a world with the visual prototypes [P, E] of its pairs."""
 
     prototypes: Tensor
 
 
 class Duplex(ThreePath):
-    """Three paths, and a codebook that tells pairs by visual prototypes.
+    """Three paths, and a codebook of visual prototypes that score pairs.
 
-    The paper leaves much open; papers/duplex/notes.md says which reading is the default, and why.
+    The paper leaves much open; papers/duplex/notes.md names the default interpretation and the reasons.
 
     Args:
         target: the pairs that prototypes compete over (Eq. 19) and that graphs may refine (Eq. 13): those of the
             ``closed`` world, or of the ``open`` one, every state with every object.
         text_target: the pairs that texts compete over (Eq. 4): those ``seen`` in training, or the ``target``.
-        initial: where the codebook begins, at ``means`` of CLIP's embeddings or at ``random``.
-        unseen_start: where unseen pairs begin among means, see ``Codebook``.
-        codebook: a ``buffer`` that is written to, or ``trained`` by gradients of Eq. 19, too.
+        initial: the codebook's initial vectors, ``means`` of CLIP's embeddings or ``random`` ones.
+        unseen_start: the initial prototypes of unseen pairs, see ``Codebook``.
+        codebook: a ``buffer`` that refinement writes to, or also ``trained`` by gradients of Eq. 19.
         refinement: by the local ``graph`` (Eqs. 12 to 16), by ``counterfactual`` features alone (Eq. 11), which is the
-            codebook without the local graph, or ``none``. The last two and lambda = 1 are different things: at lambda =
-            1 prototypes stay what they were.
-        momentum: lambda of Eq. 17; at 1 nothing is written, and no graph is built.
+            codebook without the local graph, or ``none``. The last two differ from
+            lambda = 1, where prototypes stay as they are.
+        momentum: lambda of Eq. 17; at 1 nothing is written and no graph is built.
         edges: of states and objects in the graph, see ``aggregate``.
-        writes_from: whether what is written is made of features as ``training`` has them, with dropout and the batch's
-            statistics, or as ``evaluation`` does.
-        differentiable: whether the loss of Eq. 19 reaches, through refined prototypes, what they were made of.
+        writes_from: the features of the written prototypes: those of ``training``, with dropout and the batch's
+            statistics, or those of ``evaluation``.
+        differentiable: whether the gradient of Eq. 19 passes through refined prototypes to their sources.
         loss_weights: of the losses of pairs by text, states, objects, and pairs by prototype (Eq. 20).
 
     A score's weights are those of p(c t), p(c h) and p(s) p(o) (Eq. 21).
@@ -86,43 +86,41 @@ class Duplex(ThreePath):
         self.refinement, self.momentum, self.edges = refinement, momentum, edges
         self.writes_from, self.differentiable = writes_from, differentiable
         self.codebook = Codebook(len(states), len(objects), backbone.width, trained=codebook == "trained")
-        # M s and M o of Eq. 11, which begin as the additive prior that it speaks of
+        # M s and M o of Eq. 11, which begin as its additive prior
         self.from_state, self.from_object = (_identity(backbone.width) for _ in range(2))
         everything = torch.cartesian_prod(torch.arange(len(states)), torch.arange(len(objects)))
         self._aim_at(everything)
 
     def _aim_at(self, pairs: Tensor) -> None:
-        """Take these pairs [T, 2] as the target; ``place`` [S, O] says where a pair stands among them, -1 outside."""
+        """Set the target pairs [T, 2]; ``place`` [S, O] is a pair's position among them, -1 outside."""
         place = torch.full(self.codebook.prototypes.shape[:2], -1)
         place[pairs[:, 0], pairs[:, 1]] = torch.arange(len(pairs))
         self.register_buffer("target", pairs, persistent=False)
         self.register_buffer("place", place, persistent=False)
 
     def prepare(self, prior: TrainingPrior) -> None:
-        """Aim at the closed world's pairs where these are the target, and begin the codebook at means where it
-        begins there.
-        """
+        """Set the closed world's pairs as the target and the codebook's initial means, if the settings ask for them."""
         if self._world == "closed":
             self._aim_at(prior.pairs)
         if self.initial == "means":
             self.codebook.begin_at_means(prior.embeddings, prior.labels, self.unseen_start)
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
-        """As in the plain three paths, with each pair's prototype."""
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
+        """Return the texts of the plain three paths, with each pair's prototype."""
         encoded = super().encode_world(blocks, world)
-        return [PrototypeBlock(**vars(block), prototypes=self.codebook.of(block.index)) for block in encoded]
+        return [PrototypeBlock(**vars(block), prototypes=self.codebook.lookup(block.index)) for block in encoded]
 
-    def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
-        """Logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
+    def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
+        """Return logits [images, P] by text (Eq. 4) and by prototype (Eq. 19)."""
         assert isinstance(block, PrototypeBlock)
-        return *super().wholes(images, block), self.by_prototype(images, block.prototypes)
+        return *super().wholes(images, block), self.prototype_logits(images, block.prototypes)
 
-    def by_prototype(self, images: Views, prototypes: Tensor) -> Tensor:
-        """Logits [images, P] by cosines with prototypes [P, E]."""
+    def prototype_logits(self, images: Views, prototypes: Tensor) -> Tensor:
+        """Return logits [images, P] by cosines with prototypes [P, E]."""
         return cosine_logits(self.backbone.logit_scale, images.pair, prototypes)
 
     def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
-        """z c, and what states and objects send into compositions of features (Eq. 11)."""
+        """Return z c, and the vectors of states and objects for composed features (Eq. 11)."""
         images = self.encode_images(inputs)
         return {
             "images": normalize(images.pair, dim=-1),
@@ -131,17 +129,17 @@ class Duplex(ThreePath):
         }
 
     def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
-        """Semantic and visual prototypes."""
+        """Return semantic and visual prototypes."""
         (block,) = super().encode_world([pairs], "closed")
-        return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.of(pairs), dim=-1)}
+        return {"semantic": normalize(block.pairs, dim=-1), "visual": normalize(self.codebook.lookup(pairs), dim=-1)}
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """Eq. 20, weighted.
+        """Return the weighted losses of Eq. 20.
 
-        In training the codebook is refined before images are compared with it, and keeps what it learned.
+        In training the codebook is refined before images are compared with it, and keeps the refinement.
         """
         images, labels = self.encode_images(inputs), pairs[targets]
-        by_text, by_state, by_object, by_prototype = self.loss_weights
+        by_text, by_state, by_object, prototype_logits = self.loss_weights
         words = self.prompts.words()
         names = [self._encode(path, vectors) for path, vectors in zip(NAMES, words, strict=True)]
         losses = [
@@ -153,70 +151,68 @@ class Duplex(ThreePath):
             competing, right = (pairs, targets) if self.text_target == "seen" else (self.target, place)
             texts = self._encode("pair", *(vectors[index] for vectors, index in zip(words, competing.T, strict=True)))
             losses.append(by_text * cross_entropy(self.logits("pair", images, texts), right))
-        if by_prototype:
-            prototypes, written = self.refined(images, labels, *self._posteriors(images, names))
+        if prototype_logits:
+            prototypes, written = self.refine(images, labels, *self._posteriors(images, names))
             if self.training and written is not None:
                 if self.writes_from == "evaluation":
-                    written = self._refined_as_in_evaluation(inputs, labels)
+                    written = self._refine_as_in_evaluation(inputs, labels)
                 self.codebook.write(*written)
-            losses.append(by_prototype * cross_entropy(self.by_prototype(images, prototypes), place))
+            losses.append(prototype_logits * cross_entropy(self.prototype_logits(images, prototypes), place))
         return torch.stack(losses).sum()
 
     def _posteriors(self, images: Views, names: Sequence[Tensor]) -> Iterator[Tensor]:
-        """Of states [B, S] and of objects [B, O]; texts are anchors: the graph uses them and sends them nothing
-        back.
+        """Return the posteriors of states [B, S] and of objects [B, O], without gradients to the texts, which are the
+        graph's anchors.
         """
         for path, texts in zip(NAMES, names, strict=True):
             yield self.logits(path, images, texts.detach()).softmax(dim=-1)
 
     @torch.no_grad()
-    def _refined_as_in_evaluation(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Candidates [C, 2] and their prototypes [C, E] from features of a batch with nothing dropped and running
-        statistics.
+    def _refine_as_in_evaluation(self, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return candidates [C, 2] and their prototypes [C, E] from features of a batch without dropout and with
+        running statistics.
         """
         self.eval()
         images = self.encode_images(inputs)
         names = [self._encode(path, words) for path, words in zip(NAMES, self.prompts.words(), strict=True)]
-        _, written = self.refined(images, labels, *self._posteriors(images, names))
+        _, written = self.refine(images, labels, *self._posteriors(images, names))
         self.train()
         assert written is not None
         return written
 
-    def refined(
+    def refine(
         self, images: Views, labels: Tensor, of_states: Tensor, of_objects: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-        """The prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and what of them is
-        to be written back: of the whole batch, of which each device has a part.
+        """Return the prototypes [T, E] of the target after a batch refined its candidates (Algorithm 1), and those to
+        write back, from the whole batch, of which each device has a part.
 
         Args:
-            images: what the paths know of this device's part.
-            labels: [B, 2], of its states and objects.
+            images: the views of this device's part.
+            labels: [B, 2], its states and objects.
             of_states, of_objects: its posteriors [B, S] and [B, O].
 
         Returns:
-            Prototypes, and the candidates [C, 2] with theirs [C, E]; None where nothing is refined.
+            The prototypes, and the candidates [C, 2] with theirs [C, E]; None if nothing is refined.
         """
-        prototypes = self.codebook.of(self.target)
+        prototypes = self.codebook.lookup(self.target)
         if self.momentum == 1 or self.refinement == "none":
             return prototypes, None
-        states, objects = gathered(labels).T
+        states, objects = gather_batch(labels).T
         pairs = candidates(states, objects, self.place >= 0)
         factors = (
-            Factors(states, gathered(normalize(images.state.float(), dim=-1)), gathered(of_states)),
-            Factors(objects, gathered(normalize(images.object.float(), dim=-1)), gathered(of_objects)),
+            Factors(states, gather_batch(normalize(images.state.float(), dim=-1)), gather_batch(of_states)),
+            Factors(objects, gather_batch(normalize(images.object.float(), dim=-1)), gather_batch(of_objects)),
         )
         if self.refinement == "graph":
             aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)
         else:
             aggregated = compose_alone(pairs, *factors, self._couples(*factors))
-        updated = self.codebook.updated(
-            pairs, aggregated if self.differentiable else aggregated.detach(), self.momentum
-        )
-        refined = prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), updated)
-        return refined, (pairs, updated.detach())
+        blended = self.codebook.blend(pairs, aggregated if self.differentiable else aggregated.detach(), self.momentum)
+        refined = prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), blended)
+        return refined, (pairs, blended.detach())
 
     def _couples(self, states: Factors, objects: Factors) -> Compose:
-        """phi of Eq. 11, for couples of images; each image's features are projected once."""
+        """Return phi of Eq. 11 for couples of images; each image's features are projected once."""
         of_state, of_object = self.from_state(states.features), self.from_object(objects.features)
         return lambda first, second: normalize((of_state[first] + of_object[second]).relu().float(), dim=-1)
 

@@ -12,17 +12,17 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
 
 class GIPCOL(TextMethod):
-    """A learned context before vectors of words that two graph convolutions make of the words' token embeddings.
+    """A learned context before vectors of words, which two graph convolutions compute from the words' token embeddings.
 
-    The graph's nodes are states, objects and the pairs of the closed world, a pair beginning at the mean of its two
-    words. A pair, its state and its object are neighbours, and each node of itself. The released code weighs the edges
-    of its open world by feasibility; here one graph serves both.
+    The graph's nodes are states, objects and the pairs of the closed world; a pair begins at the mean of its two words.
+    A pair, its state and its object are neighbours, and each node is its own neighbour. The released code weighs the
+    edges of its open world by feasibility; here one graph serves both worlds.
 
     Args:
-        prompt: the template of prompts; its words are where the context begins.
+        prompt: the template of prompts; the context begins at its words.
         hidden: width of the first convolution.
-        graph_dropout: of the elements of what goes into each convolution.
-        dropout: of the elements of the vectors that come out.
+        graph_dropout: of each convolution's input.
+        dropout: of the graph's output.
     """
 
     words: Tensor
@@ -51,12 +51,12 @@ class GIPCOL(TextMethod):
         self.graph_dropout, self.dropout = nn.Dropout(graph_dropout), nn.Dropout(dropout)
 
     def prepare(self, prior: TrainingPrior) -> None:
-        """The pairs of the graph."""
+        """Build the graph of the data set's pairs."""
         self.pairs = prior.pairs
 
     def _mean_of_neighbours(self) -> Tensor:
-        """The sparse matrix [nodes, nodes] that takes the mean over each node's neighbours; states first, then
-        objects, then pairs.
+        """Return the sparse matrix [nodes, nodes] of the mean over each node's neighbours; states first, then objects,
+        then pairs.
         """
         states, objects = self.pairs[:, 0], self.pairs[:, 1] + self._states
         nodes = torch.arange(len(self.words) + len(self.pairs), device=self.words.device)
@@ -69,7 +69,7 @@ class GIPCOL(TextMethod):
         return torch.sparse_coo_tensor(torch.stack([into, out]), weights, shape, check_invariants=True)
 
     def vectors(self) -> Tensor:
-        """The vectors [states + objects, D] of words that come out of the graph."""
+        """Return the graph's vectors [states + objects, D] of words."""
         first, second = self.convolutions
         composed = (self.words[self.pairs[:, 0]] + self.words[self.pairs[:, 1] + self._states]) / 2
         with torch.autocast(self.words.device.type, enabled=False):  # there are no sparse products in 16 bits
@@ -79,7 +79,7 @@ class GIPCOL(TextMethod):
         return x[: len(self.words)]
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:
-        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]; one mask for all drops elements of the
+        """Return text embeddings [pairs, E], of unit length, of pairs [pairs, 2]; all share one dropout mask of the
         words' vectors.
         """
         vectors = self.dropout(self.vectors())

@@ -7,15 +7,15 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import Interaction, Projected
+from recompose.tracks.czsl.methods.parts.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 
 Aggregation = Literal["learned", "ends", "mean"]
 
 
 class Aggregator(nn.Module):
-    """The tokens of several layers made into one (Eqs. 1 to 4): concatenated, a linear map, layer normalisation, ReLU,
-    dropout.
+    """An aggregator of the tokens of several layers (Eqs. 1 to 4): concatenation, a linear map, layer normalisation,
+    ReLU, dropout.
     """
 
     def __init__(self, layers: int, width: int, dropout: float) -> None:
@@ -23,7 +23,7 @@ class Aggregator(nn.Module):
         self.map = nn.Sequential(nn.Linear(layers * width, width), nn.LayerNorm(width), nn.ReLU(), nn.Dropout(dropout))
 
     def forward(self, layers: list[Tensor]) -> Tensor:
-        """Features [images, tokens, E] of tokens [images, tokens, E] of each layer."""
+        """Return features [images, tokens, E] of tokens [images, tokens, E] of each layer."""
         return self.map(torch.cat(layers, dim=-1))
 
 
@@ -38,8 +38,8 @@ class MSCI(ThreePath):
         fusion_of_stages: ``dynamic`` as in Eq. 9; of Table 4, ``last`` drops the first stage's share (without Df).
         heads: of the cross-attentions.
         interaction_dropout: in aggregators and interactions.
-        pair_head: whether the pair's embedding has a disentangler, too, as the text says; the released code has none.
-        share: what lambda 1 and lambda 2 begin as.
+        pair_head: whether the pair's embedding has a disentangler, too, as in the text; the released code has none.
+        share: the initial lambda 1 and lambda 2.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class MSCI(ThreePath):
         self.shares = nn.ParameterDict({name: torch.full((width,), share) for name in counted})
 
     def layers(self) -> list[list[int]]:
-        """The first and the last blocks of the image tower, for the stages there are."""
+        """Return the first and the last blocks of the image tower, for the chosen stages."""
         depth, count = self.backbone.depth, self.aggregated
         first, last = list(range(count)), list(range(depth - count, depth))
         if self.aggregation == "ends":
@@ -82,7 +82,7 @@ class MSCI(ThreePath):
         return [{"low": first, "high": last}[name] for name in self.norms]
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """Low and high features [images, tokens, E], normed as the interactions take them."""
+        """Return low and high features [images, tokens, E], normalised for the interactions."""
         features = zip(self.norms.items(), groups, strict=True)
         return tuple(norm(self._aggregate(name, layers)) for (name, norm), layers in features)
 
@@ -92,21 +92,21 @@ class MSCI(ThreePath):
         return torch.stack(layers).mean(dim=0)
 
     def encode_images(self, inputs: Tensor) -> Views:
-        """As in the plain three paths, with a disentangler for pairs where there is one; tokens are projected once for
-        all paths, which share the interactions.
+        """Return the views of the plain three paths, with a disentangler for pairs if the settings have one. Tokens are
+        projected once for all paths, which share the interactions.
         """
         views = super().encode_images(inputs)
         return Views(self.of_pair(views.pair), views.state, views.object, self.project(views.tokens))
 
     def project(self, tokens: tuple[Any, ...]) -> tuple[Projected, ...]:
-        """Return low and high features as the interactions take them."""
+        """Return low and high features, projected for the interactions."""
         interactions: Iterable[Any] = self.interactions.values()
-        return tuple(each.project(features) for each, features in zip(interactions, tokens, strict=True))
+        return tuple(interaction.project(features) for interaction, features in zip(interactions, tokens, strict=True))
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
+        """Return t + lambda 1 * t 1 + lambda 2 * t 2 [images, P, E] (Eqs. 5 to 9).
 
-        The second stage takes up where the first one ended.
+        The second stage continues from the first.
         """
         stage = final = texts
         for (name, interaction), features in zip(self.interactions.items(), projected, strict=True):

@@ -1,4 +1,4 @@
-"""Troika: texts are pulled towards each image by what its last layer shows (Huang et al., 2024; at 1f3c546)."""
+"""Troika: cross-attention pulls texts towards the last layer's tokens of an image (Huang et al., 2024; at 1f3c546)."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.attention import Interaction, Projected
+from recompose.tracks.czsl.methods.parts.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import PATHS, ThreePath
 
 
@@ -15,13 +15,13 @@ class Troika(ThreePath):
     """Three paths with a cross-modal traction module, which the paths share: t + lambda * traction(t, tokens).
 
     Args:
-        traction_layers: how many cross-attentions one after another.
-        heads: of each.
-        traction_dropout: in them.
-        traction: what lambda begins as.
-        token_norms: ``once``, the paths see the same normed tokens; ``each-path``, one layer normalisation is applied
-            anew before each path, so that tokens are normed once for pairs, twice for states and three times for
-            objects, as in the released code.
+        traction_layers: the number of successive cross-attentions.
+        heads: of each cross-attention.
+        traction_dropout: in the cross-attentions.
+        traction: the initial lambda.
+        token_norms: ``once``, the paths see the same normalised tokens; ``each-path``, one layer normalisation is
+            applied again before each path, so that tokens are normalised once for pairs, twice for states and three
+            times for objects, as in the released code.
     """
 
     def __init__(
@@ -46,27 +46,27 @@ class Troika(ThreePath):
         self.traction = nn.Parameter(torch.full((backbone.width,), traction))
 
     def layers(self) -> list[list[int]]:
-        """The last block alone."""
+        """Return the last block alone."""
         return [[self.backbone.depth - 1]]
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """Its tokens [images, tokens, E] as each of the paths sees them, in their order."""
+        """Return the last block's tokens [images, tokens, E] for each of the paths, in their order."""
         tokens = [self.norm(groups[0][0])]
         for _ in PATHS[1:]:
             tokens.append(self.norm(tokens[-1]) if self.token_norms == "each-path" else tokens[-1])
         return tuple(tokens)
 
     def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The path's own."""
+        """Return the tokens of one path."""
         return (tokens[PATHS.index(path)],)
 
     def project(self, tokens: tuple[Any, ...]) -> tuple[Projected, ...]:
-        """Return a path's tokens [images, tokens, E] as each of the interactions takes them."""
+        """Return a path's tokens [images, tokens, E], projected for each of the interactions."""
         interactions: Iterable[Any] = self.interactions
         return tuple(interaction.project(tokens[0]) for interaction in interactions)
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """t + lambda * traction(t, tokens), [images, P, E], of texts [P, E] of unit length and a path's tokens."""
+        """Return t + lambda * traction(t, tokens), [images, P, E], for texts t [P, E] of unit length."""
         pulled = texts
         for interaction, tokens in zip(self.interactions, projected, strict=True):
             pulled = interaction(pulled, tokens)

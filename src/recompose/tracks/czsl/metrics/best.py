@@ -1,13 +1,13 @@
-"""Each image's best seen and best unseen pair, gathered from blocks of scores.
+"""The best seen and the best unseen pair of each image, gathered from blocks of scores.
 
-They are all that accuracies under any calibration bias need, and they can be gathered block by block, however many
-pairs there are.
+Accuracies under any calibration bias need only these pairs, and they can be gathered block by block, however many pairs
+there are.
 
-Ties are settled once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the
+Ties are broken once, for every sweep and in any order of blocks: among equal scores of its kind the pair with the
 lowest index wins, and between the best seen and the best unseen pair the seen one does.
 
-Scores are torch tensors, on any device, or NumPy arrays: they are reduced where they are, through the array API
-standard, and only a few numbers per image leave the device. Nothing here imports torch.
+Scores are torch tensors, on any device, or NumPy arrays: they are reduced on their device, through the array API
+standard, and only a few numbers per image leave it. Nothing here imports torch.
 """
 
 from dataclasses import dataclass, replace
@@ -16,54 +16,54 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
-NONE = -1  # the index of a pair where there is none
+NONE = -1  # the index of an absent pair
 
 
 @dataclass(frozen=True)
 class Best:
     """The best seen and the best unseen pair of each image [images], as NumPy arrays."""
 
-    seen_score: np.ndarray  # float64, -inf where no seen pair is a candidate
-    seen_pair: np.ndarray  # int64, -1 where there is none
+    seen_score: np.ndarray  # float64, -inf if no seen pair is a candidate
+    seen_pair: np.ndarray  # int64, -1 if there is none
     unseen_score: np.ndarray
     unseen_pair: np.ndarray
     target: np.ndarray  # int64, the true pair
-    is_seen: np.ndarray  # bool, whether that is a seen one
+    is_seen: np.ndarray  # bool, whether the true pair is a seen one
 
     @property
     def seen_right(self) -> np.ndarray:
-        """Whether [images] the best seen pair is the true one."""
+        """The images whose best seen pair is the true one, as a mask [images]."""
         return self.seen_pair == self.target
 
     @property
     def unseen_right(self) -> np.ndarray:
-        """Whether [images] the best unseen pair is the true one."""
+        """The images whose best unseen pair is the true one, as a mask [images]."""
         return self.unseen_pair == self.target
 
     @property
     def switch_bias(self) -> np.ndarray:
-        """The calibration bias [images] above which the unseen pair is predicted; +inf where there is none, -inf where
-        there is no seen one.
+        """The calibration bias [images] above which the unseen pair is predicted; +inf without an unseen pair, -inf
+        without a seen one.
 
         Raises:
-            ValueError: an image has neither.
+            ValueError: an image has neither pair.
         """
         empty = (self.seen_pair == NONE) & (self.unseen_pair == NONE)
         if empty.any():
             raise ValueError(f"image {int(empty.argmax())} is the first of {int(empty.sum())} without any score")
         return self.seen_score - self.unseen_score
 
-    def predicted(self, bias: float) -> np.ndarray:
-        """The predicted pair [images] at a calibration bias."""
+    def predictions(self, bias: float) -> np.ndarray:
+        """Return the predicted pair [images] at a calibration bias."""
         return np.where(self.switch_bias < bias, self.unseen_pair, self.seen_pair)
 
-    def without_unseen(self) -> "Best":
-        """The same with no unseen pair admitted."""
+    def seen_only(self) -> "Best":
+        """Return the best pairs without any unseen candidate."""
         nothing = np.full(len(self.target), -np.inf), np.full(len(self.target), NONE)
         return replace(self, unseen_score=nothing[0], unseen_pair=nothing[1])
 
     def merge(self, other: "Best") -> "Best":
-        """The best of two sets of blocks, for the same images."""
+        """Return the best of two sets of blocks, for the same images."""
         better: dict[str, np.ndarray] = {}
         for kind in ("seen", "unseen"):
             mine, theirs = getattr(self, f"{kind}_score"), getattr(other, f"{kind}_score")
@@ -75,10 +75,10 @@ class Best:
 
 
 class RunningBest:
-    """The best pair of each image among those fed so far; its arrays lie where the scores do.
+    """The best pair of each image among the scores so far; its arrays are on the device of the scores.
 
     Args:
-        images: how many there are.
+        images: their number.
         like: scores, or anything else of their array library on their device.
     """
 
@@ -88,11 +88,11 @@ class RunningBest:
         self.pair = xp.full((images,), NONE, dtype=xp.int64, device=device(like))
 
     def take(self, scores: Any, images: Any, pairs: Any) -> None:
-        """Take the better of what is held and of these scores [images, pairs]; all on one device."""
+        """Take the better of the current scores and these scores [images, pairs], all on one device."""
         self._keep(*self._contenders(scores, images), pairs)
 
     def climb(self, scores: Any, images: Any, pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take scores, and give all entries that beat what was held before: their images, pairs and scores
+        """Take scores, and return all entries that beat the scores before them: their images, pairs and scores
         [entries].
         """
         xp = array_namespace(scores)
@@ -104,7 +104,7 @@ class RunningBest:
         return to_host(entries[0]), to_host(entries[1]), to_host(entries[2])
 
     def _contenders(self, scores: Any, images: Any) -> tuple[Any, Any, Any]:
-        """The rows whose best score reaches what is held, their images and these scores: of most blocks they are
+        """Return the rows whose best score reaches the current one, their images and these scores; most blocks have
         few.
         """
         xp = array_namespace(scores)
@@ -113,7 +113,7 @@ class RunningBest:
         return xp.take(scores, rows, axis=0), xp.take(images, rows), xp.take(top, rows)
 
     def _keep(self, scores: Any, images: Any, top: Any, pairs: Any) -> None:
-        """Keep the best of contenders' scores, and of equal ones the pair with the lowest index."""
+        """Store the best of contenders' scores, and of equal ones the pair with the lowest index."""
         if not images.shape[0]:
             return
         xp = array_namespace(scores)
@@ -125,12 +125,13 @@ class RunningBest:
 
 
 class Evaluator:
-    """Gathers each image's best pairs from blocks of scores, in any order, without ever holding a matrix of scores.
+    """An evaluator that gathers each image's best pairs from blocks of scores, in any order, without a whole matrix of
+    scores in memory.
 
     Args:
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be predicted; all where not given.
+        candidates: [pairs] bool, pairs that may be predicted; by default all.
 
     Raises:
         ValueError: a target is no pair, or no candidate; the message names the first such image.
@@ -157,9 +158,9 @@ class Evaluator:
         """Take a block of scores [block's images, block's pairs], higher is likelier.
 
         Args:
-            scores: floating point of any width; those of pairs that are no candidates do not matter.
-            images: [block's images], their positions, each once; all in order where not given.
-            pairs: [block's pairs], their indices; all in order where not given.
+            scores: floating point of any width; those of other pairs than candidates are ignored.
+            images: [block's images], their positions, each once; by default all in order.
+            pairs: [block's pairs], their indices; by default all in order.
 
         Raises:
             ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first
@@ -169,7 +170,7 @@ class Evaluator:
         pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
         if tuple(scores.shape) != (len(images), len(pairs)):
             expected = (len(images), len(pairs))
-            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs say")
+            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs require")
         if not len(images):
             return
         scores = scores.detach() if hasattr(scores, "detach") else scores
@@ -187,7 +188,7 @@ class Evaluator:
         self._running[kind].take(scores, images, pairs)
 
     def best(self) -> Best:
-        """The best pairs so far; an image without scores has none."""
+        """Return the best pairs so far; an image without scores has none."""
         bests: dict[str, np.ndarray] = {}
         for name, kind in (("seen", True), ("unseen", False)):
             running = self._running.get(kind) or RunningBest(len(self._targets), np.empty(0))
@@ -197,15 +198,15 @@ class Evaluator:
 
 
 def to_host(array: Any) -> np.ndarray:
-    """A NumPy array of a tensor on any device, or of anything like an array."""
+    """Return a NumPy array of a tensor on any device, or of anything like an array."""
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def integers(array: Any) -> np.ndarray:
-    """Integers of any width as int64.
+    """Return integers of any width as int64.
 
     Raises:
-        ValueError: they are no integers.
+        ValueError: the array is not of integers.
     """
     array = to_host(array)
     if array.size and array.dtype.kind not in "iu":
@@ -214,15 +215,15 @@ def integers(array: Any) -> np.ndarray:
 
 
 def positions(array: Any, length: int) -> np.ndarray:
-    """Positions among so many things.
+    """Return checked positions.
 
     Raises:
-        ValueError: they are no integers, or one is outside.
+        ValueError: the positions are not integers, or one is out of range.
     """
     indices = integers(array)
     outside = indices[(indices < 0) | (indices >= length)]
     if len(outside):
-        raise ValueError(f"{int(outside[0])} is no position among {length}")
+        raise ValueError(f"{int(outside[0])} is not a position among {length}")
     return indices
 
 
@@ -239,7 +240,7 @@ def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
 
 
 def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
-    """Make sure that the scores [images, pairs] at these columns are finite.
+    """Check that the scores [images, pairs] at these columns are finite.
 
     Raises:
         ValueError: some are NaN or infinite; the message names the first such image.
@@ -247,7 +248,7 @@ def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
     xp = array_namespace(scores)
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.all(xp.isfinite(xp.sum(scores, axis=1)))):
-            return  # a sum with NaN or infinity in it is never finite, and this is the fastest test
+            return  # a sum with NaN or infinity in it is never finite; this is the fastest test
     wrong = to_host(~xp.all(xp.isfinite(_columns(scores, columns)), axis=1))
     if wrong.any():
         first = int(images[wrong].min())
@@ -255,7 +256,7 @@ def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
 
 
 def _columns(scores: Any, columns: np.ndarray) -> Any:
-    """These columns of scores: without a copy where they stand side by side."""
+    """Return these columns of scores, without a copy if they are adjacent."""
     if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
         return scores[:, int(columns[0]) : int(columns[-1]) + 1]
     xp = array_namespace(scores)

@@ -1,31 +1,18 @@
-"""Seen and unseen accuracy over calibration biases, exactly, and the area under their curve: what training selects an
-epoch by.
+"""Seen and unseen accuracy over calibration biases, exactly; the area under their curve chooses the epoch of a
+training.
 
 A calibration bias is added to the scores of unseen pairs. As it grows, predictions change from the best seen to the
-best unseen pair, each image's at one bias of its own: the difference of the two scores, taken in double precision.
+best unseen pair, each image's at a bias of its own: the difference of the two scores, in double precision.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from recompose.tracks.czsl.metrics.best import Best
+from recompose.tracks.seen_unseen import SeenUnseenCurve
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Accuracies [points], as fractions, by rising bias; NaN where there is no image to count.
-
-    In the dense sweep each point holds from just above its bias to the next point's; the first one's bias is -inf.
-    """
-
-    bias: np.ndarray
-    seen: np.ndarray
-    unseen: np.ndarray
-
-
-def dense_curve(best: Best) -> Curve:
-    """The accuracies at every bias at which a prediction changes, and below the first of them.
+def dense_curve(best: Best) -> SeenUnseenCurve:
+    """Return the accuracies at every bias at which a prediction changes, and below the first of them.
 
     Example:
         >>> first, second = np.array([0, 0]), np.array([1, 1])
@@ -47,28 +34,19 @@ def dense_curve(best: Best) -> Curve:
     steps, place = np.unique(switch[finite], return_inverse=True)
     lost_at = np.bincount(place, weights=lost[finite], minlength=len(steps))
     won_at = np.bincount(place, weights=won[finite], minlength=len(steps))
-    # where there is no seen candidate, no bias is low enough; where there is no unseen one, none changes anything
+    # without a seen candidate, no bias is low enough; without an unseen one, no bias changes anything
     seen = lost.sum() - np.append(0, np.cumsum(lost_at))
     unseen = won[np.isneginf(switch)].sum() + np.append(0, np.cumsum(won_at))
-    return Curve(np.append(-np.inf, steps), share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
+    return SeenUnseenCurve(
+        np.append(-np.inf, steps), share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum())
+    )
 
 
-def share(counts: np.ndarray, of: int) -> np.ndarray:
-    """Counts as fractions of so many images; NaN where there are none.
+def share(counts: np.ndarray, total: int) -> np.ndarray:
+    """Return counts as fractions of ``total``; NaN if it is 0.
 
     Example:
         >>> share(np.array([1, 2]), 4).tolist()
         [0.25, 0.5]
     """
-    return counts / of if of else np.full(len(counts), np.nan)
-
-
-def area(curve: Curve) -> float:
-    """The area under seen over unseen accuracy, AUC; NaN without images of seen or of unseen pairs.
-
-    Example:
-        >>> area(Curve(bias=np.array([-np.inf, 0.0]), seen=np.array([1.0, 0.5]), unseen=np.array([0.0, 1.0])))
-        0.75
-    """
-    undefined = np.isnan(curve.seen + curve.unseen).any()
-    return float("nan") if undefined else float(np.trapezoid(curve.seen, curve.unseen))
+    return counts / total if total else np.full(len(counts), np.nan)

@@ -2,7 +2,7 @@
 calibration biases.
 
 They follow from each image's best seen and best unseen pair (``best``), by a sweep over calibration biases: the exact
-one (``curves``), or that of the evaluator that the field shares.
+one (``curves``), or that of the field's shared evaluator.
 """
 
 from collections.abc import Callable
@@ -12,50 +12,49 @@ from typing import Any, Literal
 import numpy as np
 
 from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
-from recompose.tracks.czsl.metrics.curves import Curve, area, dense_curve, share
+from recompose.tracks.czsl.metrics.curves import dense_curve, share
+from recompose.tracks.seen_unseen import SeenUnseenCurve, area, harmonic_means
 
 __all__ = [
     "SWEEPS",
     "Best",
-    "Curve",
     "Evaluator",
-    "Report",
+    "PairReport",
     "Sweep",
     "czsl_report",
     "dense_curve",
     "field_curve",
-    "harmonic_means",
     "report_of",
 ]
 
 Sweep = Literal["dense", "field"]
 
-# of the evaluator that the field shares (CSP, DFSP, Troika and MSCI carry copies of it)
-FIELD_LARGEST = 1e3  # the bias at which everything counts as predicted unseen
-FIELD_OFFSET = 1e-4  # how far below an image's switching bias a visited one is put
-FIELD_STEPS = 20  # about how many of them are visited
+# of the field's shared evaluator (CSP, DFSP, Troika and MSCI have copies of it)
+FIELD_LARGEST = 1e3  # the bias at which every prediction counts as unseen
+FIELD_OFFSET = 1e-4  # how far a visited bias is below an image's switching bias
+FIELD_STEPS = 20  # the approximate number of visited biases
 
 
 @dataclass(frozen=True)
-class Report:
-    """The field's numbers, as fractions. Without images of seen or of unseen pairs what depends on them is NaN."""
+class PairReport:
+    """The field's numbers, as fractions; NaN for those that need images of an absent kind of pairs."""
 
     seen: float  # S, the best seen accuracy
     unseen: float  # U, the best unseen accuracy
     harmonic_mean: float  # H, the best over the biases of the sweep
     auc: float  # area under the curve of seen over unseen accuracy
-    curve: Curve
+    curve: SeenUnseenCurve
     state: float | None = None  # share of images whose state is predicted right at bias 0
     object: float | None = None  # the same of objects
 
 
-def field_curve(best: Best) -> Curve:
-    """The accuracies at the biases that the field's shared evaluator visits, by the same rules.
+def field_curve(best: Best) -> SeenUnseenCurve:
+    """Return the accuracies at the biases that the field's shared evaluator visits, by the same rules.
 
     These are the biases, less 1e-4, at which the prediction switches, of every n-th image for which an unseen pair is
-    rightly predicted at a bias of 1000, n such that there are about 20, and 1000 itself. It therefore understates AUC
-    and S somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its biases
-    mean little, while nothing is lost here to rounding, since the bias is never added to a score.
+    rightly predicted at a bias of 1000, n such that there are about 20, and 1000 itself. So it understates AUC and S
+    somewhat. Both constants are absolute: on scores far from CLIP's scale (probabilities, for one) its biases mean
+    little. Nothing is lost here to rounding, since the bias is never added to a score.
 
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
@@ -71,32 +70,20 @@ def field_curve(best: Best) -> Curve:
     predicted_unseen = switch[:, None] < biases  # [images, points]: the unseen pair is predicted
     seen = (~predicted_unseen & (best.is_seen & best.seen_right)[:, None]).sum(axis=0)
     unseen = (predicted_unseen & (~best.is_seen & best.unseen_right)[:, None]).sum(axis=0)
-    return Curve(biases, share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
+    return SeenUnseenCurve(biases, share(seen, best.is_seen.sum()), share(unseen, (~best.is_seen).sum()))
 
 
-SWEEPS: dict[Sweep, Callable[[Best], Curve]] = {"dense": dense_curve, "field": field_curve}
+SWEEPS: dict[Sweep, Callable[[Best], SeenUnseenCurve]] = {"dense": dense_curve, "field": field_curve}
 
 
-def harmonic_means(curve: Curve) -> np.ndarray:
-    """The harmonic mean [points] of both accuracies; 0 where both are.
-
-    Example:
-        >>> curve = Curve(bias=np.zeros(2), seen=np.array([1.0, 0.0]), unseen=np.array([0.5, 0.0]))
-        >>> harmonic_means(curve).round(3).tolist()
-        [0.667, 0.0]
-    """
-    total = curve.seen + curve.unseen
-    return np.divide(2 * curve.seen * curve.unseen, total, out=np.zeros_like(total), where=total != 0)
-
-
-def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> Report:
-    """The numbers that follow from each image's best pairs.
+def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None = None) -> PairReport:
+    """Return the numbers that follow from each image's best pairs.
 
     Args:
-        best: what an ``Evaluator`` gathered.
+        best: the result of an ``Evaluator``.
         sweep: ``dense`` visits every bias at which a prediction changes; ``field`` those of the field's shared
-            evaluator, for numbers to be put beside printed ones.
-        primitives: [pairs, 2], each pair's state and object; where given, their accuracies are reported, too.
+            evaluator, for comparison with printed numbers.
+        primitives: [pairs, 2], each pair's state and object, to report their accuracies, too.
 
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 1]), seen=np.array([True, False]))
@@ -108,11 +95,11 @@ def report_of(best: Best, sweep: Sweep = "dense", primitives: np.ndarray | None 
     curve = SWEEPS[sweep](best)
     right = (None, None)
     if primitives is not None:
-        right = tuple((primitives[best.predicted(0.0)] == primitives[best.target]).mean(axis=0).tolist())
-    return Report(
+        right = tuple((primitives[best.predictions(0.0)] == primitives[best.target]).mean(axis=0).tolist())
+    return PairReport(
         seen=float(curve.seen.max()),
         unseen=float(curve.unseen.max()),
-        harmonic_mean=float(harmonic_means(curve).max()),
+        harmonic_mean=float(harmonic_means(curve.seen, curve.unseen).max()),
         auc=area(curve),
         curve=curve,
         state=right[0],
@@ -127,16 +114,16 @@ def czsl_report(
     candidates: Any | None = None,
     sweep: Sweep = "dense",
     primitives: Any | None = None,
-) -> Report:
-    """Seen, unseen, harmonic mean and AUC of a whole matrix of scores.
+) -> PairReport:
+    """Return seen, unseen, harmonic mean and AUC of a whole matrix of scores.
 
     Args:
         scores: [images, pairs], floating point, higher is likelier.
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        candidates: [pairs] bool, pairs that may be predicted; all where not given.
+        candidates: [pairs] bool, pairs that may be predicted; by default all.
         sweep: ``dense``, exact, or ``field``, as the field's shared evaluator samples.
-        primitives: [pairs, 2], each pair's state and object: asks for their accuracies at bias 0.
+        primitives: [pairs, 2], each pair's state and object, to report their accuracies at bias 0, too.
 
     Raises:
         ValueError: shapes do not fit, a target is no candidate, or a candidate's score is NaN or infinite.

@@ -1,12 +1,12 @@
-"""Feasibility calibration of the open world: how feasible each pair is, and what is kept for every threshold.
+"""Feasibility calibration of the open world: the feasibility of each pair, and the best pairs at every threshold.
 
-Of all states with all objects most make no sense. A pair's feasibility says how near its state and its object are to
-ones that training showed together; unseen pairs below a threshold are excluded, and the threshold is the one with the
-best AUC on validation.
+Most combinations of a state and an object make no sense. A pair's feasibility measures how close its state and its
+object are to those that training showed together; unseen pairs below a threshold are excluded, and the threshold is the
+one with the best AUC on validation.
 
-As the threshold falls, pairs are admitted, and an image's best unseen pair only ever gets better: a ladder of few
-rungs, about the logarithm of the number of pairs. The ladders of all images hold the result at every threshold, so one
-pass over the scores is enough for all of them.
+As the threshold falls, pairs are admitted, and an image's best unseen pair can only get better: a ladder of few rungs,
+about the logarithm of the number of pairs. The ladders of all images contain the result at every threshold, so one pass
+over the scores suffices.
 """
 
 from dataclasses import dataclass, replace
@@ -18,12 +18,13 @@ from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
 
 
 def feasibility(states: np.ndarray, objects: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """How feasible each state is with each object [states, objects], from -1 to 1; 1 where training showed the pair.
+    """Return the feasibility of each state with each object [states, objects], from -1 to 1; 1 if training showed the
+    pair.
 
-    NaN where a vector is zero: it has no direction.
+    NaN for a zero vector, which has no direction.
 
-    The mean of two cosines: of the object and the nearest object seen with the state, and of the state and the nearest
-    state seen with the object; -1 in place of one that does not exist (as in CSP at 660fcff, which takes GloVe
+    It is the mean of two cosines: of the object and the nearest object seen with the state, and of the state and the
+    nearest state seen with the object; -1 in place of one that does not exist (as in CSP at 660fcff, which takes GloVe
     vectors).
 
     Args:
@@ -48,10 +49,8 @@ def _cosines(vectors: np.ndarray) -> np.ndarray:
 
 
 def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
-    """The largest cosine [rows, names] between a name and the partners of a row, given as partners [rows, names]
-    bool.
-    """
-    return np.stack([cosines[:, own].max(axis=1, initial=-1.0) for own in partners])
+    """Return the largest cosine [rows, names] between a name and the partners [rows, names] bool of a row."""
+    return np.stack([cosines[:, cosines].max(axis=1, initial=-1.0) for cosines in partners])
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class ThresholdProfile:
     threshold admits them.
     """
 
-    ground: Best  # nothing unseen admitted yet
+    ground: Best  # without any unseen pair
     image: np.ndarray  # [rungs], the image's position
     pair: np.ndarray  # [rungs]
     score: np.ndarray  # [rungs], float64
@@ -74,7 +73,7 @@ class ThresholdProfile:
         return np.unique(self.feasibility[~np.isnan(self.feasibility)])
 
     def at(self, threshold: float) -> Best:
-        """Each image's best pairs where unseen pairs below the threshold are excluded."""
+        """Return each image's best pairs without the unseen pairs below the threshold."""
         rungs = slice(0, np.searchsorted(-self.feasibility[self.pair], -threshold, side="right"))
         score, pair = self.ground.unseen_score.copy(), self.ground.unseen_pair.copy()
         score[self.image[rungs]] = self.score[rungs]  # of an image's rungs the last one stays
@@ -83,16 +82,16 @@ class ThresholdProfile:
 
 
 class LadderBuilder(Evaluator):
-    """An evaluator that also gathers ladders: unseen pairs have to come in the order of falling feasibility, images in
-    any.
+    """An evaluator that also builds ladders. Unseen pairs have to come in the order of falling feasibility, images in
+    any order.
 
     Args:
         targets: [images], the index of each image's true pair.
         seen: [pairs] bool, the pairs of training.
-        feasibility: [pairs]; those of seen pairs do not matter.
+        feasibility: [pairs]; those of seen pairs are ignored.
 
     Raises:
-        ValueError: an unseen pair's feasibility is NaN, or a target is no pair.
+        ValueError: an unseen pair's feasibility is NaN, or a target is not a pair.
 
     Example:
         >>> seen, feasibility = np.array([True, False, False]), np.array([0.0, 0.2, 0.8])
@@ -111,14 +110,15 @@ class LadderBuilder(Evaluator):
         undefined = ~seen & np.isnan(feasibility)
         if undefined.any():
             raise ValueError(f"pair {int(undefined.argmax())} is unseen, and its feasibility is NaN")
-        self._lowest = np.full(len(targets), np.inf)  # the feasibility of the last unseen pair that each image was fed
-        self._fed = np.zeros(len(targets), dtype=np.int64)  # and how many it was fed
+        self._lowest = np.full(len(targets), np.inf)  # the feasibility of each image's last unseen pair so far
+        self._fed = np.zeros(len(targets), dtype=np.int64)  # and the number of them
         self._climbs: list[tuple[np.ndarray, ...]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
 
     def _take(self, kind: bool, scores: Any, images: Any, pairs: Any) -> None:
-        """Take the scores [images, pairs] of one kind of pairs, of unseen ones also what beats all before it.
+        """Take the scores [images, pairs] of one kind of pairs; of unseen ones also the entries that beat all before
+        them.
 
-        In chunks as long as what came before: each then holds about one rung an image.
+        Chunks are as long as all that came before; each then has about one rung per image.
 
         Raises:
             ValueError: unseen pairs do not come in the order of falling feasibility.
@@ -138,19 +138,17 @@ class LadderBuilder(Evaluator):
         self._fed[rows] += len(falling)
 
     def ladder(self) -> ThresholdProfile:
-        """The ladders of all images."""
+        """Return the ladders of all images."""
         image, pair, score = map(np.concatenate, zip(*self._climbs, strict=True))
-        by_image = np.argsort(image, kind="stable")  # the order in which an image's entries were fed stays
+        by_image = np.argsort(image, kind="stable")  # stable: an image's entries stay in their order
         rungs = by_image[_rising(image[by_image], score[by_image], pair[by_image])]
         rungs = rungs[np.argsort(-self._feasibility[pair[rungs]], kind="stable")]
-        return ThresholdProfile(
-            self.best().without_unseen(), image[rungs], pair[rungs], score[rungs], self._feasibility
-        )
+        return ThresholdProfile(self.best().seen_only(), image[rungs], pair[rungs], score[rungs], self._feasibility)
 
 
 def _rising(image: np.ndarray, score: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Which entries [entries] beat all before them of the same image: a higher score, or an equal one of a lower
-    pair.
+    """Return which entries [entries] beat all earlier ones of the same image: a higher score, or an equal one of a
+    lower pair.
     """
     rank = np.empty(len(image), dtype=np.int64)
     rank[np.lexsort((-pair, score))] = np.arange(len(image))

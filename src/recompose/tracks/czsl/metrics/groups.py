@@ -3,18 +3,18 @@
 import numpy as np
 
 GROUPS = ("head", "medium", "tail", "unseen")
-SHARES = (0.2, 0.5)  # of the seen pairs, from the most frequent one: where medium and where tail begins
+SHARES = (0.2, 0.5)  # of the seen pairs, from the most frequent one: the ends of head and of medium
 
 
-def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """The group [pairs] of each pair, as an index in ``GROUPS``.
+def frequency_groups(training_images: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Return the group [pairs] of each pair, as an index in ``GROUPS``.
 
     Head is the most frequent fifth of the seen pairs, medium the next three tenths, tail the other half. Cuts are
-    rounded to whole pairs, and among equally frequent pairs the ones with lower indices come first: Duplex says
+    rounded to whole pairs, and among equally frequent pairs the ones with lower indices come first; Duplex specifies
     neither.
 
     Args:
-        shown: [pairs], images of training.
+        training_images: [pairs], their number.
         seen: [pairs] bool.
 
     Example:
@@ -22,17 +22,17 @@ def frequency_groups(shown: np.ndarray, seen: np.ndarray) -> np.ndarray:
         >>> [GROUPS[group] for group in groups]
         ['head', 'tail', 'unseen', 'medium', 'tail', 'tail']
     """
-    falling = np.lexsort((np.arange(len(shown)), -shown, ~seen))
+    falling = np.lexsort((np.arange(len(training_images)), -training_images, ~seen))
     count = int(seen.sum())
     begins = [*(round(share * count) for share in SHARES), count]
-    groups = np.empty(len(shown), dtype=np.int64)
-    groups[falling] = np.searchsorted(begins, np.arange(len(shown)), side="right")
+    groups = np.empty(len(training_images), dtype=np.int64)
+    groups[falling] = np.searchsorted(begins, np.arange(len(training_images)), side="right")
     return groups
 
 
 def group_accuracies(predicted: np.ndarray, targets: np.ndarray, groups: np.ndarray) -> dict[str, float]:
-    """The share of right predictions among the images of each group, and of all ``seen`` ones together; groups without
-    images are left out.
+    """Return the share of right predictions among the images of each group, and of all ``seen`` ones together; groups
+    without images are left out.
 
     Args:
         predicted: [images], the predicted pairs.

@@ -1,7 +1,6 @@
-"""The threshold of feasibility that calibrates the open world: the one with the best AUC on validation.
+"""The feasibility threshold that calibrates the open world: the one with the best AUC on validation.
 
-Ladders hold each image's best unseen pair at every threshold, so that one pass over the scores is enough for all of
-them.
+Ladders contain each image's best unseen pair at every threshold, so that one pass over the scores suffices.
 """
 
 from dataclasses import replace
@@ -11,20 +10,20 @@ import numpy as np
 from sortedcontainers import SortedList
 
 from recompose.tracks.czsl.metrics.best import Best
-from recompose.tracks.czsl.metrics.curves import area
 from recompose.tracks.czsl.metrics.czsl import field_curve
 from recompose.tracks.czsl.metrics.feasibility import ThresholdProfile
+from recompose.tracks.seen_unseen import area
 
 RELEASED_THRESHOLDS = 50
 
 
 def aucs(ladder: ThresholdProfile) -> np.ndarray:
-    """The AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
+    """Return the AUC of the dense sweep at each of ``ladder.thresholds``, exactly.
 
     AUC is the share of couples, of an image with a seen and one with an unseen pair, in which both can be right at one
-    bias: the first one's best seen pair is right, the second one's best unseen pair is, and the first one's prediction
-    switches at a higher bias; half where both switch at the same one. A rung changes the couples of its own image
-    alone, which two sorted lists count.
+    bias: the first one's best seen pair is right, the second one's best unseen pair is right, and the first one's
+    prediction switches at a higher bias; a couple counts half if both switch at the same one. A rung changes the
+    couples of its own image alone, which two sorted lists count.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
@@ -43,12 +42,12 @@ def aucs(ladder: ThresholdProfile) -> np.ndarray:
 
 
 def _couples_after_rungs(ladder: ThresholdProfile) -> np.ndarray:
-    """How many couples [rungs] are right after each rung."""
+    """Return the number of couples [rungs] that are right after each rung."""
     ground = ladder.ground
     seen_right = ground.is_seen & ground.seen_right
     new_switches = ground.seen_score[ladder.image] - ladder.score
     hits = ~ground.is_seen[ladder.image] & (ladder.pair == ground.target[ladder.image])
-    # the switching bias of images with seen pairs; of others while they are right
+    # the switching bias of images with seen pairs; of the others while they are right
     switch = np.full(len(ground.target), np.inf)
     lost, won = SortedList(switch[seen_right].tolist()), SortedList()
     right = np.zeros(len(switch), dtype=bool)
@@ -74,13 +73,13 @@ def _couples_after_rungs(ladder: ThresholdProfile) -> np.ndarray:
 
 
 def _below(values: Any, value: float) -> float:
-    """How many values of a sorted list are below a value; equal ones count half."""
+    """Return the number of values of a sorted list below a value; equal ones count half."""
     return (values.bisect_left(value) + values.bisect_right(value)) / 2
 
 
 def best_threshold(ladder: ThresholdProfile) -> float:
-    """The threshold with the best AUC; of equals the lowest, which excludes the least. -inf where there is none to
-    choose from.
+    """Return the threshold with the best AUC; of equal ones the lowest, which excludes the fewest pairs; -inf without
+    thresholds.
 
     Example:
         >>> from recompose.tracks.czsl.metrics.feasibility import LadderBuilder
@@ -94,11 +93,12 @@ def best_threshold(ladder: ThresholdProfile) -> float:
     return float(ladder.thresholds[areas.argmax()]) if len(areas) else -np.inf
 
 
-def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
-    """Each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its heirs), defects included.
+def released_calibration(ladder: ThresholdProfile, threshold: float) -> Best:
+    """Return each image's best pairs as the released evaluators calibrate (CSP at 660fcff and its successors), defects
+    included.
 
-    Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 where the threshold is
-    not above 0, since the feasibility of seen pairs is stored as 0. So
+    Scores are multiplied: of unseen pairs below the threshold by 0, of seen pairs by 1, or by 2 if the threshold is not
+    above 0, since the feasibility of seen pairs is stored as 0. So
 
     - a threshold of 0 or less doubles the scores of seen pairs,
     - an infeasible pair has the score 0, which beats every negative one, where it should have none.
@@ -109,8 +109,10 @@ def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
         >>> builder = LadderBuilder(np.array([0, 2]), seen, feasibility)
         >>> builder.update(np.array([[1.0, 0.1, 0.2], [1.0, 0.6, 0.9]])[:, [0, 2, 1]], pairs=np.array([0, 2, 1]))
         >>> ladder = builder.ladder()
-        >>> as_released(ladder, 0.8).unseen_pair.tolist(), as_released(ladder, -1.0).seen_score.tolist()
-        ([2, 2], [2.0, 2.0])
+        >>> released_calibration(ladder, 0.8).unseen_pair.tolist()
+        [2, 2]
+        >>> released_calibration(ladder, -1.0).seen_score.tolist()
+        [2.0, 2.0]
     """
     best = ladder.at(threshold)
     excluded = np.flatnonzero(ladder.feasibility < threshold)
@@ -123,7 +125,7 @@ def as_released(ladder: ThresholdProfile, threshold: float) -> Best:
 
 
 def released_threshold(ladder: ThresholdProfile) -> float:
-    """The threshold that the released search finds: the first with the best AUC, by the field's sweep, of 50 in equal
+    """Return the threshold of the released search: the first with the best AUC, by the field's sweep, of 50 in equal
     steps.
 
     Example:
@@ -137,5 +139,5 @@ def released_threshold(ladder: ThresholdProfile) -> float:
     if not len(ladder.thresholds):
         return -np.inf
     tried = np.linspace(ladder.thresholds[0], ladder.thresholds[-1], RELEASED_THRESHOLDS)
-    areas = [area(field_curve(as_released(ladder, threshold))) for threshold in tried]
+    areas = [area(field_curve(released_calibration(ladder, threshold))) for threshold in tried]
     return float(tried[int(np.argmax(areas))])

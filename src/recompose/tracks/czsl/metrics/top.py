@@ -8,13 +8,13 @@ from recompose.tracks.czsl.metrics.best import NONE, to_host
 
 
 class Top:
-    """Gathers them from blocks of images and pairs, in any order; among equal scores the pair with the lowest index
-    comes first.
+    """A sink that gathers the top pairs of each image from blocks of images and pairs, in any order; among equal scores
+    the pair with the lowest index comes first.
 
     Args:
-        images: how many there are.
-        candidates: [pairs] bool, what may be predicted.
-        count: how many pairs are kept of each.
+        images: their number.
+        candidates: [pairs] bool, pairs that may be predicted.
+        count: the number of pairs of each image.
 
     Example:
         >>> top = Top(images=1, candidates=np.array([True, False, True]), count=2)

@@ -1,7 +1,7 @@
-"""How a method's scores are taken in the closed and in the open world, and what is kept of them.
+"""The scoring of images in the closed and in the open world, and its result.
 
-Every metric follows from what is kept: each image's best pairs, and in the open world its best unseen pair at every
-threshold of feasibility. MetricCache themselves are in ``recompose.tracks.czsl.metric_values``.
+Every metric follows from the result: each image's best pairs, and in the open world its best unseen pair at every
+feasibility threshold. The metrics are in ``recompose.tracks.czsl.metric_values``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,32 +23,34 @@ from recompose.tracks.czsl.metrics.top import Top
 FILE = "scores.safetensors"
 IMAGE_BLOCK = 512
 PAIR_BLOCK = 4096
-TOP = 5  # pairs that are kept of each test image, for figures
+TOP = 5  # pairs of each test image, for figures
 BEST_FIELDS = tuple(field.name for field in fields(Best))
 RUNG_FIELDS = ("image", "pair", "score")
 
 Blocks = list[list[Pair]]
-# for the blocks of pairs of each world, "closed" and "open", once; then, for the images at these rows of the data set,
-# in each world what their scores in each block are made of: mostly these themselves, [images, pairs], on any device
+# from the blocks of pairs of each world, "closed" and "open", once; then from the images at these rows of the data set
+# to the parts of their scores in each block of each world: mostly the scores, [images, pairs], on any device
 Scorer = Callable[[Mapping[str, Blocks]], Callable[[np.ndarray], Mapping[str, Iterable[Any]]]]
-Fusion = Callable[[Any], Any]  # from what a scorer gives of a block to its scores
-Watch = Callable[[int], AbstractContextManager[object]]  # what is done in it is for the fusion at this place alone
+Fusion = Callable[[Any], Any]  # from the parts of a block's scores to the scores
+Watch = Callable[
+    [int], AbstractContextManager[object]
+]  # a context for the work that serves only the fusion at this position
 # a scorer of one world
 WorldScorer = Callable[[Blocks, str], Callable[[np.ndarray], Iterable[Any]]]
 
 
 def world_by_world(scorer: WorldScorer) -> Scorer:
-    """A scorer of both worlds made of one that scores a world, of which nothing serves the other."""
+    """Return a scorer of both worlds from a scorer of one world; the worlds share no work."""
 
-    def of_worlds(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
+    def score_both(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], Mapping[str, Iterable[Any]]]:
         scores = {world: scorer(blocks, world) for world, blocks in worlds.items()}
         return lambda rows: {world: of_world(rows) for world, of_world in scores.items()}
 
-    return of_worlds
+    return score_both
 
 
 class Sink(Protocol):
-    """What gathers blocks of scores."""
+    """A receiver of blocks of scores."""
 
     def update(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
         """Take scores [block's images, block's pairs] of these images of a split and these pairs of a world."""
@@ -62,14 +64,14 @@ class SinkPair:
     second: Sink
 
     def update(self, scores: Any, images: np.ndarray, pairs: np.ndarray) -> None:
-        """Feed both."""
+        """Feed both sinks."""
         self.first.update(scores, images, pairs)
         self.second.update(scores, images, pairs)
 
 
 @dataclass(frozen=True)
 class Feed:
-    """A world whose scores sinks are fed with, of each fusion by split, and the order [pairs] of its pairs."""
+    """A world, the sinks of its scores, for each fusion by split, and the order [pairs] of its pairs."""
 
     world: World
     sinks: Sequence[Mapping[str, Sink]]
@@ -77,28 +79,28 @@ class Feed:
 
 
 def feed(
-    feeds: Iterable[Feed], scorer: Scorer, fusions: Sequence[Fusion], title: str = "", own: Watch = nullcontext
+    feeds: Iterable[Feed], scorer: Scorer, fusions: Sequence[Fusion], title: str = "", watch: Watch = nullcontext
 ) -> None:
-    """Feed sinks with the scores of all images and pairs, block by block; images are gone through once for all
-    worlds and fusions.
+    """Feed sinks with the scores of all images and pairs, block by block, in one pass over the images for all worlds
+    and fusions.
     """
     feeds = list(feeds)
-    blocks = [_blocks(each.order, PAIR_BLOCK) for each in feeds]
+    blocks = [_blocks(world_feed.order, PAIR_BLOCK) for world_feed in feeds]
     score = scorer(
         {
-            each.world.name: [[each.world.pairs[pair] for pair in block] for block in of_world]
-            for each, of_world in zip(feeds, blocks, strict=True)
+            world_feed.world.name: [[world_feed.world.pairs[pair] for pair in block] for block in world_blocks]
+            for world_feed, world_blocks in zip(feeds, blocks, strict=True)
         }
     )
-    rows = feeds[0].world.rows  # of every world the same
-    of_images = [(split, block) for split in rows for block in _blocks(np.arange(len(rows[split])), IMAGE_BLOCK)]
+    rows = feeds[0].world.rows  # all worlds have the same rows
+    image_blocks = [(split, block) for split in rows for block in _blocks(np.arange(len(rows[split])), IMAGE_BLOCK)]
     label = f"{title}: closed and open world" if title else "closed and open world"
-    for split, images in bar(of_images, label, "blocks of images"):
-        of_worlds = score(rows[split][images])
-        for each, of_world in zip(feeds, blocks, strict=True):
-            for pairs, parts in zip(of_world, of_worlds[each.world.name], strict=True):
-                for place, (fuse, sinks) in enumerate(zip(fusions, each.sinks, strict=True)):
-                    with own(place):
+    for split, images in bar(image_blocks, label, "blocks of images"):
+        world_parts = score(rows[split][images])
+        for world_feed, world_blocks in zip(feeds, blocks, strict=True):
+            for pairs, parts in zip(world_blocks, world_parts[world_feed.world.name], strict=True):
+                for position, (fuse, sinks) in enumerate(zip(fusions, world_feed.sinks, strict=True)):
+                    with watch(position):
                         sinks[split].update(fuse(parts), images, pairs)
 
 
@@ -107,11 +109,11 @@ def _blocks(positions: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """What an evaluation keeps, and all that its metrics follow from."""
+class PairScores:
+    """The result of an evaluation, from which all its metrics follow."""
 
     bests: dict[tuple[str, str], Best]  # of (split, "closed" or "open")
-    ladders: dict[str, ThresholdProfile]  # of each split in the open world; none where no feasibility was given
+    ladders: dict[str, ThresholdProfile]  # of each split in the open world; empty without feasibility
     top: np.ndarray  # [images, TOP], the pairs of the closed world with the highest scores, of test images
 
     def write(self, path: Path) -> None:
@@ -128,8 +130,8 @@ class Scores:
         save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, path)
 
     @classmethod
-    def read(cls, path: Path) -> "Scores":
-        """Read what ``write`` wrote."""
+    def read(cls, path: Path) -> "PairScores":
+        """Read a file of ``write``."""
         tensors = load_file(path)
         bests = {
             (split, world): Best(*(tensors[f"{split}/{world}/{name}"] for name in BEST_FIELDS))
@@ -144,7 +146,7 @@ class Scores:
             bests,
             {
                 split: ThresholdProfile(
-                    bests[split, "open"].without_unseen(), **rungs[split], feasibility=tensors["feasibility"]
+                    bests[split, "open"].seen_only(), **rungs[split], feasibility=tensors["feasibility"]
                 )
                 for split in EVALUATED_SPLITS
             },
@@ -152,14 +154,14 @@ class Scores:
         )
 
 
-def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None = None, title: str = "") -> Scores:
+def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None = None, title: str = "") -> PairScores:
     """Score validation and test images in the closed and in the open world.
 
     Args:
         data: the data set.
         scorer: the method.
-        feasibility: [states, objects]; without it there is no calibration.
-        title: what progress is reported under.
+        feasibility: [states, objects]; None for no calibration.
+        title: the title of progress reports.
 
     Example:
         >>> from recompose.tracks.czsl.data.pairs import Sample
@@ -172,11 +174,11 @@ def score_worlds(data: PairData, scorer: Scorer, feasibility: np.ndarray | None 
         >>> best.seen_score.tolist(), best.unseen_score.tolist(), best.unseen_right.tolist()
         ([0.0], [1.0], [True])
     """
-    (scores,) = score_worlds_by(data, scorer, [_as_it_is], feasibility, title)
+    (scores,) = score_worlds_by(data, scorer, [_identity], feasibility, title)
     return scores
 
 
-def _as_it_is(scores: Any) -> Any:
+def _identity(scores: Any) -> Any:
     return scores
 
 
@@ -186,28 +188,36 @@ def score_worlds_by(
     fusions: Sequence[Fusion],
     feasibility: np.ndarray | None = None,
     title: str = "",
-    own: Watch = nullcontext,
-) -> list[Scores]:
-    """Score the same in one pass by several fusions of what the scorer gives of each block.
+    watch: Watch = nullcontext,
+) -> list[PairScores]:
+    """Score in one pass with several fusions of the scorer's parts.
 
     Args:
-        fusions: what makes scores of it.
-        own: a context for what is done for the fusion at a place alone.
+        fusions: functions from parts to scores.
+        watch: a context for the work that serves only the fusion at a position.
     """
     closed, everything = World.closed(data), World.open(data)
-    gathered = [_Gathered(closed, everything, feasibility) for _ in fusions]
-    # seen pairs first: columns of one kind then stand side by side, and need not be copied
-    in_closed = Feed(closed, [each.closed for each in gathered], np.argsort(~closed.seen, kind="stable"))
+    sinks = [_FusionSinks(closed, everything, feasibility) for _ in fusions]
+    # seen pairs first: columns of one kind are then adjacent and need no copy
+    in_closed = Feed(
+        closed, [gathered_scores.closed for gathered_scores in sinks], np.argsort(~closed.seen, kind="stable")
+    )
     if feasibility is None:
         order = np.argsort(~everything.seen, kind="stable")
     else:
         order = np.lexsort((-feasibility.ravel(), ~everything.seen))
-    feed([in_closed, Feed(everything, [each.open for each in gathered], order)], scorer, fusions, title, own)
-    return [each.scores() for each in gathered]
+    feed(
+        [in_closed, Feed(everything, [gathered_scores.open for gathered_scores in sinks], order)],
+        scorer,
+        fusions,
+        title,
+        watch,
+    )
+    return [gathered_scores.scores() for gathered_scores in sinks]
 
 
-class _Gathered:
-    """What gathers the scores of one fusion: ``closed`` and ``open``, each by split."""
+class _FusionSinks:
+    """The sinks of one fusion: ``closed`` and ``open``, each by split."""
 
     def __init__(self, closed: World, everything: World, feasibility: np.ndarray | None) -> None:
         self._evaluators = {split: _evaluator(closed, split) for split in EVALUATED_SPLITS}
@@ -220,8 +230,8 @@ class _Gathered:
             for split in EVALUATED_SPLITS
         }
 
-    def scores(self) -> Scores:
-        """Return what is kept of them."""
+    def scores(self) -> PairScores:
+        """Return the gathered scores."""
         bests = {
             (split, world): builder.best()
             for world, of_splits in (("closed", self._evaluators), ("open", self.open))
@@ -230,7 +240,7 @@ class _Gathered:
         ladders = {
             split: builder.ladder() for split, builder in self.open.items() if isinstance(builder, LadderBuilder)
         }
-        return Scores(bests, ladders, self._top.pairs)
+        return PairScores(bests, ladders, self._top.pairs)
 
 
 def _evaluator(world: World, split: str) -> Evaluator:

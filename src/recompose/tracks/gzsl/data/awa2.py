@@ -20,7 +20,7 @@ COUNTS = xlsa17.Counts(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archives ``xlsa17.zip`` and ``AwA2-data.zip`` into the common layout."""
+    """Move the unpacked archives ``xlsa17.zip`` and ``AwA2-data.zip`` into the common layout."""
     xlsa17.arrange(unpacked, root, name="AWA2", images="JPEGImages", attributes="predicates.txt")
 
 

@@ -1,4 +1,4 @@
-"""The common form of a data set of classes that attributes describe, whatever it looked like on disk."""
+"""The common format of a data set of classes that attributes describe, whatever its format on disk."""
 
 import csv
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ SIGNATURES, WORDS = "signatures.npy", "words.npy"
 class ClassData:
     """Classes with their attributes, and images of classes.
 
-    A seen class may be one of validation: training that chooses an epoch or a setting does without its images, and
-    takes them for those of an unseen class.
+    A seen class may be one of validation: training that chooses an epoch or a setting leaves its images out, and treats
+    them as those of an unseen class.
     """
 
     classes: tuple[str, ...]
@@ -26,30 +26,30 @@ class ClassData:
     signatures: np.ndarray  # [classes, attributes] float32, how strongly a class has an attribute; rows of unit length
     words: np.ndarray  # [attributes, width] float32, a vector for the words of each attribute
     seen: np.ndarray  # [classes] bool
-    validation: np.ndarray  # [classes] bool, seen classes that validation takes for unseen ones
+    validation: np.ndarray  # [classes] bool, seen classes that validation treats as unseen
     paths: tuple[str, ...]  # of images, below the data set's folder
     labels: np.ndarray  # [images] int64, indices of classes
     splits: np.ndarray  # [images] str, one of SPLITS
-    hard: np.ndarray  # [images] bool, drawn with an attribute missing or misleading; of published data nobody knows
+    hard: np.ndarray  # [images] bool, generated with an attribute missing or misleading; unknown for published data
 
     def rows(self, split: str) -> np.ndarray:
-        """The positions [images] of a split's images."""
+        """Return the positions [images] of a split's images."""
         return np.flatnonzero(self.splits == split)
 
     @cached_property
     def test_rows(self) -> np.ndarray:
-        """The positions of images of the test, of seen and of unseen classes."""
+        """The positions of test images, of seen and of unseen classes."""
         return np.flatnonzero(self.splits != "trainval")
 
     @cached_property
     def training_rows(self) -> np.ndarray:
-        """The positions of images of training whose class is not one of validation."""
+        """The positions of training images whose class is not one of validation."""
         rows = self.rows("trainval")
         return rows[~self.validation[self.labels[rows]]]
 
     @cached_property
     def validation_rows(self) -> np.ndarray:
-        """The positions of images of training whose class is one of validation."""
+        """The positions of training images whose class is one of validation."""
         rows = self.rows("trainval")
         return rows[self.validation[self.labels[rows]]]
 
@@ -86,7 +86,7 @@ class ClassData:
 
     @classmethod
     def read(cls, folder: Path) -> "ClassData":
-        """Read what ``write`` wrote."""
+        """Read the files of ``write``."""
         names = read_json(folder / "classes.json")
         with (folder / "images.csv").open(newline="", encoding="utf-8") as file:
             images = list(csv.DictReader(file))

@@ -1,6 +1,6 @@
 """CUB: photographs of birds (Wah et al., 2011), in the proposed split (Xian et al., 2019).
 
-Classes are called like ``002.Laysan_Albatross``: that number is none of the labels.
+Classes have names like ``002.Laysan_Albatross``; that number is not the label.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ COUNTS = xlsa17.Counts(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archives ``xlsa17.zip`` and ``CUB_200_2011.tgz`` into the common layout."""
+    """Move the unpacked archives ``xlsa17.zip`` and ``CUB_200_2011.tgz`` into the common layout."""
     xlsa17.arrange(unpacked, root, name="CUB", images="CUB_200_2011/images", attributes="attributes.txt")
 
 

@@ -1,7 +1,7 @@
-"""Fields of MATLAB files, of version 5 and of version 7.3, which is HDF5: read as if every one of them were hostile.
+"""Fields of MATLAB files, of version 5 and of version 7.3, which is HDF5, read as if every file were hostile.
 
-Only the fields that are asked for are unpacked (features of images are some 600 MB), none beyond ``MOST_BYTES``.
-Version 5 is read here, after MathWorks' description of it, and not by SciPy: a few wrong bytes end that process.
+Only the requested fields are unpacked (features of images are some 600 MB), none beyond ``MOST_BYTES``. Version 5 is
+read here, after MathWorks' description of it, and not by SciPy: a few wrong bytes crash that process.
 """
 
 import math
@@ -22,13 +22,13 @@ _NEITHER = "holds neither numbers nor a cell array of texts"
 
 
 def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
-    """The fields of a file that are there, of those that are asked for.
+    """Return those of the requested fields that a file has.
 
     Returns:
         field -> array, as MATLAB shows it: numbers as they are stored, or for a cell array objects of type str.
 
     Raises:
-        DataError: no such file, no MATLAB file, a damaged one, or a field that is too large or neither numbers nor
+        DataError: no such file, no MATLAB file, a damaged one, or a field that is too large or has neither numbers nor
             texts.
     """
     # h5py takes a tenth of a second, and files of version 7.3 are rare
@@ -37,18 +37,18 @@ def read_fields(path: Path, fields: Collection[str]) -> dict[str, np.ndarray]:
     if not path.is_file():
         raise DataError(f"{path} is missing")
     read = _version_7 if h5py.is_hdf5(path) else _version_5
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     try:
         for name, array in read(path, fields):
-            if name in found:
-                raise DataError(f"field {name} stands there twice")
-            found[name] = array
+            if name in arrays:
+                raise DataError(f"field {name} occurs twice")
+            arrays[name] = array
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
-    except Exception as error:  # a damaged or hostile file makes the readers fail in any way
+    except Exception as error:  # a damaged or hostile file can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
-        raise DataError(f"{path} is no whole MATLAB file of version 5 or 7.3: {reason}") from None
-    return found
+        raise DataError(f"{path} is not a complete MATLAB file of version 5 or 7.3: {reason}") from None
+    return arrays
 
 
 def _check_size(name: str, shape: tuple[int, ...], itemsize: int) -> None:
@@ -70,15 +70,15 @@ _CELL, _CHARACTERS, _DOUBLE, _UINT64 = 1, 4, 6, 15  # classes of matrices; numbe
 _COMPLEX = 0x0800
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _CODECS = {1: "utf-8", 2: "utf-8", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
-_PEEK = 2**16  # bytes of an element that hold its name and shape
+_PEEK = 2**16  # bytes of an element that contain its name and shape
 
 
 def _version_5(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.ndarray]]:
     with path.open("rb") as file:
         order = _ORDERS.get(file.read(_HEADER)[124:])
         if order is None:
-            raise ValueError("its header is another one")
-        reader = _Reader(order)
+            raise ValueError("its header is wrong")
+        reader = _MatReader(order)
         while tag := file.read(_TAG):
             kind, length = reader.tag.unpack(tag)
             start = file.tell()
@@ -93,7 +93,7 @@ def _version_5(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.nd
 
 
 def _content(file: IO[bytes], tag: bytes, kind: int, length: int, most: int) -> memoryview:
-    """The first bytes, at most ``most``, of an element of the file, unpacked, with the tag that it has unpacked."""
+    """Return the first bytes, at most ``most``, of an unpacked element of the file, with its unpacked tag."""
     if kind != _COMPRESSED:
         return memoryview(tag + file.read(min(length, most)))
     inflater, content = zlib.decompressobj(), bytearray()
@@ -103,18 +103,18 @@ def _content(file: IO[bytes], tag: bytes, kind: int, length: int, most: int) -> 
     return memoryview(content)
 
 
-class _Reader:
-    """Reads elements in a byte order."""
+class _MatReader:
+    """A reader of elements in one byte order."""
 
     def __init__(self, order: str) -> None:
         self.order = order
         self.tag = Struct(f"{order}II")
 
     def elements(self, data: memoryview, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
-        """Types and contents of elements that follow each other; small ones have their content within their tag.
+        """Yield types and contents of consecutive elements; small ones have their content within their tag.
 
         Args:
-            cut: the data are the first bytes of more, so that the last element may be there in part.
+            cut: whether the data are the first bytes of more, so that the last element may be incomplete.
         """
         place = 0
         while place < len(data):
@@ -128,19 +128,19 @@ class _Reader:
             place += step
 
     def matrix(self, data: memoryview, *, cut: bool = False) -> Iterator[tuple[int, memoryview]]:
-        """The elements of the matrix that an element is: flags, shape, name, and what it holds."""
+        """Yield the elements of a matrix: flags, shape, name, and content."""
         kind, content = next(self.elements(data, cut=cut))
         if kind != _MATRIX:
-            raise ValueError("an element of it is no matrix")
+            raise ValueError("an element is not a matrix")
         return self.elements(content, cut=cut)
 
     def name(self, data: memoryview) -> str:
-        """The name of the field that an element is, of which the first bytes are enough."""
+        """Return the field name of a matrix from its first bytes."""
         _, _, (_, name) = islice(self.matrix(data, cut=True), 3)
         return bytes(name).decode("latin-1")
 
     def field(self, data: memoryview, name: str) -> np.ndarray:
-        """What the field ``name`` holds."""
+        """Return the content of the field ``name``."""
         parts = self.matrix(data)
         kind, shape = self.head(parts)
         next(parts)  # its name
@@ -156,14 +156,14 @@ class _Reader:
         return np.frombuffer(content, dtype=self.order + _NUMBERS[stored]).reshape(shape, order="F")
 
     def head(self, parts: Iterator[tuple[int, memoryview]]) -> tuple[int, tuple[int, ...]]:
-        """Class and shape of a matrix; the class of complex numbers is none."""
+        """Return class and shape of a matrix; the class is None for complex numbers."""
         flags = self.tag.unpack(next(parts)[1])[0]
         shape = np.frombuffer(next(parts)[1], dtype=f"{self.order}i4")
         return 0 if flags & _COMPLEX else flags & 0xFF, tuple(int(side) for side in shape)
 
     def text(self, content: memoryview, name: str, place: int) -> str:
-        """The text of a cell."""
-        if not content:  # a cell that nothing was put into
+        """Return the text of a cell."""
+        if not content:  # an empty cell
             raise _no_text(name, place)
         parts = self.elements(content)
         kind, shape = self.head(parts)
@@ -197,13 +197,13 @@ def _version_7(path: Path, fields: Collection[str]) -> Iterator[tuple[str, np.nd
 
 
 def _dataset(dataset: Any, name: str) -> Any:
-    """A dataset that holds what it shows itself."""
+    """Return a dataset that contains its own data."""
     import h5py
 
     if not isinstance(dataset, h5py.Dataset):
         raise DataError(f"field {name} {_NEITHER}")
     if dataset.external or dataset.is_virtual:
-        raise DataError(f"field {name} is kept in another file")
+        raise DataError(f"field {name} is stored in another file")
     _check_size(name, dataset.shape, dataset.dtype.itemsize)
     return dataset
 

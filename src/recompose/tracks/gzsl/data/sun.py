@@ -20,7 +20,7 @@ COUNTS = xlsa17.Counts(
 
 
 def arrange(unpacked: Path, root: Path) -> None:
-    """Bring the unpacked archives ``xlsa17.zip``, ``SUNAttributeDB.tar.gz`` and ``SUNAttributeDB_Images.tar.gz`` into
+    """Move the unpacked archives ``xlsa17.zip``, ``SUNAttributeDB.tar.gz`` and ``SUNAttributeDB_Images.tar.gz`` into
     the common layout.
     """
     xlsa17.arrange(unpacked, root, name="SUN", images="images", attributes="SUNAttributeDB/attributes.mat")
@@ -32,5 +32,5 @@ def read(root: Path) -> ClassData:
 
 
 def _class_of(folders: tuple[str, ...]) -> str:
-    """``a/airport/entrance`` holds images of the class ``airport_entrance``."""
+    """Return the class of a folder: ``a/airport/entrance`` has images of ``airport_entrance``."""
     return "_".join(folders[1:])

@@ -1,6 +1,6 @@
-"""Word vectors of attributes: a ``.npy``, or a pickled array as they are published, of which no code is run.
+"""Word vectors of attributes: a ``.npy`` file, or a published pickled array, of which no code is run.
 
-Those of CUB, SUN and AWA2 that the field shares (``w2v/<data set>_attribute.pkl`` of TransZero, 7c10cdb, the same as
+The field's shared vectors of CUB, SUN and AWA2 (``w2v/<data set>_attribute.pkl`` of TransZero, 7c10cdb, the same as
 DAZLE's) are called GloVe there and are sums of word2vec's vectors. One of SUN's is zero, that of attribute 88.
 """
 
@@ -19,7 +19,7 @@ _SIZES = {"f8": 8, "f4": 4}
 
 
 def read_words(path: Path) -> np.ndarray:
-    """The vectors [attributes, width] float32 of a file, as they are there: neither their length nor zeros are changed.
+    """Return the vectors [attributes, width] float32 of a file, unchanged: neither normalised nor without zeros.
 
     Raises:
         WordVectorsError: no such file, not an array of finite numbers with two sides, or a pickle of anything else.
@@ -29,10 +29,10 @@ def read_words(path: Path) -> np.ndarray:
     if path.stat().st_size > MOST_BYTES:
         raise WordVectorsError(f"{path} is too large for vectors of attributes: beyond {MOST_BYTES} bytes")
     try:
-        array = _unpickled(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # a damaged or hostile file makes the readers fail in any way
+        array = _unpickle(path) if path.suffix == ".pkl" else np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # a damaged or hostile file can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
-        raise WordVectorsError(f"{path} is no plain array: {reason}") from None
+        raise WordVectorsError(f"{path} is not a plain array: {reason}") from None
     if array.ndim != 2 or array.dtype.kind != "f" or 0 in array.shape:
         sides = " x ".join(map(str, array.shape))
         raise WordVectorsError(
@@ -47,7 +47,7 @@ def read_words(path: Path) -> np.ndarray:
 
 
 class _StandIn:
-    """What a pickled array is put together from. Nothing of NumPy runs on a state that a stranger wrote."""
+    """A component of a pickled array. NumPy never runs on a state from an untrusted file."""
 
     def __init__(self, *arguments: Any) -> None:
         self.arguments = arguments
@@ -58,22 +58,22 @@ class _StandIn:
 
 
 class _Array(_StandIn):
-    """In the place of an array."""
+    """A replacement of an array."""
 
 
 class _Type(_StandIn):
-    """In the place of a type of numbers."""
+    """A replacement of a type of numbers."""
 
 
 _ADMITTED = {
     ("numpy.core.multiarray", "_reconstruct"): _Array,
-    ("numpy._core.multiarray", "_reconstruct"): _Array,  # from NumPy 2 on
+    ("numpy._core.multiarray", "_reconstruct"): _Array,  # since NumPy 2
     ("numpy", "ndarray"): _StandIn,  # an argument of the former, never called
     ("numpy", "dtype"): _Type,
 }
 
 
-class _Unpickler(pickle._Unpickler):  # the one in Python: that in C takes memory by what a pickle declares
+class _Unpickler(pickle._Unpickler):  # the one in Python: the one in C allocates memory by a pickle's declarations
     def find_class(self, module: str, name: str) -> Any:
         try:
             return _ADMITTED[module, name]
@@ -81,17 +81,17 @@ class _Unpickler(pickle._Unpickler):  # the one in Python: that in C takes memor
             raise pickle.UnpicklingError(f"it asks for {module}.{name}, and pickles run code; not opened") from None
 
 
-def _unpickled(path: Path) -> np.ndarray:
+def _unpickle(path: Path) -> np.ndarray:
     pickled = _Unpickler(BytesIO(path.read_bytes())).load()
     if not isinstance(pickled, _Array) or not isinstance(pickled.state, tuple):
-        raise ValueError("it is a pickle of something else")
+        raise ValueError("it is a pickle of other data")
     _, shape, kind, by_columns, data = pickled.state
     if not isinstance(kind, _Type) or kind.arguments[0] not in _SIZES or kind.state[1] not in ("<", ">"):
-        raise ValueError("it is a pickle of other things than floats")
+        raise ValueError("it is a pickle of other data than floats")
     if not all(isinstance(side, int) and side > 0 for side in shape):
         raise ValueError(f"its sides are {shape!r:.100}")
     size = math.prod(shape) * _SIZES[kind.arguments[0]]
     if not isinstance(data, bytes) or len(data) != size:
-        raise ValueError("it does not hold as many numbers as it declares")
+        raise ValueError("it has fewer or more numbers than it declares")
     numbers = np.frombuffer(data, dtype=kind.state[1] + kind.arguments[0])
     return numbers.reshape(shape, order="F" if by_columns else "C")

@@ -1,15 +1,15 @@
 """The field's own format on disk, ``xlsa17``: an index of images, attributes of classes, splits, lists of classes.
 
-    <root>/res101.mat                  labels, image_files (and features, which nobody reads here)
+    <root>/res101.mat                  labels, image_files (and features, which are not read here)
     <root>/att_splits.mat              att, allclasses_names, trainval_loc, test_seen_loc, test_unseen_loc
     <root>/trainclasses1.txt, valclasses1.txt
     <root>/attributes.txt or .mat      names of attributes
     <root>/words.pkl or .npy           vectors of their words
     <root>/images/...
 
-As Xian et al. (2019) publish it (proposed split, version 2), with what is silently assumed elsewhere turned into
+As Xian et al. (2019) publish it (proposed split, version 2), with silent assumptions of other readers turned into
 errors.
-A label is a place in ``allclasses_names``; CUB's classes have numbers of their own, in their names, which are others.
+A label is a position in ``allclasses_names``; the numbers in the names of CUB's classes are others.
 
 Validation without a leak: ``trainval_loc`` divided by the classes of ``trainclasses1`` and ``valclasses1``. Its own
 ``train_loc`` and ``val_loc``, which generative methods use, also hold the test's images of seen classes.
@@ -38,7 +38,7 @@ LAYOUT = (
     f"{' or '.join(NAMES)}, {' or '.join(WORDS)}"
 )
 
-_IMAGE_FOLDERS = (IMAGES, "JPEGImages")  # as the data sets call the folder that image_files lead through
+_IMAGE_FOLDERS = (IMAGES, "JPEGImages")  # names of the folder in image_files
 _MOST_BYTES = 2**24  # of a list
 _LENGTH_TOLERANCE = 1e-4
 
@@ -70,7 +70,7 @@ def read(root: Path, expected: Counts) -> ClassData:
     index = _fields(root / INDEX, ("labels", "image_files"), optional=("hard",))
     fields = _fields(splits_file, ("att", "allclasses_names", *(f"{split}_loc" for split in SPLITS)))
     classes = _distinct(_texts(fields["allclasses_names"], splits_file, "allclasses_names"), splits_file, "class")
-    names_file = one_of(root, NAMES)
+    names_file = single_file(root, NAMES)
     attributes = _distinct(read_names(names_file), names_file, "attribute")
     labels = _numbers(index["labels"], root / INDEX, "labels", len(classes), "class") - 1
     paths = _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX)
@@ -82,7 +82,7 @@ def read(root: Path, expected: Counts) -> ClassData:
         classes,
         attributes,
         _signatures(fields["att"], classes, attributes, splits_file, names_file),
-        _words(one_of(root, WORDS), len(attributes), names_file),
+        _words(single_file(root, WORDS), len(attributes), names_file),
         seen,
         _validation(root, classes, seen),
         paths,
@@ -96,15 +96,15 @@ def read(root: Path, expected: Counts) -> ClassData:
 
 
 def check_labels(data: ClassData, root: Path, class_of: Callable[[tuple[str, ...]], str]) -> ClassData:
-    """Check that images lie in folders of their classes: labels that count classes in another order are noticed.
+    """Check that images are in folders of their classes, to detect labels that count classes in another order.
 
     Args:
-        data: a data set that was read.
+        data: the data set.
         root: its folder, for messages.
-        class_of: from the folders below ``images`` that an image lies in to the name of its class.
+        class_of: a function from the folders of an image below ``images`` to the name of its class.
 
     Raises:
-        DataError: an image lies in the folder of another class.
+        DataError: an image is in the folder of another class.
     """
     for row, (path, label) in enumerate(zip(data.paths, data.labels, strict=True)):
         folder, name = class_of(PurePosixPath(path).parts[1:-1]), data.classes[label]
@@ -117,21 +117,21 @@ def check_labels(data: ClassData, root: Path, class_of: Callable[[tuple[str, ...
 
 
 def annotation_files(root: Path) -> list[str]:
-    """The files that a data set is read from, without its images, as paths below its folder."""
-    named = (one_of(root, NAMES).name, one_of(root, WORDS).name)
+    """Return the files that a data set is read from, without its images, as paths below its folder."""
+    named = (single_file(root, NAMES).name, single_file(root, WORDS).name)
     return [INDEX, ATTRIBUTES_AND_SPLITS, TRAIN_CLASSES, VALIDATION_CLASSES, *named]
 
 
-def one_of(root: Path, names: tuple[str, ...]) -> Path:
-    """The one file of these that is there.
+def single_file(root: Path, names: tuple[str, ...]) -> Path:
+    """Return the one file of these that exists.
 
     Raises:
-        DataError: none is there, or more than one.
+        DataError: none exists, or more than one.
     """
-    found = [name for name in names if (root / name).is_file()]
-    if len(found) != 1:
-        raise DataError(f"{root}: expected either {' or '.join(names)}, found {' and '.join(found) or 'neither'}")
-    return root / found[0]
+    present = [name for name in names if (root / name).is_file()]
+    if len(present) != 1:
+        raise DataError(f"{root}: expected either {' or '.join(names)}, found {' and '.join(present) or 'neither'}")
+    return root / present[0]
 
 
 # fields
@@ -158,7 +158,7 @@ def _texts(array: np.ndarray, path: Path, name: str) -> tuple[str, ...]:
 
 
 def _numbers(array: np.ndarray, path: Path, name: str, most: int, kind: str) -> np.ndarray:
-    """A column of whole numbers from 1 to ``most``, int64."""
+    """Return a column of whole numbers from 1 to ``most``, int64."""
     if array.dtype == object:
         raise DataError(f"{path}: {name} holds texts, expected numbers")
     column = _column(array, path, name)
@@ -190,7 +190,7 @@ def _distinct(names: tuple[str, ...], path: Path, kind: str) -> tuple[str, ...]:
 
 
 def _paths(names: tuple[str, ...], path: Path) -> tuple[str, ...]:
-    """Where images lie below the data set's folder; the index has them where they lay on its makers' machine."""
+    """Return the paths of images below the data set's folder; the index has their paths on its authors' machine."""
     rows: dict[str, int] = {}
     for row, name in enumerate(names, start=1):
         place = _below_images(name)
@@ -217,14 +217,14 @@ def _splits(locs: dict[str, np.ndarray], images: int, path: Path) -> np.ndarray:
     for split, loc in locs.items():
         name = f"{split}_loc"
         rows = _numbers(loc, path, name, images, "image") - 1
-        taken = np.flatnonzero(splits[rows] != "")
-        if taken.size:
-            image = rows[taken[0]]
-            raise DataError(f"{path}, {name}, row {taken[0] + 1}: image {image + 1} is in {splits[image]}_loc, too")
+        repeated = np.flatnonzero(splits[rows] != "")
+        if repeated.size:
+            image = rows[repeated[0]]
+            raise DataError(f"{path}, {name}, row {repeated[0] + 1}: image {image + 1} is in {splits[image]}_loc, too")
         splits[rows] = split
         if len(np.unique(rows)) != len(rows):
             numbers, counts = np.unique(rows, return_counts=True)
-            raise DataError(f"{path}, {name}: image {numbers[counts > 1][0] + 1} stands there twice")
+            raise DataError(f"{path}, {name}: image {numbers[counts > 1][0] + 1} occurs twice")
     nowhere = np.flatnonzero(splits == "")
     if nowhere.size:
         raise DataError(f"{path}: image {nowhere[0] + 1} of {images} is in no split")
@@ -251,12 +251,12 @@ def _check_images(data: ClassData, root: Path) -> None:
 
 
 def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path: Path) -> np.ndarray:
-    """The classes [classes] bool of training."""
-    shown = {split: np.bincount(labels[splits == split], minlength=len(classes)) > 0 for split in SPLITS}
-    seen, unseen = shown["trainval"], shown["test_unseen"]
+    """Return the classes [classes] bool of training."""
+    has_images = {split: np.bincount(labels[splits == split], minlength=len(classes)) > 0 for split in SPLITS}
+    seen, unseen = has_images["trainval"], has_images["test_unseen"]
     faults = (
         (seen & unseen, "has images in trainval_loc and in test_unseen_loc: a class is seen or unseen"),
-        (shown["test_seen"] & ~seen, "has images in test_seen_loc and none in trainval_loc"),
+        (has_images["test_seen"] & ~seen, "has images in test_seen_loc and none in trainval_loc"),
         (~seen & ~unseen, "has no image"),
     )
     for wrong, fault in faults:
@@ -266,7 +266,7 @@ def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path
 
 
 def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.ndarray:
-    """The seen classes [classes] bool that validation takes for unseen ones."""
+    """Return the seen classes [classes] bool that validation treats as unseen."""
     places = {name: place for place, name in enumerate(classes)}
     listed = dict.fromkeys(places, "")
     for name in (TRAIN_CLASSES, VALIDATION_CLASSES):
@@ -275,9 +275,9 @@ def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.nd
             if line not in places:
                 raise DataError(f"{where} is none of allclasses_names in {ATTRIBUTES_AND_SPLITS}")
             if not seen[places[line]]:
-                raise DataError(f"{where} is an unseen class of the test; training and validation may not know it")
+                raise DataError(f"{where} is an unseen class of the test; training and validation must not use it")
             if listed[line]:
-                raise DataError(f"{where} stands in {listed[line]} already")
+                raise DataError(f"{where} is in {listed[line]} already")
             listed[line] = name
     forgotten = [name for name in classes if seen[places[name]] and not listed[name]]
     if forgotten:
@@ -286,7 +286,7 @@ def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.nd
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    """The lines of a list with their numbers, without blank ones."""
+    """Return the lines of a list with their numbers, without blank ones."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise DataError(f"{path} is too large for a list of names: beyond {_MOST_BYTES} bytes")
@@ -300,10 +300,10 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """The names of attributes: lines of a number, from 1, and a name, or ``attributes`` of a MATLAB file.
+    """Return the names of attributes: lines of a number, from 1, and a name, or ``attributes`` of a MATLAB file.
 
     Raises:
-        DataError: no such file, or it is another one.
+        DataError: no such file, or not a list of names.
     """
     if path.suffix == ".mat":
         return _texts(_fields(path, ("attributes",))["attributes"], path, "attributes")
@@ -319,7 +319,7 @@ def read_names(path: Path) -> tuple[str, ...]:
 def _signatures(
     att: np.ndarray, classes: tuple[str, ...], attributes: tuple[str, ...], path: Path, names: Path
 ) -> np.ndarray:
-    """How strongly classes have attributes [classes, attributes] float32, rows of unit length."""
+    """Return the strengths of attributes in classes [classes, attributes] float32, rows of unit length."""
     if att.dtype == object or att.ndim != 2:
         raise DataError(f"{path}: att is {_sides(att)} and {att.dtype}, expected numbers [attributes, classes]")
     if att.shape[1] != len(classes):
@@ -367,17 +367,17 @@ def _check_counts(data: ClassData, expected: Counts, root: Path) -> None:
 
 
 def arrange(unpacked: Path, root: Path, *, name: str, images: str, attributes: str) -> None:
-    """Bring unpacked archives into the layout above; the vectors of words are no part of them.
+    """Move unpacked archives into the layout above; the vectors of words are not part of them.
 
     Args:
         unpacked: a folder of unpacked archives.
         root: the data set's folder.
-        name: what ``xlsa17.zip`` calls the data set.
+        name: the data set's name in ``xlsa17.zip``.
         images: the folder of its images, by the end of its path.
         attributes: the file with the names of its attributes, by the end of its path.
 
     Raises:
-        DataError: something is not there, or is there more than once.
+        DataError: a file is absent, or present more than once.
     """
     splits = find_folder(unpacked, f"xlsa17/data/{name}")
     for file in (INDEX, ATTRIBUTES_AND_SPLITS, TRAIN_CLASSES, VALIDATION_CLASSES):

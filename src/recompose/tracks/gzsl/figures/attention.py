@@ -1,4 +1,4 @@
-"""Where attributes look in images."""
+"""Maps of the attention of attributes to the regions of images."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ COLUMNS = ["dataset", "image", "class", "hard", "uncertainty", "attribute", "str
 
 
 def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """A line for each of some test images, from the most to the least certain: the image, and the attention to its
+    """Draw a row for each of some test images, from the most to the least certain: the image, and the attention to its
     regions of the attributes that the visual grounding transformer scores highest.
     """
     chosen = [
@@ -39,18 +39,18 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
 
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
-    """A line for each attribute that is shown of each image."""
+    """Return a row for each shown attribute of each image."""
     recipe = evaluation.needs["data"]
     data, scores = read_classes(results, recipe), read_scores(results, evaluation)
-    kept = read_embeddings(results, evaluation)
+    vectors = read_embeddings(results, evaluation)
     place = {row: position for position, row in enumerate(data.test_rows)}
-    positions = np.array([place[row] for row in kept["mapped"]], dtype=int)
+    positions = np.array([place[row] for row in vectors["mapped"]], dtype=int)
     uncertainty = scores.uncertainties["fused"][positions]
     order = np.argsort(uncertainty, kind="stable")
     lines: list[dict[str, Any]] = []
     for image in order[np.linspace(0, len(order) - 1, min(IMAGES, len(order))).round().astype(int)]:
-        row = kept["mapped"][image]
-        of_attributes = kept["vgt"][positions[image]]
+        row = vectors["mapped"][image]
+        of_attributes = vectors["vgt"][positions[image]]
         lines += [
             {
                 "image": data.paths[row],
@@ -60,7 +60,7 @@ def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
                 "attribute": data.attributes[attribute],
                 "strength": float(data.signatures[data.labels[row], attribute]),
                 "score": float(of_attributes[attribute]),
-                "attention": " ".join(f"{value:.4f}" for value in kept["attention"][image, attribute]),
+                "attention": " ".join(f"{value:.4f}" for value in vectors["attention"][image, attribute]),
                 "root": str(results.raw(recipe)),
             }
             for attribute in np.argsort(-of_attributes, kind="stable")[:ATTRIBUTES]
@@ -71,17 +71,17 @@ def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
 def _draw(line: Any, of_image: pd.DataFrame) -> None:
     first = of_image.iloc[0]
     with Image.open(Path(first["root"]) / first["image"]) as picture:
-        seen = min(picture.size)  # the backbone saw the square in the middle
+        seen = min(picture.size)  # the backbone sees the central square
         pixels = np.asarray(ImageOps.fit(picture.convert("RGB"), (seen, seen)))
     line[0].imshow(pixels, interpolation="nearest")
     hard = ", hard" if first["hard"] else ""
     line[0].set_title(f"{first['class']}{hard}\nu = {first['uncertainty']:.2f}", fontsize=5)
-    for axis, (_, shown) in zip(line[1:], of_image.iterrows(), strict=False):
-        grid = np.array([float(value) for value in shown["attention"].split()])
+    for axis, (_, attribute) in zip(line[1:], of_image.iterrows(), strict=False):
+        grid = np.array([float(value) for value in attribute["attention"].split()])
         side = round(len(grid) ** 0.5)
         axis.imshow(pixels, interpolation="nearest")
         whole = (-0.5, pixels.shape[1] - 0.5, pixels.shape[0] - 0.5, -0.5)
         axis.imshow(grid.reshape(side, side), extent=whole, cmap="inferno", alpha=0.55, interpolation="bilinear")
-        axis.set_title(f"{shown['attribute']}\n{shown['score']:.2f}", fontsize=5)
+        axis.set_title(f"{attribute['attribute']}\n{attribute['score']:.2f}", fontsize=5)
     for axis in line:
         axis.axis("off")

@@ -13,17 +13,17 @@ from recompose.tracks.gzsl.stored import read_classes, read_scores
 
 
 def draw_seen_unseen(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Seen over unseen accuracy, a panel for each data set."""
+    """Draw seen over unseen accuracy, a panel for each data set."""
     tradeoff.draw_curves(results, paper, name, sheet, ACCURACIES)
 
 
 def mean_curves(results: Results) -> str:
-    """The mean seen accuracy of each method at each unseen accuracy, in percent, as CSV."""
+    """Return the mean seen accuracy of each method at each unseen accuracy, in percent, as CSV."""
     return tradeoff.mean_curves(results, "gzsl", ACCURACIES)
 
 
 def _accuracies(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.ndarray]:
-    """Unseen and seen accuracy on the test over all calibration biases."""
+    """Return unseen and seen accuracy on the test over all calibration biases."""
     data = read_classes(results, evaluation.needs["data"])
     curve = seen_unseen_curve(read_scores(results, evaluation).all, data.labels[data.test_rows], data.seen)
     return curve.unseen, curve.seen

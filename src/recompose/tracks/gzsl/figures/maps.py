@@ -22,8 +22,8 @@ COLUMNS = ["dataset", "panel", "class", "seen", "x", "y"]
 
 
 def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Test images of ten seen and of ten unseen classes in the space of attributes, by each transformer and by both; a
-    line of panels for each data set.
+    """Draw test images of ten seen and of ten unseen classes in the space of attributes, by each transformer and by
+    both; a row of panels for each data set.
     """
     frames = [
         frame.assign(dataset=dataset)
@@ -47,19 +47,19 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 
 
 def _frames(results: Results, evaluation: Recipe) -> list[pd.DataFrame]:
-    data, kept = read_classes(results, evaluation.needs["data"]), read_embeddings(results, evaluation)
+    data, vectors = read_classes(results, evaluation.needs["data"]), read_embeddings(results, evaluation)
     labels = data.labels[data.test_rows]
-    images = np.concatenate([np.flatnonzero(labels == label)[:PER_CLASS] for label in _some_classes(data)])
+    images = np.concatenate([np.flatnonzero(labels == label)[:PER_CLASS] for label in _sample_classes(data)])
     names = {"class": [data.classes[label] for label in labels[images]], "seen": data.seen[labels[images]]}
     frames = []
     for space, panel in SPACES.items():
-        flat = flatten(kept[space][images])
+        flat = flatten(vectors[space][images])
         frames.append(pd.DataFrame({"panel": panel, **names, "x": flat[:, 0], "y": flat[:, 1]}))
     return frames
 
 
-def _some_classes(data: ClassData) -> list[int]:
-    """So many seen and so many unseen classes, drawn from the data set's alone."""
+def _sample_classes(data: ClassData) -> list[int]:
+    """Return so many seen and so many unseen classes, chosen at random but the same for all methods of a data set."""
     rng = Random("classes of a map")
     groups = (np.flatnonzero(data.seen).tolist(), np.flatnonzero(~data.seen).tolist())
     return [label for group in groups for label in sorted(rng.sample(group, min(CLASSES, len(group))))]

@@ -1,4 +1,4 @@
-"""How uncertainty is distributed over images as training goes on."""
+"""The distribution of uncertainty over images during training."""
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ EPOCHS = 5  # shown, from the first to the last
 
 
 def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """The density of the fused uncertainty of images that training does not show, at some epochs, over all seeds; a
-    panel for each data set.
+    """Draw the density of the fused uncertainty of images that training does not show, at some epochs, over all seeds;
+    a panel for each data set.
     """
     frames = [
         _frame(results, evaluation).assign(dataset=series.benchmark, seed=evaluation.labels["seed"])
@@ -38,9 +38,9 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
 
 
 def _frame(results: Results, evaluation: Recipe) -> pd.DataFrame:
-    """The uncertainty of each image at the epochs that are shown."""
+    """Return the uncertainty of each image at the epochs of the figure."""
     by_epoch = read_uncertainty(results, evaluation.needs["run"])
-    shown = np.unique(np.linspace(0, len(by_epoch) - 1, EPOCHS).round().astype(int))
+    epochs = np.unique(np.linspace(0, len(by_epoch) - 1, EPOCHS).round().astype(int))
     return pd.DataFrame(
-        {"epoch": np.repeat(shown + 1, by_epoch.shape[1]), "uncertainty": by_epoch[shown].astype(float).ravel()}
+        {"epoch": np.repeat(epochs + 1, by_epoch.shape[1]), "uncertainty": by_epoch[epochs].astype(float).ravel()}
     )

@@ -13,13 +13,13 @@ from recompose.tracks.gzsl.methods.parts.pooled import PooledMethod
 
 
 class Bilinear(PooledMethod):
-    """The score of an image's class is to lead those of other seen classes by a margin.
+    """A bilinear map by which the score of an image's class should exceed those of other seen classes by a margin.
 
     Args:
         space: the classes.
         channels: of regions.
-        margin: by which it is to lead.
-        normalise: features are given unit length.
+        margin: of the scores.
+        normalise: whether features are scaled to unit length.
     """
 
     def __init__(self, space: ClassSpace, channels: int, *, margin: float, normalise: bool) -> None:
@@ -28,33 +28,35 @@ class Bilinear(PooledMethod):
         self.W = nn.Parameter(nn.init.xavier_normal_(torch.empty(channels, space.signatures.shape[1])))
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """The mean over images of what their violations cost."""
-        scores = self.scores(self.pooled(grids))
+        """Return the mean over images of the cost of their violations."""
+        scores = self.scores(self.pool(grids))
         lead = scores.gather(1, targets[:, None]) - scores
-        others = self.seen & ~one_hot(targets, scores.shape[1]).bool()
-        return {"loss": self.cost((self.margin - lead).clamp(min=0) * others).mean()}
+        competitors = self.seen & ~one_hot(targets, scores.shape[1]).bool()
+        return {"loss": self.cost((self.margin - lead).clamp(min=0) * competitors).mean()}
 
     @abstractmethod
     def cost(self, violations: Tensor) -> Tensor:
-        """What [images] it costs by how much the margin is violated [images, classes]; at zero it is held."""
+        """Return the cost [images] of violations of the margin [images, classes], which are 0 if the margin is kept."""
 
 
 class DEVISE(Bilinear):
-    """Every violation counts."""
+    """The cost of all violations."""
 
     def cost(self, violations: Tensor) -> Tensor:
         return violations.sum(dim=1)
 
 
 class SJE(Bilinear):
-    """The largest violation counts."""
+    """The cost of the largest violation."""
 
     def cost(self, violations: Tensor) -> Tensor:
         return violations.amax(dim=1)
 
 
 class ALE(Bilinear):
-    """Violations are weighed by the rank r that they give the image's class: 1 + 1/2 + ... + 1/r for their mean."""
+    """The cost of violations, weighted by the rank r that they give the image's class: 1 + 1/2 + ... + 1/r for their
+    mean.
+    """
 
     def cost(self, violations: Tensor) -> Tensor:
         rank = (violations > 0).sum(dim=1)

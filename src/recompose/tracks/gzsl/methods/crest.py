@@ -1,6 +1,6 @@
 """CREST: grounding in both directions, each a view with evidence, and their fusion.
 
-What the paper leaves open is as in its ancestors: TransZero++ at c045f73 (both transformers), RCML at c9c5ab4
+Details that the paper leaves open follow its predecessors: TransZero++ at c045f73 (both transformers), RCML at c9c5ab4
 (evidence), MegaCRN at 5158190 (memory), DUET at 1166027 (contrast).
 """
 
@@ -10,7 +10,8 @@ from typing import Any, Literal
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from recompose.tracks.gzsl.evidential import annealed, evidential_loss, fuse, uncertainty
+from recompose.tracks.building import Settings
+from recompose.tracks.gzsl.evidential import annealed_loss, evidential_loss, fuse, uncertainty
 from recompose.tracks.gzsl.losses import Among, visual_contrast
 from recompose.tracks.gzsl.methods.parts.attribute_grounding import AttributeGrounding
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
@@ -20,20 +21,21 @@ from recompose.tracks.gzsl.methods.parts.visual_grounding import VisualGrounding
 
 
 class CREST(CalibratedMethod):
-    """Attributes look at regions (VGT) and regions at attributes (AGT); what an image has of each attribute is
-    f = mu a^A + (1 - mu) a^V, and of the one there is where the other is left out.
+    """A visual grounding transformer (VGT), in which attributes attend to regions, and an attribute grounding
+    transformer (AGT), in which regions attend to attributes. An image's attribute scores are f = mu a^A + (1 - mu) a^V,
+    or those of the only transformer.
 
     Args:
         space: the classes.
         channels: of regions.
-        components: ``vgt``, ``agt``, ``evidence``, ``contrast`` and ``memory``, which of them are there.
-        grounding: ``normalise_words``, ``region_scores``, ``region_attributes``, and what both transformers take.
+        components: ``vgt``, ``agt``, ``evidence``, ``contrast`` and ``memory``, whether each of them is used.
+        grounding: ``normalise_words``, ``region_scores``, ``region_attributes``, and the settings of both transformers.
         agt_weight: mu.
         cross_entropy: the classes that compete in it.
         calibration: ``weight``, ``mask`` and ``form``.
         evidence: ``weight``, ``conflict_weight``, ``annealing``, ``classes`` and ``reduction``.
         contrast: ``weight``, ``temperature`` and ``threshold``.
-        memory: what ``PatternMemory`` takes.
+        memory: the settings of ``PatternMemory``.
     """
 
     def __init__(
@@ -42,13 +44,13 @@ class CREST(CalibratedMethod):
         channels: int,
         *,
         components: Mapping[str, bool],
-        grounding: Mapping[str, Any],
+        grounding: Settings,
         agt_weight: float,
         cross_entropy: Among,
-        calibration: Mapping[str, Any],
-        evidence: Mapping[str, Any],
-        contrast: Mapping[str, Any],
-        memory: Mapping[str, Any],
+        calibration: Settings,
+        evidence: Settings,
+        contrast: Settings,
+        memory: Settings,
     ) -> None:
         transformer = dict(grounding)
         normalise_words = transformer.pop("normalise_words")
@@ -64,13 +66,13 @@ class CREST(CalibratedMethod):
         if self.vgt is None and self.agt is None:
             raise ValueError("CREST needs at least one of its transformers")
         self.agt_weight = agt_weight
-        self.evidence = _apart(evidence) if components["evidence"] else None
-        self.contrast = _apart(contrast) if components["contrast"] else None
+        self.evidence = _without_weight(evidence) if components["evidence"] else None
+        self.contrast = _without_weight(contrast) if components["contrast"] else None
         self.weights |= {"evidence": evidence["weight"], "contrast": contrast["weight"]}
 
     def views(self, grids: Tensor) -> tuple[dict[str, Tensor], Tensor | None, Recalled | None]:
-        """What images have of each attribute [B, A] by ``vgt`` and ``agt``, VGT's features [B, A, h], and what the
-        memory recalled.
+        """Return images' attribute scores [B, A] by ``vgt`` and ``agt``, VGT's features [B, A, h], and the memory's
+        recall.
         """
         regions, words = unit_regions(grids), self.words()
         views, features, recalled = {}, None, None
@@ -80,26 +82,26 @@ class CREST(CalibratedMethod):
             views["agt"], recalled = self.agt(regions, words)
         return views, features, recalled
 
-    def joined(self, views: Mapping[str, Tensor]) -> Tensor:
-        """f [B, A]."""
+    def fuse_views(self, views: Mapping[str, Tensor]) -> Tensor:
+        """Return the fused attribute scores f [B, A]."""
         if len(views) == 1:
             return next(iter(views.values()))
         # no torch.lerp: with mixed precision the views may differ in type
         return (1 - self.agt_weight) * views["vgt"] + self.agt_weight * views["agt"]
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """``loss`` (Eq. 17), and its parts: ``cross_entropy`` and ``calibration`` (Eq. 16), ``evidence`` (Eq. 15),
-        ``contrast`` (Eqs. 3, 4), ``separation`` and ``compactness`` (Eqs. 6, 7).
+        """Return ``loss`` (Eq. 17), and its parts: ``cross_entropy`` and ``calibration`` (Eq. 16), ``evidence`` (Eq.
+        15), ``contrast`` (Eqs. 3, 4), ``separation`` and ``compactness`` (Eqs. 6, 7).
         """
         views, features, recalled = self.views(grids)
-        parts = self.classification(self.class_scores(self.joined(views)), targets)
+        parts = self.classification(self.class_scores(self.fuse_views(views)), targets)
         if self.evidence is not None:
             parts["evidence"] = self._evidential(views, targets, epoch + 1, **self.evidence)
         if self.contrast is not None and features is not None:
             parts["contrast"] = visual_contrast(features.mean(dim=1), targets, **self.contrast)
         if self.agt is not None and self.agt.memory is not None and recalled is not None:
             parts |= self.agt.memory.losses(recalled)
-        return self.weighed(parts)
+        return self.add_total(parts)
 
     def _evidential(
         self,
@@ -112,34 +114,36 @@ class CREST(CalibratedMethod):
         classes: Among,
         reduction: Literal["mean", "sum"],
     ) -> Tensor:
-        """The mean of images' evidential losses; of a single view, there is neither fusion nor conflict."""
+        """Return the mean evidential loss of images; a single view has neither fusion nor conflict."""
         evidence = [softplus(self.class_scores(attributes)) for attributes in views.values()]
         if classes == "seen":
-            evidence = [each[:, self.seen] for each in evidence]
+            evidence = [view[:, self.seen] for view in evidence]
             targets = self.seen.cumsum(0)[targets] - 1
         if len(evidence) == 1:
-            return annealed(evidence[0] + 1, targets, epoch, annealing).mean()
+            return annealed_loss(evidence[0] + 1, targets, epoch, annealing).mean()
         options: Any = {"gamma": conflict_weight, "annealing": annealing, "average": reduction == "mean"}
         return evidential_loss(evidence[0], evidence[1], targets, epoch, **options).mean()
 
     def opinions(self, views: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The evidence of each view for all classes [B, classes], softplus(a . z^c), and of their fusion, ``fused``."""
+        """Return the evidence of each view for all classes [B, classes], softplus(a . z^c), and of their fusion,
+        ``fused``.
+        """
         evidence = {view: softplus(self.class_scores(attributes)) for view, attributes in views.items()}
         return evidence | {"fused": fuse(*evidence.values()) if len(evidence) == 2 else next(iter(evidence.values()))}
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores f . z^c (Eq. 18); the paths are those of each view, and the evidence of their fusion."""
+        """Return scores f . z^c (Eq. 18); the paths are those of each view, and the evidence of their fusion."""
         views, _, _ = self.views(grids)
         opinions = self.opinions(views)
         paths = {view: self.class_scores(attributes) for view, attributes in views.items()}
         return Prediction(
-            self.class_scores(self.joined(views)),
+            self.class_scores(self.fuse_views(views)),
             paths | {"fused": opinions["fused"]},
             {view: uncertainty(evidence) for view, evidence in opinions.items()},
         )
 
     def attention(self, grids: Tensor) -> Tensor:
-        """How much VGT's attributes attend to regions [images, attributes, regions]; each row sums to 1.
+        """Return the attention of VGT's attributes to regions [images, attributes, regions]; each row sums to 1.
 
         Raises:
             ValueError: there is no VGT.
@@ -149,11 +153,11 @@ class CREST(CalibratedMethod):
         return self.vgt.attention(unit_regions(grids), self.words())
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
-        """What images are in the space of attributes [images, attributes] by ``vgt``, ``agt`` and both, ``fused``."""
+        """Return images' attribute scores [images, attributes] by ``vgt``, ``agt`` and both, ``fused``."""
         views, _, _ = self.views(grids)
-        return views | {"fused": self.joined(views)}
+        return views | {"fused": self.fuse_views(views)}
 
 
-def _apart(section: Mapping[str, Any]) -> dict[str, Any]:
-    """A section of settings without its weight."""
+def _without_weight(section: Settings) -> dict[str, Any]:
+    """Return a section of settings without its weight."""
     return {name: value for name, value in section.items() if name != "weight"}

@@ -1,24 +1,22 @@
 """DAZLE: dense attention of attributes to regions (Huynh and Elhamifar, 2020; hbdat/cvpr20_DAZLE at e5a0460)."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
+from recompose.tracks.building import Settings
 from recompose.tracks.gzsl.losses import Among
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
 
 
 class DAZLE(CalibratedMethod):
-    """Each attribute has a score in each region, an attention to regions, and a weight in the image.
+    """A score of each attribute in each region, an attention to regions, and a weight in the image.
 
     Args:
         space: the classes.
         channels: of regions.
-        normalise_words: vectors of attributes keep unit length.
-        attribute_attention: attributes are weighed; in the released code for SUN they are not.
+        normalise_words: whether vectors of attributes keep unit length.
+        attribute_attention: whether attributes are weighted; in the released code for SUN they are not.
         cross_entropy: the classes that compete in it.
         calibration: ``weight`` and ``mask``.
     """
@@ -31,7 +29,7 @@ class DAZLE(CalibratedMethod):
         normalise_words: bool,
         attribute_attention: bool,
         cross_entropy: Among,
-        calibration: Mapping[str, Any],
+        calibration: Settings,
     ) -> None:
         super().__init__(space, normalise_words=normalise_words, cross_entropy=cross_entropy, calibration=calibration)
         shape = space.words.shape[1], channels
@@ -40,33 +38,33 @@ class DAZLE(CalibratedMethod):
         self.W3 = nn.Parameter(torch.zeros(shape)) if attribute_attention else None
 
     def attributes(self, grids: Tensor) -> Tensor:
-        """What images have of each attribute [B, A]."""
-        # the weight of an attribute is linear in what it attends to, so that it is computed in each region like a score
+        """Return images' attribute scores [B, A]."""
+        # the weight of an attribute is linear in the attended regions, so it is computed in each region like a score
         maps = (self.W1, self.W2) if self.W3 is None else (self.W1, self.W2, self.W3)
-        scores, logits, *weights = self._in_regions(grids, *maps)
+        scores, logits, *weights = self._map_regions(grids, *maps)
         attention = logits.softmax(dim=1)
         attributes = (attention * scores).sum(dim=1)
         for weight in weights:
             attributes = attributes * (attention * weight).sum(dim=1).sigmoid()
         return attributes
 
-    def _in_regions(self, grids: Tensor, *maps: Tensor) -> tuple[Tensor, ...]:
-        """What each map [width, channels] gives for attributes in regions [B, R, A]."""
-        joint = torch.cat([self.words() @ each for each in maps])
+    def _map_regions(self, grids: Tensor, *maps: Tensor) -> tuple[Tensor, ...]:
+        """Return the products of each map [width, channels] for attributes in regions [B, R, A]."""
+        joint = torch.cat([self.words() @ matrix for matrix in maps])
         return (unit_regions(grids) @ joint.T).chunk(len(maps), dim=-1)
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """``loss``, and its parts ``cross_entropy`` and ``calibration``."""
-        return self.weighed(self.classification(self.class_scores(self.attributes(grids)), targets))
+        """Return ``loss``, and its parts ``cross_entropy`` and ``calibration``."""
+        return self.add_total(self.classification(self.class_scores(self.attributes(grids)), targets))
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores of images."""
+        """Return scores of images."""
         return Prediction(self.class_scores(self.attributes(grids)))
 
     def attention(self, grids: Tensor) -> Tensor:
-        """How much attributes attend to regions [images, attributes, regions]; each row sums to 1."""
-        return self._in_regions(grids, self.W2)[0].softmax(dim=1).transpose(1, 2)
+        """Return the attention of attributes to regions [images, attributes, regions]; each row sums to 1."""
+        return self._map_regions(grids, self.W2)[0].softmax(dim=1).transpose(1, 2)
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
-        """What images are in the space of attributes [images, attributes]."""
+        """Return images' attribute scores [images, attributes]."""
         return {"fused": self.attributes(grids)}

@@ -91,14 +91,14 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     """
     adapter, entry = _adapter(recipe), ADAPTERS[recipe.document["adapter"]]
     if entry.kind == "suites":
-        return _write_suites(adapter, entry.drawn, root, folder)
+        return _write_suites(adapter, entry.synthetic, root, folder)
     corpus: Captions = adapter.read(root)
     say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
     corpus.write(folder)
     counts = {"captions": len(corpus.captions), "images": len(set(corpus.paths))}
     write_json(folder / "statistics.json", counts)
     shutil.copytree(root / LEXICON, folder / LEXICON, dirs_exist_ok=True)
-    if entry.drawn:
+    if entry.synthetic:
         shutil.copyfile(root / DOCS, folder / DOCS)
         return [*_other_files(root, corpus.paths), *corpus.paths]
     wordnet.check(root / LEXICON)

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.gathering import gathered
+from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.attribution import attention, gradcam, gradient
 from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
 from recompose.tracks.vlc.label_batches import Marking
@@ -141,7 +141,7 @@ class ClipCae(CaptionMethod):
             scores = mean_drops(self.backbone, images.detach(), texts, replaced, batch.changed)  # see Eq. 9
         itc = self._itc(Representations(images, texts, made[is_negative]), valid[:, :kinds])
         missing = len(self.backbone.model.positional_embedding) - scores.shape[1]
-        scores, objects, composition = (gathered(pad(each, (0, missing))) for each in (scores, *batch.marks))
+        scores, objects, composition = (gather_batch(pad(each, (0, missing))) for each in (scores, *batch.marks))
         attributed = attribution_loss(scores, objects, composition, self.margin)
         return self.itc_weight * itc + self.attribution_weight * attributed
 
@@ -158,7 +158,7 @@ class ClipCae(CaptionMethod):
         """L_ITC, NegCLIP's loss, or the three of CE-CLIP, of all devices' images, captions and negatives."""
         scale = self.logit_scale
         if not self.negatives:
-            return contrastive_loss(gathered(mine.images), gathered(mine.texts), scale)
+            return contrastive_loss(gather_batch(mine.images), gather_batch(mine.texts), scale)
         whole, valid = gathered_with_negatives(mine, valid)
         if self.negative_loss == "negclip":
             return contrastive_loss_with_negatives(*whole, valid, scale)

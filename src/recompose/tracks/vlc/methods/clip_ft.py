@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.gathering import gathered
+from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.losses import contrastive_loss
 from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
 
@@ -19,4 +19,4 @@ class ClipFt(CaptionMethod):
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:
         """The contrast of all devices' images and captions."""
-        return contrastive_loss(gathered(batch.images), gathered(batch.texts), self.logit_scale)
+        return contrastive_loss(gather_batch(batch.images), gather_batch(batch.texts), self.logit_scale)

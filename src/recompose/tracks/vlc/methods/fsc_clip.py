@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, end_of_text
-from recompose.nn.gathering import gathered
+from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.losses import Missing, Weights, contrastive_loss, hard_negative_loss, local_hard_negative_loss
 from recompose.tracks.vlc.methods.parts.caption_method import (
     NOTHING,
@@ -87,7 +87,7 @@ class FscClip(CaptionMethod):
     def loss(self, batch: AnyRepresentations, valid: Tensor) -> Tensor:
         """The contrast of all devices' images and captions, and the losses of this one's negatives."""
         scale, regularization = self.logit_scale, (self.gamma, self.beta)
-        loss = contrastive_loss(gathered(batch.images), gathered(batch.texts), scale)
+        loss = contrastive_loss(gather_batch(batch.images), gather_batch(batch.texts), scale)
         if self.global_weight:
             told = hard_negative_loss(
                 batch.images, batch.texts, batch.negatives, valid, scale, *regularization, missing=self.missing

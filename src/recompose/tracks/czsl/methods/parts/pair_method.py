@@ -1,4 +1,4 @@
-"""What all methods share that tell state-object pairs from images."""
+"""The common base of all methods for state-object pairs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -10,26 +10,28 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.words import readable
+from recompose.tracks.czsl.methods.parts.words import prompt_words
 
 
 @dataclass(frozen=True)
 class TrainingPrior:
-    """What a method may know of a data set before it is trained. Pairs are indices of state and object."""
+    """A method's prior knowledge of a data set. Pairs are indices of state and object."""
 
     pairs: Tensor  # [pairs, 2], of all splits: their names, not their images
-    embeddings: Tensor  # [images, E], of images of training, as the frozen tower gives them
-    labels: Tensor  # [images, 2], theirs
+    embeddings: Tensor  # [images, E], of training images, by the frozen tower
+    labels: Tensor  # [images, 2], of the same images
 
 
 class PairMethod(nn.Module, ABC):
-    """A method on a frozen backbone: what it makes of images and of pairs, their scores, and its loss.
+    """A method on a frozen backbone: its encodings of images and of pairs, their scores, and its loss.
 
     A pair is given by the index of its state and the index of its object. E is the width of the joint space. The pairs
-    of a world come in blocks, so that nothing ever holds the scores of all of them.
+    of a world come in blocks, so that the scores of all pairs are never in memory at once.
     """
 
-    sees: ClassVar[Literal["embeddings", "pixels"]] = "embeddings"  # of the images: those of the frozen tower, or bytes
+    sees: ClassVar[Literal["embeddings", "pixels"]] = (
+        "embeddings"  # a method's inputs: embeddings of the frozen tower, or bytes of images
+    )
 
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()
@@ -37,16 +39,16 @@ class PairMethod(nn.Module, ABC):
         self._scoring: Any = None
 
     def train(self, mode: bool = True) -> "PairMethod":
-        """Switch to training; the frozen towers stay as they are."""
+        """Switch to training and return the method; the frozen towers stay in evaluation mode."""
         super().train(mode)
         self.backbone.eval()
         return self
 
     def prepare(self, prior: TrainingPrior) -> None:
-        """Take in what is known of the data set, once, before training."""
+        """Take the prior knowledge of the data set, once, before training."""
 
-    def scored_with(self, *args: Any, **scoring: Any) -> Self:
-        """The same method, with these settings of its scores, which training does not depend on.
+    def set_scoring(self, *args: Any, **scoring: Any) -> Self:
+        """Set the scoring settings, which training does not depend on, and return the method.
 
         Raises:
             TypeError: the method has no such setting.
@@ -56,54 +58,54 @@ class PairMethod(nn.Module, ABC):
 
     @property
     def scoring(self) -> Any:
-        """The settings of scores that it was given; a method without any has none."""
+        """The scoring settings; None for a method without any."""
         return self._scoring
 
     def scoring_of(self, *args: Any, **scoring: Any) -> Any:
-        """Return settings of scores as ``fuse`` takes them; here there are none.
+        """Return scoring settings for ``fuse``; here there are none.
 
         Raises:
             TypeError: the method has no such setting.
         """
         if args or scoring:
-            raise TypeError(f"{type(self).__name__} has no settings of scoring, such as {', '.join(scoring)}")
+            raise TypeError(f"{type(self).__name__} has no scoring settings such as {', '.join(scoring)}")
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:
-        """What the method knows of images, from what it sees of them: embeddings [images, E], or bytes [images, 3,
-        height, width].
+        """Return the method's encoding of images, from its inputs: embeddings [images, E], or bytes [images, 3, height,
+        width].
         """
 
     @abstractmethod
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Any]:
-        """What the method knows of a world, closed or open, for each of its blocks of pairs [pairs, 2]."""
+        """Return the method's encoding of a world, closed or open, for each of its blocks of pairs [pairs, 2]."""
 
     def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
-        """What figures show of images, by name, each [images, E]."""
+        """Return the vectors of images that figures show, by name, each [images, E]."""
         raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
 
     def pair_embeddings(self, pairs: Tensor) -> dict[str, Tensor]:
-        """What figures show of pairs [pairs, 2], by name, each [pairs, E]."""
+        """Return the vectors of pairs [pairs, 2] that figures show, by name, each [pairs, E]."""
         raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
 
     def precompute(self, images: Any, world: list[Any]) -> Any:
-        """What is known of images with regard to the whole world, once before they are scored block by block."""
+        """Return images with their values for the whole world, computed once before block-by-block scoring."""
         return images
 
     def needs_totals(self, scoring: Any) -> bool:
-        """Whether these settings of scores ask for ``with_totals``."""
+        """Return whether these scoring settings need ``with_totals``."""
         return False
 
     def with_totals(self, images: Any, world: list[Any]) -> Any:
-        """Return surveyed images with what only some settings of scores need to know of the whole world."""
+        """Return precomputed images with totals over the whole world, which only some scoring settings need."""
         return images
 
     @abstractmethod
     def score(self, images: Any, block: Any) -> Tensor:
-        """Scores [images, pairs], in 32 bits, of surveyed images and a block of the world."""
+        """Return scores [images, pairs], in 32 bits, of precomputed images and a block of the world."""
 
     def parts(self, images: Any, block: Any) -> Any:
-        """Return what scores are made of, whatever their settings; here these themselves."""
+        """Return the parts of scores, which do not depend on scoring settings; here the scores themselves."""
         return self.score(images, block)
 
     def fuse(self, parts: Any, scoring: Any) -> Tensor:
@@ -113,53 +115,53 @@ class PairMethod(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs``
+        """Return the loss on images, as ``encode_images`` takes them, with labels ``targets`` [images] among ``pairs``
         [pairs, 2].
         """
 
     def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
-        """The scores [images, pairs] of images in each block of a world."""
+        """Return the scores [images, pairs] of images in each block of a world."""
         return self.scores_of(self.encode_images(inputs), world)
 
     def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
-        """The same of encoded images, which serve every world."""
-        surveyed = self.precompute(images, world)
+        """Return the scores of encoded images, which serve every world."""
+        precomputed = self.precompute(images, world)
         if self.needs_totals(self.scoring):
-            surveyed = self.with_totals(surveyed, world)
-        return (self.score(surveyed, block) for block in world)
+            precomputed = self.with_totals(precomputed, world)
+        return (self.score(precomputed, block) for block in world)
 
 
 class TextMethod(PairMethod):
-    """Scores are cosines between an image's embedding and the text of a pair, times CLIP's factor."""
+    """A method whose scores are cosines between an image's embedding and the text of a pair, times CLIP's factor."""
 
     def encode_images(self, inputs: Tensor) -> Tensor:
-        """The embeddings themselves."""
+        """Return the embeddings themselves."""
         return inputs
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Tensor]:
-        """The texts [pairs, E] of each block."""
+        """Return the texts [pairs, E] of each block."""
         return [self.encode_pairs(pairs) for pairs in blocks]
 
     @abstractmethod
     def encode_pairs(self, pairs: Tensor) -> Tensor:
-        """Text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
+        """Return text embeddings [pairs, E], of unit length, of pairs [pairs, 2]."""
 
     def score(self, images: Tensor, block: Tensor) -> Tensor:
-        """Scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length [pairs,
-        E].
+        """Return scores [images, pairs] of image embeddings [images, E], of any length, and texts of unit length
+        [pairs, E].
         """
         return cosine_logits(self.backbone.logit_scale, images, block)
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The cross-entropy over pairs."""
+        """Return the cross-entropy over pairs."""
         return cross_entropy(self.score(inputs, self.encode_pairs(pairs)), targets)
 
 
 def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
-    """Cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images, texts, E]
-    seen by each image.
+    """Return cosines [images, texts] times CLIP's factor, of images [images, E] and texts [texts, E], or [images,
+    texts, E] with texts of each image.
 
-    In 32 bits also where towers compute in fewer: cosines times 100 in 16 bits would tie pairs that differ.
+    Always in 32 bits: cosines times 100 in 16 bits would tie pairs that differ.
     """
     with torch.autocast(images.device.type, enabled=False):
         images, texts = normalize(images.float(), dim=-1), normalize(texts.float(), dim=-1)
@@ -169,7 +171,7 @@ def cosine_logits(scale: Tensor, images: Tensor, texts: Tensor) -> Tensor:
 
 @torch.no_grad()
 def mean_token_embeddings(backbone: Backbone, names: list[str]) -> Tensor:
-    """The mean of the token embeddings [names, D] of each name, its start and end of text left out."""
-    ids = backbone.tokens([readable(name) for name in names])
+    """Return the mean of the token embeddings [names, D] of each name, without start and end of text."""
+    ids = backbone.tokens([prompt_words(name) for name in names])
     end = ids.argmax(dim=-1)
     return torch.stack([backbone.embed_tokens(row[1:stop]).mean(dim=0) for row, stop in zip(ids, end, strict=True)])

@@ -4,13 +4,13 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone, end_of_text
-from recompose.nn.blocks import TEXTS, in_blocks
+from recompose.tracks.czsl.methods.parts.blocks import TEXTS, apply_blockwise
 
 
 class SlottedPrompt(nn.Module):
     """The token embeddings of a template such as "a photo of {state} {object}".
 
-    The slots stand right before the end of text, as in CSP at 660fcff. D is the width of the text tower.
+    The slots are right before the end of text, as in CSP at 660fcff. D is the width of the text tower.
     """
 
     start: Tensor
@@ -32,16 +32,16 @@ class SlottedPrompt(nn.Module):
         return len(self.start) + len(self.context) + 2 + len(self.end)
 
     def encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D] of
-        the slots.
+        """Return text embeddings [texts, E], not normalised, with a context [length, D] before the contents [texts, D]
+        of the slots.
         """
-        return in_blocks(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
+        return apply_blockwise(lambda *block: self._encode(backbone, context, *block), *words, size=TEXTS)
 
     def _encode(self, backbone: Backbone, context: Tensor, *words: Tensor) -> Tensor:
         return backbone.encode_alike(self(context, *words), len(self.start) + len(context))
 
     def forward(self, context: Tensor, *words: Tensor) -> Tensor:
-        """Prompts [texts, tokens, D], from the start to the end of text."""
+        """Return prompts [texts, tokens, D], from the start to the end of text."""
         count = len(words[0])
         start, context, end = (part.expand(count, *part.shape) for part in (self.start, context, self.end))
         return torch.cat([start, context, *(word.unsqueeze(1) for word in words), end], dim=1)

@@ -13,26 +13,26 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.blocks import LOOKS, in_blocks
-from recompose.nn.tuning import ImageTower, tuned
+from recompose.tracks.czsl.methods.parts.blocks import TEXT_IMAGE_PAIRS, apply_blockwise
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler, End, Start
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
+from recompose.tracks.czsl.methods.parts.tuning import ImageTower, image_tuning
 
 PATHS = ("pair", "state", "object")
 Fusion = Literal["probabilities", "logits"]
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """How a score is made of what the paths predict.
+class PathScoring:
+    """The fusion of the paths' predictions into one score.
 
     Args:
-        fusion: whether it takes the pair's probability, as the papers say, or its logit, as released code does.
-        weights: in each world, of each way to tell a pair as a whole, and last of its state and object apart.
+        fusion: the pair's probability, as in the papers, or its logit, as in released code.
+        weights: in each world, of each way to score a pair as a whole, and last of p(state) p(object).
 
     Raises:
-        ValueError: there is no such fusion or world.
+        ValueError: the fusion or a world does not exist.
     """
 
     fusion: Fusion
@@ -42,14 +42,14 @@ class Scoring:
         if self.fusion not in get_args(Fusion):
             raise ValueError(f"fusion is {self.fusion}, not one of {', '.join(get_args(Fusion))}")
         if unknown := self.weights.keys() - {"closed", "open"}:
-            raise ValueError(f"there are weights for {', '.join(sorted(unknown))}: worlds are closed and open")
+            raise ValueError(f"weights for {', '.join(sorted(unknown))}; worlds are closed and open")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What scores of images and a block's pairs are made of, in a world: p(state) p(object) [images, P], of each way
-    to tell a pair as a whole its logits [images, P], and what its probabilities are divided by, as a logarithm
-    [images]; no such totals where no score needs them.
+    """The parts of the scores of images and a block's pairs in a world: p(state) p(object) [images, P]; the logits
+    [images, P] of each way to score a pair as a whole; and the logarithms [images] of the totals that divide its
+    probabilities, if a score needs them.
     """
 
     world: str
@@ -59,7 +59,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """A block of a world: its pairs [P, 2] and texts [P, E], and the texts of all states [S, E] and objects [O, E]."""
 
     index: Tensor
@@ -71,11 +71,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Views:
-    """What the paths know of images: an embedding [images, E] for each, and what texts attend to.
+    """The views of images by the paths: an embedding [images, E] for each path, and the tokens that texts attend to.
 
-    A survey adds the probabilities of states [images, S] and objects [images, O]; of a world in one block also the
-    logits [images, P] of each way to tell a pair as a whole, so that cross-attention is computed once. Totals are the
-    logarithms [images] of the sums over all pairs of a world, of each of these ways.
+    ``precompute`` adds the probabilities of states [images, S] and objects [images, O]; for a world in one block also
+    the logits [images, P] of each way to score a pair as a whole, so that cross-attention is computed once. Totals are
+    the logarithms [images] of the sums over all pairs of a world, of each of these ways.
     """
 
     pair: Tensor
@@ -88,11 +88,11 @@ class Views:
     wholes: tuple[Tensor, ...] = ()
 
 
-class Prompts(nn.Module):
+class PathPrompts(nn.Module):
     """Three learned contexts, of pairs, states and objects, before learned vectors of states and objects that they
     share.
 
-    All begin as the token embeddings of the template and of the names.
+    They begin as the token embeddings of the template and of the names.
     """
 
     def __init__(
@@ -106,12 +106,12 @@ class Prompts(nn.Module):
         self._states = len(states)
 
     def words(self) -> tuple[Tensor, Tensor]:
-        """The vectors of states [S, D] and objects [O, D]; one mask for all prompts drops their elements."""
+        """Return the vectors of states [S, D] and objects [O, D]; all prompts share one dropout mask."""
         primitives = self.dropout(self.primitives)
         return primitives[: self._states], primitives[self._states :]
 
     def encode(self, backbone: Backbone, path: str, *words: Tensor) -> Tensor:
-        """Text embeddings [texts, E], not normalised, of a path's prompts with these words [texts, D]."""
+        """Return text embeddings [texts, E], not normalised, of a path's prompts with these words [texts, D]."""
         return self.prompt.encode(backbone, self.contexts[path], *words)
 
 
@@ -119,14 +119,14 @@ class ThreePath(PairMethod):
     """A tuned image tower, learned prompts, disentangled states and objects; one cross-entropy and one logit per path.
 
     Args:
-        prompt: the template of prompts; its words are where the contexts begin.
-        prompts: ``soft``, contexts and words are learned; ``fixed``, they stay the template and the names.
-        attribute_dropout: of the elements of learned vectors of states and objects.
-        image_tower: what is tuned in it, see ``tuned``; adapter: bottleneck and dropout of that.
-        disentangler: layers, dropout, how they end and where they begin, see ``Disentangler``.
+        prompt: the template of prompts; the contexts begin at its words.
+        prompts: ``soft``, contexts and words are learned; ``fixed``, they stay those of the template and the names.
+        attribute_dropout: of the learned vectors of states and objects.
+        image_tower: its tuned parts, see ``image_tuning``; adapter: their bottleneck and dropout.
+        disentangler: layers, dropout, end and start, see ``Disentangler``.
         loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
 
-    How scores are fused is no setting of the model: ``scored_with`` sets it, for validation and for an evaluation.
+    The fusion of scores is no setting of the model: ``set_scoring`` sets it, for validation and for an evaluation.
     """
 
     sees = "pixels"
@@ -151,9 +151,9 @@ class ThreePath(PairMethod):
     ) -> None:
         super().__init__(backbone)
         soft = prompts == "soft"
-        self.prompts = Prompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
+        self.prompts = PathPrompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
         self.prompts.requires_grad_(soft)
-        self.adapters = tuned(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
+        self.adapters = image_tuning(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
         self._heads = disentangler_layers, disentangler_dropout, disentangler_end, disentangler_start
         self.of_state, self.of_object = self._disentangler(), self._disentangler()
         self.loss_weights = loss_weights
@@ -163,35 +163,33 @@ class ThreePath(PairMethod):
         return Disentangler(self.backbone.width, layers, dropout, end=end, start=start)
 
     @property
-    def scoring(self) -> Scoring:
-        """How scores are made of what the paths predict.
+    def scoring(self) -> PathScoring:
+        """The fusion of the paths into one score.
 
         Raises:
-            ValueError: nobody has set it.
+            ValueError: it is not set.
         """
-        scoring: Scoring | None = self._scoring
+        scoring: PathScoring | None = self._scoring
         if scoring is None:
-            raise ValueError(f"{type(self).__name__} has no settings of scoring yet: give it some with scored_with")
+            raise ValueError(f"{type(self).__name__} has no scoring settings yet; set them with set_scoring")
         return scoring
 
-    def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> Scoring:
-        """Return a fusion, and the weights of the parts of a score in the ``closed`` or the ``open`` world, or in
-        both.
-        """
-        return Scoring(fusion, weights)
+    def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> PathScoring:
+        """Return a fusion, with the weights of a score's parts in the ``closed`` or the ``open`` world, or in both."""
+        return PathScoring(fusion, weights)
 
     def layers(self) -> list[list[int]]:
-        """The blocks of the image tower whose tokens texts attend to, in groups; none in the plain three paths."""
+        """Return the groups of tower blocks whose tokens texts attend to; none in the plain three paths."""
         return []
 
     def cross_attend(self, texts: Tensor, tokens: tuple[Any, ...]) -> Tensor:
-        """Texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
-        where there is none.
+        """Return texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
+        without cross-attention.
         """
         return self.attend(texts, self.project(tokens))
 
     def project(self, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return a path's tokens as ``attend`` takes them: what has to be done of them once for all texts."""
+        """Return a path's tokens, projected for ``attend`` once for all texts."""
         return tokens
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
@@ -199,17 +197,17 @@ class ThreePath(PairMethod):
         return texts
 
     def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What the texts of a path attend to, of what was gathered: all of it."""
+        """Return the tokens that the texts of a path attend to: here all of them."""
         return tokens
 
     def gather(self, groups: list[list[Tensor]]) -> tuple[Tensor, ...]:
-        """What texts attend to, made of the tokens of each group of layers."""
+        """Return the tokens that texts attend to, from the tokens of each group of layers."""
         return ()
 
     def encode_images(self, inputs: Tensor) -> Views:
-        """The embedding of each path, and what texts attend to, of images as bytes [images, 3, height, width]."""
+        """Return each path's embedding, and the tokens for texts, of images as bytes [images, 3, height, width]."""
         groups = self.layers()
-        with self.adapters.attached(self.backbone.image_blocks):
+        with self.adapters.attach(self.backbone.image_blocks):
             embedding, layer_tokens = self._tower(
                 self.backbone.from_bytes(inputs), {layer for group in groups for layer in group}
             )
@@ -220,20 +218,20 @@ class ThreePath(PairMethod):
             tokens=self.gather([[layer_tokens[layer] for layer in group] for group in groups]),
         )
 
-    def _tower(self, pixels: Tensor, wanted: set[int]) -> tuple[Tensor, dict[int, Tensor]]:
-        """The embedding [images, E], and the tokens [images, 1 + patches, E] of the wanted blocks."""
-        if not wanted:
+    def _tower(self, pixels: Tensor, layers_needed: set[int]) -> tuple[Tensor, dict[int, Tensor]]:
+        """Return the embedding [images, E], and the tokens [images, 1 + patches, E] of these blocks."""
+        if not layers_needed:
             return self.backbone.encode_image(pixels), {}
-        layers = sorted({*wanted, self.backbone.depth - 1})
+        layers = sorted({*layers_needed, self.backbone.depth - 1})
         layer_tokens = dict(zip(layers, self.backbone.joint_tokens(pixels, layers), strict=True))
         return layer_tokens[layers[-1]][:, 0], layer_tokens
 
-    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[Block]:
-        """The texts of each block of pairs [pairs, 2], and of all states and objects."""
+    def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
+        """Return the texts of each block of pairs [pairs, 2], and of all states and objects."""
         states, objects = self.prompts.words()
         alone = self._encode("state", states), self._encode("object", objects)
         return [
-            Block(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, world)
+            TextBlock(index, self._encode("pair", states[index[:, 0]], objects[index[:, 1]]), *alone, world)
             for index in blocks
         ]
 
@@ -241,60 +239,59 @@ class ThreePath(PairMethod):
         return self.prompts.encode(self.backbone, path, *words)
 
     def logits(self, path: str, images: Views, texts: Tensor) -> Tensor:
-        """Logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
+        """Return logits [images, texts] of a path, in blocks of texts [texts, E] of any length.
 
-        Texts are brought to unit length before they attend to images, not only after it: queries and what is added to
-        them are of the size that lambda was chosen for (MSCI at 04cea14, Troika at 1f3c546). Where they attend to
-        nothing, cosines do not depend on it.
+        Texts get unit length before they attend to images, not only after it: lambda was chosen for queries and
+        additions of that size (MSCI at 04cea14, Troika at 1f3c546). Without attention, cosines do not depend on it.
         """
         view, projected = getattr(images, path), self.project(self.tokens_of(path, images.tokens))
-        return in_blocks(
+        return apply_blockwise(
             lambda block: cosine_logits(self.backbone.logit_scale, view, self.attend(block, projected)),
             normalize(texts.float(), dim=-1),
-            size=max(1, LOOKS // len(view)),
+            size=max(1, TEXT_IMAGE_PAIRS // len(view)),
             dim=1,
         )
 
     def loss(self, inputs: Tensor, targets: Tensor, pairs: Tensor) -> Tensor:
-        """The weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), of pairs over those of training."""
+        """Return the weighted cross-entropies of the three paths (MSCI, Eqs. 13 to 16), over the pairs of training."""
         images, (block,) = self.encode_images(inputs), self.encode_world([pairs], "closed")
         labels = {"pair": targets, "state": pairs[targets, 0], "object": pairs[targets, 1]}
         texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
         losses = [cross_entropy(self.logits(path, images, texts[path]), labels[path]) for path in PATHS]
         return sum((weight * loss for weight, loss in zip(self.loss_weights, losses, strict=True)), torch.zeros(()))
 
-    def wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
-        """Logits [images, P] of each way to tell a pair as a whole: here by its text alone."""
+    def wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
+        """Return logits [images, P] of each way to score a pair as a whole: here by its text alone."""
         return (self.logits("pair", images, block.pairs),)
 
-    def precompute(self, images: Views, world: list[Block]) -> Views:
-        """Adds the probabilities of states and objects (MSCI, Eqs. 11 and 12)."""
+    def precompute(self, images: Views, world: list[TextBlock]) -> Views:
+        """Return images with the probabilities of states and objects (MSCI, Eqs. 11 and 12)."""
         states = self.logits("state", images, world[0].states).softmax(dim=-1)
         objects = self.logits("object", images, world[0].objects).softmax(dim=-1)
         images = replace(images, states=states, objects=objects)
         return replace(images, wholes=self.wholes(images, world[0])) if len(world) == 1 else images
 
-    def needs_totals(self, scoring: Scoring) -> bool:
-        """Whether the pair's probability is asked for."""
+    def needs_totals(self, scoring: PathScoring) -> bool:
+        """Return whether a score needs the pair's probability."""
         return scoring.fusion == "probabilities"
 
-    def with_totals(self, images: Views, world: list[Block]) -> Views:
-        """Adds what the probabilities of pairs are divided by (MSCI, Eq. 10)."""
+    def with_totals(self, images: Views, world: list[TextBlock]) -> Views:
+        """Return images with the totals that divide the probabilities of pairs (MSCI, Eq. 10)."""
         of_blocks = ([logits.logsumexp(dim=-1) for logits in self._wholes(images, block)] for block in world)
         totals = (torch.stack(sums).logsumexp(dim=0) for sums in zip(*of_blocks, strict=True))
         return replace(images, totals=tuple(totals))
 
-    def _wholes(self, images: Views, block: Block) -> tuple[Tensor, ...]:
+    def _wholes(self, images: Views, block: TextBlock) -> tuple[Tensor, ...]:
         return images.wholes or self.wholes(images, block)
 
-    def parts(self, images: Views, block: Block) -> Parts:
-        """Return what the paths make of surveyed images and a block's pairs."""
+    def parts(self, images: Views, block: TextBlock) -> Parts:
+        """Return the parts of the scores of precomputed images and a block's pairs."""
         assert images.states is not None and images.objects is not None
         apart = images.states[:, block.index[:, 0]] * images.objects[:, block.index[:, 1]]
         return Parts(block.world, apart, self._wholes(images, block), images.totals)
 
-    def fuse(self, parts: Parts, scoring: Scoring) -> Tensor:
-        """Scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
+    def fuse(self, parts: Parts, scoring: PathScoring) -> Tensor:
+        """Return scores [images, P]: the weighted sum of a pair's probability, or logit, and of p(state) p(object).
 
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
         Troika at 1f3c546) takes logits.
@@ -302,12 +299,12 @@ class ThreePath(PairMethod):
         *shares, apart = scoring.weights[parts.world]
         wholes = parts.wholes
         if scoring.fusion == "probabilities":
-            wholes = tuple((of - total[:, None]).exp() for of, total in zip(wholes, parts.totals, strict=True))
+            wholes = tuple((logits - total[:, None]).exp() for logits, total in zip(wholes, parts.totals, strict=True))
         score = apart * parts.apart
         for share, whole in zip(shares, wholes, strict=True):
             score = score + share * whole
         return score
 
-    def score(self, images: Views, block: Block) -> Tensor:
-        """Scores [images, P] of surveyed images by the method's own settings."""
+    def score(self, images: Views, block: TextBlock) -> Tensor:
+        """Return scores [images, P] of precomputed images by the method's own scoring settings."""
         return self.fuse(self.parts(images, block), self.scoring)

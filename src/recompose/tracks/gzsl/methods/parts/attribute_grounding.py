@@ -1,4 +1,4 @@
-"""The attribute grounding transformer (AGT): regions attend to attributes, and say how much each tells."""
+"""The attribute grounding transformer (AGT): regions attend to attributes, and each gets a score."""
 
 from typing import Any, Literal
 
@@ -13,16 +13,16 @@ class AttributeGrounding(GroundingTransformer):
     """A grounding transformer whose queries are regions, with the maps of TransZero++'s second half.
 
     With encoded regions U, the decoder's features F, and regions and attributes G, T at the transformers' width: a
-    region's score is r = U W F, and what an image has of an attribute a = E r, where E = T W4 G^T.
+    region's score is r = U W F, and an image's attribute scores are a = E r, where E = T W4 G^T.
 
     Args:
         channels: of regions.
         words: width of the vectors of attributes.
         hidden: width of tokens.
-        region_scores: what W begins as: ``zeros``, or ``normal``.
-        region_attributes: ``diagonal``, W4's diagonal alone is used, as in the released code, whose sum repeats an
-            index (TransZero++ at c045f73); ``full``, all of it, as its paper writes.
-        memory: what is added to the features; None: nothing.
+        region_scores: initial W: ``zeros``, or ``normal``.
+        region_attributes: ``diagonal``, only W4's diagonal, as in the released code, whose sum repeats an index
+            (TransZero++ at c045f73); ``full``, all of it, as in its paper.
+        memory: the memory that is added to the features, or None.
         transformer: see ``GroundingTransformer``.
     """
 
@@ -44,7 +44,7 @@ class AttributeGrounding(GroundingTransformer):
         self.memory = memory
 
     def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Recalled | None]:
-        """What images have of each attribute [B, A], and what the memory recalled.
+        """Return images' attribute scores [B, A], and the memory's recall.
 
         Args:
             grids: [B, R, channels].
@@ -56,5 +56,7 @@ class AttributeGrounding(GroundingTransformer):
             recalled = self.memory(features)
             features = features + recalled.values
         scores = (encoded @ self.W * features).sum(dim=-1)  # r [B, R]
-        gathered = (scores[:, None] @ regions).squeeze(1)  # r^T G [B, h], in place of E, which is [B, A, R]
-        return (gathered * self.W4 if self.W4.dim() == 1 else gathered @ self.W4) @ attributes.T, recalled
+        weighted_regions = (scores[:, None] @ regions).squeeze(1)  # r^T G [B, h], in place of E, which is [B, A, R]
+        return (
+            weighted_regions * self.W4 if self.W4.dim() == 1 else weighted_regions @ self.W4
+        ) @ attributes.T, recalled

@@ -1,15 +1,15 @@
-"""The vectors of attributes' words, which training moves."""
+"""The vectors of attributes' words, which are trained."""
 
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 
 class AttributeWords(nn.Module):
-    """Vectors that begin with unit length, and keep it where they are to be normalised at each step.
+    """Vectors of unit length at first, and at each step if they are to be normalised.
 
     Args:
         words: [attributes, width].
-        normalised: they keep unit length.
+        normalised: whether they keep unit length.
     """
 
     def __init__(self, words: Tensor, *, normalised: bool) -> None:
@@ -18,5 +18,5 @@ class AttributeWords(nn.Module):
         self.normalised = normalised
 
     def forward(self) -> Tensor:
-        """[attributes, width]; a vector of zeros stays one."""
+        """Return [attributes, width]; a zero vector stays zero."""
         return normalize(self.vectors, dim=-1) if self.normalised else self.vectors

@@ -1,4 +1,4 @@
-"""How the regions of a square grid lie to each other (TransZero at 7c10cdb)."""
+"""The relative positions of the regions of a square grid (TransZero at 7c10cdb)."""
 
 import math
 
@@ -7,27 +7,27 @@ from torch import Tensor
 
 WIDTH = 64
 WAVE_LENGTH = 1000
-NEAREST = 1e-3  # of distances, whose logarithm is taken
+NEAREST = 1e-3  # minimal distance, whose logarithm is taken
 
 
 def side_of(regions: int) -> int:
-    """The regions along a side of a square grid.
+    """Return the number of regions along a side of a square grid.
 
     Raises:
-        ValueError: so many regions make no square.
+        ValueError: the number of regions is not a square.
     """
     side = math.isqrt(regions)
     if side * side != regions:
-        raise ValueError(f"{regions} regions make no square grid: geometry needs one, or set geometry: false")
+        raise ValueError(f"{regions} regions are not a square grid; geometry needs one, or set geometry: false")
     return side
 
 
 def relations(side: int) -> Tensor:
-    """Sines, then cosines, of how each region lies to each other [regions, regions, 64], in 64 bits.
+    """Return sines, then cosines, of the relative positions of all regions [regions, regions, 64], in 64 bits.
 
-    Of four quantities at eight frequencies each: the logarithms of the distances along rows and along columns, which
-    are in units of the grid and divided by a region's size plus one, as released; and of the ratios of heights and of
-    widths, which are zero, for all regions have one size.
+    They are of four quantities at eight frequencies each: the logarithms of the distances along rows and along columns,
+    in units of the grid and divided by a region's size plus one, as released; and of the ratios of heights and of
+    widths, which are zero, as all regions have one size.
     """
     centres = (torch.arange(side, dtype=torch.float64) + 0.5) / side
     row, column = centres.repeat_interleave(side), centres.repeat(side)

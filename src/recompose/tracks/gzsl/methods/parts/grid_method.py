@@ -1,4 +1,4 @@
-"""What all methods of the track share: the classes that they tell apart, and what they say of images."""
+"""The common base of the track's methods, with their classes and predictions."""
 
 from dataclasses import dataclass, field
 
@@ -7,16 +7,16 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class ClassSpace:
-    """The classes that images are told from."""
+    """The classes of a method."""
 
     signatures: Tensor  # [classes, attributes], z^c, rows of unit length
     words: Tensor  # [attributes, width], a vector for each attribute
-    seen: Tensor  # [classes] bool, those that training shows
+    seen: Tensor  # [classes] bool, the classes of training
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a method says of images."""
+    """A method's predictions for images."""
 
     scores: Tensor  # [images, classes], of all classes, without a calibration bias
     paths: dict[str, Tensor] = field(default_factory=dict)  # path -> the scores of that path alone [images, classes]
@@ -24,7 +24,7 @@ class Prediction:
 
 
 class GridMethod(nn.Module):
-    """A method that tells classes by grids of regions [images, regions, channels]."""
+    """A method that scores classes by grids of regions [images, regions, channels]."""
 
     signatures: Tensor  # [classes, attributes]
     seen: Tensor  # [classes] bool
@@ -35,23 +35,23 @@ class GridMethod(nn.Module):
         self.register_buffer("seen", space.seen, persistent=False)
 
     def loss(self, grids: Tensor, targets: Tensor, epoch: int) -> dict[str, Tensor]:
-        """The loss of a batch as ``loss``, a scalar, and its parts by their names.
+        """Return the loss of a batch as ``loss``, a scalar, and its parts by their names.
 
         Args:
             grids: [images, regions, channels].
             targets: [images], indices of seen classes among all.
-            epoch: from 0, for what is annealed.
+            epoch: from 0, for annealed losses.
         """
         raise NotImplementedError
 
     def predict(self, grids: Tensor) -> Prediction:
-        """What it says of images; called in evaluation mode."""
+        """Return the predictions for images; call it in evaluation mode."""
         raise NotImplementedError
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
-        """What images are in spaces of the method, by the spaces' names, each [images, ...]: for figures."""
+        """Return the vectors of images that figures show, by the names of their spaces, each [images, ...]."""
         raise NotImplementedError
 
     def attention(self, grids: Tensor) -> Tensor:
-        """How much each attribute attends to each region [images, attributes, regions]: for figures."""
-        raise NotImplementedError(f"{type(self).__name__} has no attention of attributes to regions to be shown")
+        """Return the attention of each attribute to each region [images, attributes, regions], for figures."""
+        raise NotImplementedError(f"{type(self).__name__} has no attention of attributes to regions")

@@ -1,8 +1,7 @@
 """Transformers between regions and attributes: an encoder of regions, and a decoder in which one modality attends to
 the other (TransZero at 7c10cdb, TransZero++ at c045f73; CREST, Eqs. 1 and 2).
 
-All attention has one head. A modality that all images share has no dimension of images: what can be computed of it
-once is not computed for each.
+All attention has one head. A modality that all images share has no dimension of images, so that it is computed once.
 """
 
 from typing import NamedTuple
@@ -12,17 +11,17 @@ from torch import Tensor, nn
 
 from recompose.tracks.gzsl.methods.parts.geometry import WIDTH, relations, side_of
 
-GEOMETRY_DROPOUT = 0.1  # of the encoder's attention weights, whatever the others are: as released
+GEOMETRY_DROPOUT = 0.1  # of the encoder's attention weights, independent of the other rates, as released
 
 
 class Attention(nn.Module):
-    """Attention of queries to tokens with one head, weights and biases beginning as PyTorch's own attention."""
+    """Attention of queries to tokens with one head; weights and biases are initialised as in PyTorch's attention."""
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
         self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
         joint = torch.empty(3 * width, width)
-        nn.init.xavier_uniform_(joint)  # the three maps begin as one, which is what its range depends on
+        nn.init.xavier_uniform_(joint)  # the range of the three maps is that of their joint matrix
         with torch.no_grad():
             for layer, weight in zip((self.query, self.key, self.value), joint.chunk(3), strict=True):
                 layer.weight.copy_(weight)
@@ -31,13 +30,13 @@ class Attention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def weights(self, queries: Tensor, tokens: Tensor) -> Tensor:
-        """How much each query [..., Q, h] attends to each token [..., T, h]: [..., Q, T]."""
+        """Return the attention weights of each query [..., Q, h] for each token [..., T, h]: [..., Q, T]."""
         query = self.query(queries) * queries.shape[-1] ** -0.5
         return (query @ self.key(tokens).transpose(-1, -2)).softmax(dim=-1)
 
     def forward(self, queries: Tensor, tokens: Tensor, images: int | None = None) -> Tensor:
-        """Attended values [..., Q, h]; of queries and tokens that images share, for so many of them, where dropout
-        makes each another [images, Q, h].
+        """Return attended values [..., Q, h]; for queries and tokens that ``images`` images share, whose dropout
+        differs, [images, Q, h].
         """
         weights = self.weights(queries, tokens)
         if images is not None and self.training and self.dropout.p:
@@ -46,7 +45,7 @@ class Attention(nn.Module):
 
 
 class GeometryAttention(nn.Module):
-    """Self-attention of regions, its logits lowered by how they lie to each other."""
+    """Self-attention of regions whose logits depend on the regions' relative positions."""
 
     relations: Tensor  # [R, R, 64]
 
@@ -61,7 +60,7 @@ class GeometryAttention(nn.Module):
         self.register_buffer("relations", torch.zeros(0, 0, WIDTH), persistent=False)
 
     def forward(self, regions: Tensor) -> Tensor:
-        """Attended values [B, R, h] of regions [B, R, h]."""
+        """Return attended values [B, R, h] of regions [B, R, h]."""
         query = self.query(regions) * regions.shape[-1] ** -0.5
         logits = query @ self.key(regions).transpose(1, 2)
         if self.lowered is not None:
@@ -69,7 +68,7 @@ class GeometryAttention(nn.Module):
         return self.out(self.dropout(logits.softmax(dim=-1)) @ self.value(regions))
 
     def _relations(self, regions: Tensor) -> Tensor:
-        """The relations [R, R, 64], made anew for a grid of another size."""
+        """Return the relations [R, R, 64], computed again for a grid of another size."""
         if len(self.relations) != regions.shape[1]:
             self.relations = relations(side_of(regions.shape[1])).to(self.relations)
         return self.relations
@@ -78,7 +77,7 @@ class GeometryAttention(nn.Module):
 class Encoder(nn.Module):
     """One layer of self-attention of regions and a feed-forward network.
 
-    The queries are added twice, and normed twice, before the feed-forward network, as released.
+    The queries are added twice, and normalised twice, before the feed-forward network, as released.
     """
 
     def __init__(self, width: int, feed_forward: int, dropout: float, *, geometry: bool) -> None:
@@ -89,7 +88,7 @@ class Encoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, regions: Tensor) -> Tensor:
-        """Regions [B, R, h] after the layer."""
+        """Return regions [B, R, h] after the layer."""
         attended = self.within(regions + self.dropout(self.attention(regions)))
         attended = self.wide(regions + self.dropout(attended))
         change = self.second(self.dropout(self.first(attended).relu()))
@@ -97,10 +96,9 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """One layer: queries attend to themselves, where they are to, and to tokens (Eq. 1); a feed-forward network
-    (Eq. 2).
+    """One layer: queries attend to themselves, if so configured, and to tokens (Eq. 1); a feed-forward network (Eq. 2).
 
-    As TransZero++ has it: residual connections and layer norms, and a ReLU between the two maps of Eq. 2.
+    As in TransZero++: residual connections and layer norms, and a ReLU between the two maps of Eq. 2.
     """
 
     def __init__(self, width: int, feed_forward: int, dropout: float, *, self_attention: bool) -> None:
@@ -112,20 +110,20 @@ class Decoder(nn.Module):
         self.first, self.second = nn.Linear(width, feed_forward), nn.Linear(feed_forward, width)
         self.dropout = nn.Dropout(dropout)
 
-    def asking(self, queries: Tensor, images: int) -> Tensor:
-        """Queries [Q, h] or [B, Q, h] after attention to themselves."""
+    def attend_to_self(self, queries: Tensor, images: int) -> Tensor:
+        """Return queries [Q, h] or [B, Q, h] after attention to themselves."""
         if self.own is None or self.own_norm is None:
             return queries
         return self.own_norm(queries + self.dropout(self.own(queries, queries, images if queries.dim() == 2 else None)))
 
     def attention(self, queries: Tensor, tokens: Tensor) -> Tensor:
-        """How much queries [Q, h] or [B, Q, h] attend to tokens [B, T, h]: [B, Q, T]."""
-        return self.cross.weights(self.asking(queries, len(tokens)), tokens)
+        """Return the attention weights of queries [Q, h] or [B, Q, h] for tokens [B, T, h]: [B, Q, T]."""
+        return self.cross.weights(self.attend_to_self(queries, len(tokens)), tokens)
 
     def forward(self, queries: Tensor, tokens: Tensor) -> Tensor:
-        """Queries [B, Q, h] after the layer; of the two, [Q, h] or [T, h] may be shared by all images."""
-        images = max(len(each) for each in (queries, tokens) if each.dim() == 3)
-        queries = self.asking(queries, images)
+        """Return queries [B, Q, h] after the layer; all images may share either [Q, h] or [T, h]."""
+        images = max(len(tensor) for tensor in (queries, tokens) if tensor.dim() == 3)
+        queries = self.attend_to_self(queries, images)
         queries = self.cross_norm(queries + self.dropout(self.cross(queries, tokens)))
         change = self.second(self.dropout(self.first(queries).relu()))
         return self.norm(queries + self.dropout(change))
@@ -140,16 +138,16 @@ class Embedded(NamedTuple):
 
 
 class GroundingTransformer(nn.Module):
-    """Maps of both modalities to one width, an encoder and a decoder layer.
+    """The maps of both modalities to one width, an encoder layer and a decoder layer.
 
     Args:
         channels: of regions.
         words: width of the vectors of attributes.
         hidden: width of tokens.
         feed_forward: width within the feed-forward layers.
-        dropout: of the elements of what each step gives, and of the decoder's attention weights.
-        geometry: the encoder's attention knows how regions lie to each other.
-        self_attention: the decoder's queries first attend to themselves.
+        dropout: of each step's output, and of the decoder's attention weights.
+        geometry: whether the encoder's attention depends on the relative positions of regions.
+        self_attention: whether the decoder's queries first attend to themselves.
     """
 
     def __init__(
@@ -169,6 +167,6 @@ class GroundingTransformer(nn.Module):
         self.decoder = Decoder(hidden, feed_forward, dropout, self_attention=self_attention)
 
     def embed(self, grids: Tensor, words: Tensor) -> Embedded:
-        """Regions [B, R, channels] and attributes [A, width] at the transformers' width."""
+        """Return regions [B, R, channels] and attributes [A, width] at the transformers' width."""
         regions = self.regions(grids)
         return Embedded(regions, self.encoder(regions), self.attributes(words))

@@ -1,4 +1,4 @@
-"""What makes steps of gradients, by its name in a method's section of training."""
+"""Optimizers, by their names in a method's section of training."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -15,7 +15,7 @@ def optimizer_of(
     lr: float,
     weight_decay: float,
 ) -> torch.optim.Optimizer:
-    """The optimizer of these parameters, at a constant rate; Adam has a momentum of its own."""
+    """Return the optimizer of these parameters, at a constant rate; momentum is ignored for Adam."""
     if optimizer == "adam":
         return torch.optim.Adam(parameters, lr=lr, weight_decay=weight_decay, fused=True)
     kind = torch.optim.RMSprop if optimizer == "rmsprop" else torch.optim.SGD

@@ -1,4 +1,4 @@
-"""A memory of attribute patterns that features are refined with (CREST, Eqs. 5 to 7; MegaCRN at 5158190)."""
+"""A memory of attribute patterns that refine features (CREST, Eqs. 5 to 7; MegaCRN at 5158190)."""
 
 from typing import Literal, NamedTuple
 
@@ -9,25 +9,25 @@ from recompose.tracks.gzsl.losses import Distance, compactness, nearest_patterns
 
 
 class Recalled(NamedTuple):
-    """What the memory adds to features, and what it was asked."""
+    """The memory's addition to features, and the queries."""
 
-    values: Tensor  # [B, R, h], or [B, 1, h] where images ask
+    values: Tensor  # [B, R, h], or [B, 1, h] for queries of images
     queries: Tensor  # [B, R, d], or [B, 1, d]
 
 
 class PatternMemory(nn.Module):
-    """A bank of patterns, which features ask, and attend to with a softmax.
+    """A bank of patterns, to which queries from features attend with a softmax.
 
     Args:
         hidden: width of features.
         patterns: their number.
         width: of patterns.
-        queries: what asks: each of the ``regions``, or ``images`` by the mean of theirs.
+        queries: one for each of the ``regions``, or for the mean of each of the ``images``.
         margin: of the triplet loss.
         separation_weight: of the triplet loss.
         compactness_weight: of the distance to the nearest pattern.
-        distance: how the losses metric and add up; see ``losses.triplet``.
-        trained: the losses move patterns, too, and not queries alone.
+        distance: the distance and the reduction of the losses; see ``losses.triplet``.
+        trained: whether the losses train patterns, too, not only queries.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class PatternMemory(nn.Module):
         self.weights = {"separation": separation_weight, "compactness": compactness_weight}
 
     def forward(self, features: Tensor) -> Recalled:
-        """What it recalls for features [B, R, h] (Eq. 5)."""
+        """Return the recalled values for features [B, R, h] (Eq. 5)."""
         queries = self.ask(features if self.queries == "regions" else features.mean(dim=1, keepdim=True))
         attended = (queries @ self.patterns.T).softmax(dim=-1) @ self.patterns
         return Recalled(self.answer(attended), queries)
 
     def losses(self, recalled: Recalled) -> dict[str, Tensor]:
-        """``separation`` (Eq. 6) and ``compactness`` (Eq. 7), without their weights."""
+        """Return ``separation`` (Eq. 6) and ``compactness`` (Eq. 7), without their weights."""
         patterns = self.patterns if self.trained else self.patterns.detach()
         nearest, second = nearest_patterns(recalled.queries, patterns)
         return {

@@ -1,4 +1,4 @@
-"""Methods that know an image by the mean of its regions, which is what the published features of 2048 channels are."""
+"""Methods whose features of an image are the mean of its regions, as in the published features of 2048 channels."""
 
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -7,7 +7,7 @@ from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMeth
 
 
 class PooledMethod(GridMethod):
-    """Scores are x^T W z^c, of an image's features x and a class's attributes z^c."""
+    """A method with scores x^T W z^c, of an image's features x and a class's attributes z^c."""
 
     W: Tensor  # [channels, attributes]
 
@@ -15,19 +15,19 @@ class PooledMethod(GridMethod):
         super().__init__(space)
         self.normalise = normalise
 
-    def pooled(self, grids: Tensor) -> Tensor:
-        """Features [images, channels] of grids [images, regions, channels]."""
+    def pool(self, grids: Tensor) -> Tensor:
+        """Return features [images, channels] of grids [images, regions, channels]."""
         features = grids.mean(dim=1)
         return normalize(features, dim=-1) if self.normalise else features
 
     def scores(self, features: Tensor) -> Tensor:
-        """Scores [images, classes] of features [images, channels]."""
+        """Return scores [images, classes] of features [images, channels]."""
         return features @ self.W @ self.signatures.T
 
     def predict(self, grids: Tensor) -> Prediction:
-        """Scores of images."""
-        return Prediction(self.scores(self.pooled(grids)))
+        """Return scores of images."""
+        return Prediction(self.scores(self.pool(grids)))
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:
-        """What images are in the space of attributes [images, attributes]."""
-        return {"fused": self.pooled(grids) @ self.W}
+        """Return images' attribute scores [images, attributes]."""
+        return {"fused": self.pool(grids) @ self.W}

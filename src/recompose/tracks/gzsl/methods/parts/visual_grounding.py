@@ -1,4 +1,4 @@
-"""The visual grounding transformer (VGT): attributes attend to regions, and find what an image has of each."""
+"""The visual grounding transformer (VGT): attributes attend to regions and get scores in an image."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from recompose.tracks.gzsl.methods.parts.grounding import GroundingTransformer
 class VisualGrounding(GroundingTransformer):
     """A grounding transformer whose queries are attributes, with the map W1 to scores of attributes.
 
-    TransZero as a whole, and the one half of TransZero++ and CREST.
+    It is all of TransZero, and one half of TransZero++ and CREST.
     """
 
     def __init__(self, channels: int, words: int, *, hidden: int, **transformer: Any) -> None:
@@ -19,7 +19,7 @@ class VisualGrounding(GroundingTransformer):
         self.W1 = nn.Parameter(torch.randn(words, hidden))
 
     def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-        """What images have of each attribute, a_i = v_i^T W1 F_i [B, A], and the features F [B, A, h].
+        """Return images' attribute scores a_i = v_i^T W1 F_i [B, A], and the features F [B, A, h].
 
         Args:
             grids: [B, R, channels].
@@ -30,6 +30,6 @@ class VisualGrounding(GroundingTransformer):
         return (features * (words @ self.W1)).sum(dim=-1), features
 
     def attention(self, grids: Tensor, words: Tensor) -> Tensor:
-        """How much attributes attend to regions [B, A, R]; each row sums to 1."""
+        """Return the attention of attributes to regions [B, A, R]; each row sums to 1."""
         _, encoded, attributes = self.embed(grids, words)
         return self.decoder.attention(attributes, encoded)

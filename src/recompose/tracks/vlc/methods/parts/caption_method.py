@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn import tower_lora
+from recompose.tracks.vlc.methods.parts import tower_lora
 
 if TYPE_CHECKING:
     from recompose.tracks.vlc.label_batches import Marking

@@ -7,7 +7,7 @@ Here the number of devices changes nothing.
 
 from torch import Tensor
 
-from recompose.nn.gathering import gathered
+from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.methods.parts.caption_method import Representations
 
 
@@ -15,9 +15,9 @@ def gathered_with_negatives(mine: Representations, valid: Tensor) -> tuple[Repre
     """What all processes have of images, captions and negatives, and which of these there are; processes may have a
     different number of negatives.
     """
-    images, texts, whole = gathered(mine.images), gathered(mine.texts), gathered(valid)
+    images, texts, whole = gather_batch(mine.images), gather_batch(mine.texts), gather_batch(valid)
     if whole is valid:
         return mine, valid
     filled = mine.negatives.new_zeros(*valid.shape, mine.images.shape[1])
     filled = filled.masked_scatter(valid[..., None], mine.negatives)
-    return Representations(images, texts, gathered(filled)[whole]), whole
+    return Representations(images, texts, gather_batch(filled)[whole]), whole

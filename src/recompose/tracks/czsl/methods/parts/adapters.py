@@ -15,7 +15,7 @@ SCALE = 0.1
 class Adapter(nn.Module):
     """A bottleneck beside a sub-layer: down, ReLU, dropout, up, scaled.
 
-    It begins as zero, so that training begins at the frozen tower.
+    Its output is zero at first, so that training begins at the frozen tower.
     """
 
     def __init__(self, width: int, bottleneck: int, dropout: float) -> None:
@@ -27,16 +27,14 @@ class Adapter(nn.Module):
             nn.init.zeros_(zero)
 
     def forward(self, x: Tensor) -> Tensor:
-        """What is added [..., width] to a sub-layer's output, from the input [..., width] of the residual branch
-        around it.
-        """
+        """Return the addition [..., width] to a sub-layer's output, from its residual branch's input [..., width]."""
         return SCALE * self.up(self.dropout(self.down(x).relu()))
 
 
 class BlockAdapters(nn.Module):
     """An adapter beside the attention and one beside the feed-forward network of every block, as in Troika at 1f3c546.
 
-    They are attached to a tower only while it computes, so that methods can share a frozen tower.
+    They are attached to a tower only during its computation, so that methods can share a frozen tower.
     """
 
     def __init__(self, blocks: nn.ModuleList, width: int, *, bottleneck: int, dropout: float) -> None:
@@ -45,20 +43,20 @@ class BlockAdapters(nn.Module):
         self.feed_forward = nn.ModuleList(Adapter(width, bottleneck, dropout) for _ in blocks)
 
     @contextmanager
-    def attached(self, blocks: nn.ModuleList) -> Iterator[None]:
-        """Within this context the blocks compute with their adapters."""
+    def attach(self, blocks: nn.ModuleList) -> Iterator[None]:
+        """Let the blocks compute with their adapters within this context."""
         with ExitStack() as stack:
             block: Any
             for block, attention, feed_forward in zip(blocks, self.attention, self.feed_forward, strict=True):
-                _beside(stack, attention, block.ln_1, block.ls_1)
-                _beside(stack, feed_forward, block.ln_2, block.ls_2)
+                _register(stack, attention, block.ln_1, block.ls_1)
+                _register(stack, feed_forward, block.ln_2, block.ls_2)
             yield
 
 
-def _beside(stack: ExitStack, adapter: nn.Module, first: Any, last: Any) -> None:
-    """Add an adapter of the first module's input to the last module's output: these two enclose a sub-layer."""
-    added: list[Tensor] = []
-    before = first.register_forward_pre_hook(lambda _, inputs: added.append(adapter(inputs[0])))
-    after = last.register_forward_hook(lambda _, __, output: output + added.pop())
+def _register(stack: ExitStack, adapter: nn.Module, first: Any, last: Any) -> None:
+    """Add an adapter of the first module's input to the last module's output; the two modules enclose a sub-layer."""
+    additions: list[Tensor] = []
+    before = first.register_forward_pre_hook(lambda _, inputs: additions.append(adapter(inputs[0])))
+    after = last.register_forward_hook(lambda _, __, output: output + additions.pop())
     stack.callback(before.remove)
     stack.callback(after.remove)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone, build
-from recompose.nn.adapters import Adapter, BlockAdapters
+from recompose.tracks.czsl.methods.parts.adapters import Adapter, BlockAdapters
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, unsettle
 
 EVERY = [0, 1, 2, 3]
@@ -91,7 +91,7 @@ def test_an_adapter_begins_as_zero_behind_a_drawn_projection() -> None:
 def test_a_tower_with_new_adapters_equals_the_frozen_one(backbone: Backbone, pixels: Tensor) -> None:
     frozen, embedding = backbone.image_tokens(pixels, EVERY), backbone.encode_image(pixels)
     adapters = adapters_of(backbone, 0.1).train()
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         with torch.no_grad():
             assert all(map(torch.equal, backbone.image_tokens(pixels, EVERY), frozen))
             assert torch.equal(backbone.encode_image(pixels), embedding)
@@ -109,7 +109,7 @@ def test_adapters_stand_beside_attention_and_feed_forward_network_of_each_block(
     backbone: Backbone, pixels: Tensor, adapters: BlockAdapters
 ) -> None:
     expected, frozen = plain_tower(backbone, pixels, adapters), backbone.image_tokens(pixels, EVERY)
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         found, embedding = backbone.image_tokens(pixels, EVERY), backbone.encode_image(pixels)
     for adapted, plain, before in zip(found, expected, frozen, strict=True):
         assert (adapted - before).abs().mean() > 0.01
@@ -121,7 +121,7 @@ def test_the_tower_is_frozen_again_after_the_context(
     backbone: Backbone, pixels: Tensor, adapters: BlockAdapters
 ) -> None:
     before = backbone.encode_image(pixels)
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         assert hooks(backbone) == 4 * 4
         assert not torch.equal(backbone.encode_image(pixels), before)
     assert hooks(backbone) == 0
@@ -137,20 +137,20 @@ def test_the_tower_is_frozen_again_after_an_exception(
         raise RuntimeError("out of memory")
 
     before = backbone.encode_image(pixels)
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         adapted = backbone.encode_image(pixels)
     failing = backbone.image_blocks[2].attn.register_forward_pre_hook(fail)
-    with pytest.raises(RuntimeError, match="out of memory"), adapters.attached(backbone.image_blocks):
+    with pytest.raises(RuntimeError, match="out of memory"), adapters.attach(backbone.image_blocks):
         backbone.encode_image(pixels)
     failing.remove()
     assert hooks(backbone) == 0
     assert torch.equal(backbone.encode_image(pixels), before)
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         assert torch.equal(backbone.encode_image(pixels), adapted)
 
 
 def test_a_tower_of_another_depth_is_refused_and_left_frozen(backbone: Backbone, adapters: BlockAdapters) -> None:
-    with pytest.raises(ValueError, match=r"zip\(\)"), adapters.attached(backbone.image_blocks[:3]):
+    with pytest.raises(ValueError, match=r"zip\(\)"), adapters.attach(backbone.image_blocks[:3]):
         pass
     assert hooks(backbone) == 0
 
@@ -160,7 +160,7 @@ def test_adapters_of_several_methods_share_a_tower_one_after_another(backbone: B
     for seed, adapters in enumerate(many):
         unsettle(adapters, seed=seed, size=0.3)
     for adapters in many:
-        with adapters.attached(backbone.image_blocks):
+        with adapters.attach(backbone.image_blocks):
             found = backbone.image_tokens(pixels, [3])[0]
         torch.testing.assert_close(found, plain_tower(backbone, pixels, adapters)[-1], atol=1e-4, rtol=1e-4)
 
@@ -168,7 +168,7 @@ def test_adapters_of_several_methods_share_a_tower_one_after_another(backbone: B
 def test_gradient_reaches_every_adapter_and_no_weight_of_the_tower(
     backbone: Backbone, pixels: Tensor, adapters: BlockAdapters
 ) -> None:
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         backbone.encode_image(pixels).square().sum().backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in adapters.parameters())
     assert all(p.grad is None for p in backbone.parameters())
@@ -176,7 +176,7 @@ def test_gradient_reaches_every_adapter_and_no_weight_of_the_tower(
 
 def test_gradient_of_new_adapters_is_not_zero_where_they_add(backbone: Backbone, pixels: Tensor) -> None:
     adapters = adapters_of(backbone)
-    with adapters.attached(backbone.image_blocks):
+    with adapters.attach(backbone.image_blocks):
         backbone.encode_image(pixels).square().sum().backward()
     for name, parameter in adapters.named_parameters():
         assert bool(parameter.grad.any()) == (".up." in name), name

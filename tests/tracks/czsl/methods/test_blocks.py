@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from recompose.nn import blocks
-from recompose.nn.blocks import in_blocks
+from recompose.tracks.czsl.methods.parts import blocks
+from recompose.tracks.czsl.methods.parts.blocks import apply_blockwise
 
 ROWS = 5
 SIZES = [1, 2, 3, 4, 5, 6, 1000]
@@ -46,7 +46,7 @@ def test_value_and_gradients_are_those_of_all_rows_at_once(size: int, dim: int) 
     weights = torch.randn(ROWS, 4, generator=torch.Generator().manual_seed(3))
     (whole, (u, v)), (function, (x, y)) = ((Noted(), drawn()) for _ in range(2))
     expected = whole(u, v)
-    found = in_blocks(lambda *rows: function(*rows) if dim == 0 else function(*rows).T, x, y, size=size, dim=dim)
+    found = apply_blockwise(lambda *rows: function(*rows) if dim == 0 else function(*rows).T, x, y, size=size, dim=dim)
     found = found if dim == 0 else found.T
     torch.testing.assert_close(found, expected)
     (expected * weights).sum().backward()
@@ -58,7 +58,7 @@ def test_value_and_gradients_are_those_of_all_rows_at_once(size: int, dim: int) 
 @pytest.mark.parametrize("size", SIZES)
 def test_what_lies_between_is_computed_again_only_for_gradients_of_several_blocks(size: int) -> None:
     function, rows = Noted(), drawn()
-    found = in_blocks(function, *rows, size=size)
+    found = apply_blockwise(function, *rows, size=size)
     assert function.sizes == sizes_of(size)
     found.sum().backward()
     again = function.sizes[len(sizes_of(size)) :]
@@ -69,7 +69,7 @@ def test_what_lies_between_is_computed_again_only_for_gradients_of_several_block
 def test_without_gradients_each_row_is_computed_once(size: int) -> None:
     function, rows = Noted(), drawn()
     with torch.no_grad():
-        found = in_blocks(function, *rows, size=size)
+        found = apply_blockwise(function, *rows, size=size)
     assert function.sizes == sizes_of(size)
     assert not found.requires_grad
     torch.testing.assert_close(found, function(*rows).detach())
@@ -87,7 +87,7 @@ def test_memory_is_spared_only_for_gradients_of_several_blocks(
 
     monkeypatch.setattr(blocks, "checkpoint", note)
     with torch.set_grad_enabled(learning):
-        in_blocks(Noted(), *drawn(), size=size)
+        apply_blockwise(Noted(), *drawn(), size=size)
     assert spared == (sizes_of(size) if spares else [])
 
 
@@ -104,7 +104,7 @@ def test_of_several_blocks_nothing_between_is_kept() -> None:
             return tensor
 
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-            in_blocks(Noted(), *drawn(), size=size)
+            apply_blockwise(Noted(), *drawn(), size=size)
         return sizes
 
     assert ROWS * 4 in kept(ROWS)
@@ -114,7 +114,7 @@ def test_of_several_blocks_nothing_between_is_kept() -> None:
 def test_what_is_computed_again_draws_the_same() -> None:
     x = torch.rand(ROWS, 20, generator=torch.Generator().manual_seed(4)).add(1).requires_grad_()
     torch.manual_seed(5)
-    found = in_blocks(lambda rows: dropout(rows, 0.5) ** 2, x, size=2)
+    found = apply_blockwise(lambda rows: dropout(rows, 0.5) ** 2, x, size=2)
     torch.manual_seed(6)
     found.sum().backward()
     # of what was kept, which is doubled, the square's slope is 8 x
@@ -126,11 +126,11 @@ def test_what_is_computed_again_draws_the_same() -> None:
 
 def test_no_rows_are_one_empty_block() -> None:
     function = Noted()
-    found = in_blocks(function, torch.zeros(0, 3), torch.zeros(0), size=2)
+    found = apply_blockwise(function, torch.zeros(0, 3), torch.zeros(0), size=2)
     assert found.shape == (0, 4)
     assert function.sizes == [0]
 
 
 def test_rows_that_do_not_match_are_an_error() -> None:
     with pytest.raises(ValueError, match=r"zip\(\)"):
-        in_blocks(Noted(), torch.zeros(5, 3), torch.zeros(3), size=2)
+        apply_blockwise(Noted(), torch.zeros(5, 3), torch.zeros(3), size=2)

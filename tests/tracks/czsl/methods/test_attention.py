@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from recompose.nn.attention import CrossAttention, Interaction
+from recompose.tracks.czsl.methods.parts.attention import CrossAttention, Interaction
 from tests.tracks.czsl.methods.derivations import unsettle
 
 WIDTH, QUERIES, TOKENS = 6, 3, 4

@@ -10,9 +10,9 @@ from torch.nn.utils import parametrize
 
 
 class LowRank(nn.Module):
-    """Products of rank r beside a joint projection to queries, keys and values, for queries and values.
+    """Products of rank r, added to the query and value parts of a joint projection to queries, keys and values.
 
-    They begin as zero.
+    They are zero at first.
     """
 
     def __init__(self, width: int, rank: int) -> None:
@@ -21,21 +21,21 @@ class LowRank(nn.Module):
         self.up = nn.ParameterList(torch.zeros(width, rank) for _ in range(2))
 
     def forward(self, weight: Tensor) -> Tensor:
-        """The weight [3 * width, width] with what was learned added."""
+        """Return the weight [3 * width, width] with the learned products added."""
         query, value = (up @ down for up, down in zip(self.up, self.down, strict=True))
         return weight + torch.cat([query, torch.zeros_like(query), value])
 
 
 class BlockLoRA(nn.Module):
-    """Low-rank changes of the attention of every block, attached to a tower only while it computes."""
+    """Low-rank changes of the attention of every block, attached to a tower only during its computation."""
 
     def __init__(self, blocks: nn.ModuleList, width: int, *, rank: int) -> None:
         super().__init__()
         self.attention = nn.ModuleList(LowRank(width, rank) for _ in blocks)
 
     @contextmanager
-    def attached(self, blocks: nn.ModuleList) -> Iterator[None]:
-        """Within this context the blocks compute with their changes."""
+    def attach(self, blocks: nn.ModuleList) -> Iterator[None]:
+        """Let the blocks compute with their changes within this context."""
         with ExitStack() as stack:
             for block, low_rank in zip(blocks, self.attention, strict=True):
                 attention = block.get_submodule("attn")

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
-from recompose.nn.adapters import BlockAdapters
-from recompose.nn.lora import BlockLoRA, LowRank
-from recompose.nn.tuning import tuned
+from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
+from recompose.tracks.czsl.methods.parts.lora import BlockLoRA, LowRank
+from recompose.tracks.czsl.methods.parts.tuning import image_tuning
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]
@@ -103,7 +103,7 @@ def test_products_begin_as_zero_behind_a_drawn_projection() -> None:
 
 def test_a_tower_with_new_factors_equals_the_frozen_one(either: Backbone, pixels: Tensor) -> None:
     frozen, embedding = either.image_tokens(pixels, EVERY), either.encode_image(pixels)
-    with lora_of(either, seed=None).attached(either.image_blocks):
+    with lora_of(either, seed=None).attach(either.image_blocks):
         with torch.no_grad():
             assert all(map(torch.equal, either.image_tokens(pixels, EVERY), frozen))
             assert torch.equal(either.encode_image(pixels), embedding)
@@ -117,7 +117,7 @@ def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(
 ) -> None:
     lora = lora_of(either)
     by_hand = changed(either, lora)
-    with torch.set_grad_enabled(learning), lora.attached(either.image_blocks):
+    with torch.set_grad_enabled(learning), lora.attach(either.image_blocks):
         tokens, embedding = either.image_tokens(pixels, EVERY), either.encode_image(pixels)
     assert embedding.requires_grad == learning
     for found, expected, written, frozen in zip(
@@ -137,7 +137,7 @@ def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(
 def test_the_tower_is_restored_bit_by_bit_after_the_context(backbone: Backbone, pixels: Tensor) -> None:
     lora = lora_of(backbone)
     before, parts, embedding = state_of(backbone), kinds(backbone), backbone.encode_image(pixels)
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         assert not torch.equal(backbone.encode_image(pixels), embedding)
     assert state_of(backbone) == before
     assert kinds(backbone) == parts
@@ -150,24 +150,24 @@ def test_the_tower_is_restored_bit_by_bit_after_an_exception(backbone: Backbone,
 
     lora = lora_of(backbone)
     before, parts, embedding = state_of(backbone), kinds(backbone), backbone.encode_image(pixels)
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         tuned_embedding = backbone.encode_image(pixels)
     block: Any = backbone.image_blocks[2]
     failing = block.mlp.register_forward_pre_hook(fail)
-    with pytest.raises(RuntimeError, match="out of memory"), lora.attached(backbone.image_blocks):
+    with pytest.raises(RuntimeError, match="out of memory"), lora.attach(backbone.image_blocks):
         backbone.encode_image(pixels)
     failing.remove()
     assert state_of(backbone) == before
     assert kinds(backbone) == parts
     assert torch.equal(backbone.encode_image(pixels), embedding)
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         assert torch.equal(backbone.encode_image(pixels), tuned_embedding)
 
 
 @pytest.mark.parametrize("blocks", [slice(0, 3), slice(0, 0)])
 def test_a_tower_of_another_depth_is_refused_and_left_frozen(backbone: Backbone, blocks: slice) -> None:
     lora, before, parts = lora_of(backbone), state_of(backbone), kinds(backbone)
-    with pytest.raises(ValueError, match=r"zip\(\)"), lora.attached(backbone.image_blocks[blocks]):
+    with pytest.raises(ValueError, match=r"zip\(\)"), lora.attach(backbone.image_blocks[blocks]):
         pass
     assert kinds(backbone) == parts
     assert state_of(backbone) == before
@@ -176,14 +176,14 @@ def test_a_tower_of_another_depth_is_refused_and_left_frozen(backbone: Backbone,
 def test_factors_of_several_methods_share_a_tower_one_after_another(backbone: Backbone, pixels: Tensor) -> None:
     for lora in [lora_of(backbone, seed) for seed in (0, 1)]:
         expected = changed(backbone, lora).encode_image(pixels)
-        with lora.attached(backbone.image_blocks):
+        with lora.attach(backbone.image_blocks):
             torch.testing.assert_close(backbone.encode_image(pixels), expected, atol=1e-4, rtol=1e-4)
 
 
 def test_factors_stay_as_they_are_and_stay_the_method_s_own(backbone: Backbone, pixels: Tensor) -> None:
     lora = lora_of(backbone)
     before = {name: tensor.clone() for name, tensor in lora.state_dict().items()}
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         backbone.encode_image(pixels)
     assert lora.state_dict().keys() == before.keys()
     assert all(torch.equal(tensor, before[name]) for name, tensor in lora.state_dict().items())
@@ -195,7 +195,7 @@ def test_factors_stay_as_they_are_and_stay_the_method_s_own(backbone: Backbone, 
 
 def test_gradient_reaches_every_factor_and_no_weight_of_the_tower(backbone: Backbone, pixels: Tensor) -> None:
     lora = lora_of(backbone)
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         embedding = backbone.encode_image(pixels)
     embedding.square().sum().backward()  # after the tower is frozen again
     assert all(p.grad is not None and p.grad.any() for p in lora.parameters())
@@ -208,7 +208,7 @@ def test_the_gradient_is_that_of_weights_changed_by_hand(backbone: Backbone, pix
     by_hand = changed(backbone, lora)
     weights = [weight.requires_grad_() for weight in projections(by_hand)]
     of_weights = torch.autograd.grad(by_hand.encode_image(pixels).square().sum(), weights)
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         backbone.encode_image(pixels).square().sum().backward()
     for low_rank, whole in zip(lora.attention, of_weights, strict=True):
         for part, up, down in zip((0, 2), low_rank.up, low_rank.down, strict=True):
@@ -219,7 +219,7 @@ def test_the_gradient_is_that_of_weights_changed_by_hand(backbone: Backbone, pix
 
 def test_gradient_of_new_factors_is_not_zero_where_they_add(backbone: Backbone, pixels: Tensor) -> None:
     lora = lora_of(backbone, seed=None)
-    with lora.attached(backbone.image_blocks):
+    with lora.attach(backbone.image_blocks):
         backbone.encode_image(pixels).square().sum().backward()
     for name, parameter in lora.named_parameters():
         assert parameter.grad is not None
@@ -239,7 +239,7 @@ def test_factors_of_vit_l_14_have_6_29_million_parameters() -> None:
 
 
 def test_a_tower_is_tuned_as_it_is_asked_for(backbone: Backbone, pixels: Tensor) -> None:
-    lora, adapters = (tuned(kind, backbone, bottleneck=5, dropout=0.1) for kind in ("lora", "adapters"))
+    lora, adapters = (image_tuning(kind, backbone, bottleneck=5, dropout=0.1) for kind in ("lora", "adapters"))
     assert isinstance(lora, BlockLoRA)
     factors = {tuple(factor.shape) for factor in lora.parameters()}
     assert factors == {(5, backbone.image_width), (backbone.image_width, 5)}
@@ -247,18 +247,18 @@ def test_a_tower_is_tuned_as_it_is_asked_for(backbone: Backbone, pixels: Tensor)
     parts = list(adapters.modules())
     assert {part.in_features for part in parts if isinstance(part, nn.Linear)} == {5, backbone.image_width}
     assert {part.p for part in parts if isinstance(part, nn.Dropout)} == {0.1}
-    frozen, before = tuned("frozen", backbone, bottleneck=5, dropout=0.1), backbone.encode_image(pixels)
+    frozen, before = image_tuning("frozen", backbone, bottleneck=5, dropout=0.1), backbone.encode_image(pixels)
     assert isinstance(frozen, nn.Module)
     assert not list(frozen.parameters())
-    with frozen.attached(backbone.image_blocks):
+    with frozen.attach(backbone.image_blocks):
         assert torch.equal(backbone.encode_image(pixels), before)
 
 
 def test_a_convolutional_tower_can_only_be_left_frozen(pixels: Tensor, tmp_path: Path) -> None:
     convolutional = small_backbone("shapes-resnet", tmp_path)
     for kind in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {kind}: set image_tower to frozen"):
-            tuned(kind, convolutional, bottleneck=4, dropout=0.0)
+        with pytest.raises(ValueError, match=f"no transformer blocks for {kind}; set image_tower to frozen"):
+            image_tuning(kind, convolutional, bottleneck=4, dropout=0.0)
     before = convolutional.encode_image(pixels)
-    with tuned("frozen", convolutional, bottleneck=4, dropout=0.0).attached(convolutional.image_blocks):
+    with image_tuning("frozen", convolutional, bottleneck=4, dropout=0.0).attach(convolutional.image_blocks):
         assert torch.equal(convolutional.encode_image(pixels), before)

@@ -1,4 +1,4 @@
-"""Cross-modal interaction: texts cross-attend to the tokens of an image (Troika at 1f3c546, taken over by MSCI)."""
+"""Cross-modal interaction: texts cross-attend to the tokens of an image (Troika at 1f3c546, reused by MSCI)."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ STEEPNESS = 1.702  # of the sigmoid in QuickGELU, CLIP's activation: x * sigmoid
 
 
 class FeedForward(nn.Sequential):
-    """Layer normalisation, then two linear maps with QuickGELU between them and dropout after each; four times as wide
-    in between.
+    """Layer normalisation, then two linear maps with QuickGELU between them and dropout after each; the hidden layer is
+    four times as wide.
     """
 
     def __init__(self, width: int, inner_dropout: float, dropout: float = 0.0) -> None:
@@ -27,24 +27,25 @@ class FeedForward(nn.Sequential):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        """What it makes of x [..., width]."""
+        """Return the network's output for x [..., width]."""
         parts: Iterator[Any] = iter(self)
         norm, widen, activation, inner_dropout, narrow, dropout = parts
-        # QuickGELU(x) is SiLU(1.702 x) / 1.702. The factors go into the weights, which are few, and not into what is
-        # four times as wide as all texts of all images: four passes over that less
+        # QuickGELU(x) is SiLU(1.702 x) / 1.702. The factors are applied to the weights, which are few, not to the
+        # hidden
+        # layer of all texts of all images: this saves four passes over it
         x = activation(linear(norm(x), STEEPNESS * widen.weight, STEEPNESS * widen.bias))
         return dropout(linear(inner_dropout(x), narrow.weight / STEEPNESS, narrow.bias))
 
 
 class Projected(NamedTuple):
-    """Tokens as queries attend to them: keys and values, each [images, heads, tokens, E / heads]."""
+    """Keys and values of tokens, each [images, heads, tokens, E / heads]."""
 
     keys: Tensor
     values: Tensor
 
 
 class CrossAttention(nn.Module):
-    """Multi-head attention of queries to keys and values of another modality; no biases before it, one after it."""
+    """Multi-head attention of queries to keys and values of another modality, with a bias only in the output layer."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -60,8 +61,8 @@ class CrossAttention(nn.Module):
         return Projected(self._split(self.key(tokens)), self._split(self.value(tokens)))
 
     def forward(self, queries: Tensor, tokens: Tensor | Projected) -> Tensor:
-        """Attended values [images, queries, E] for tokens [images, tokens, E], projected or not, and queries [images,
-        queries, E], or [queries, E] where they are those of all images.
+        """Return attended values [images, queries, E] for tokens [images, tokens, E], projected or not, and queries
+        [images, queries, E], or [queries, E] if all images share them.
         """
         k, v = self.project(tokens) if isinstance(tokens, Tensor) else tokens
         q = self._split(self.query(queries)).expand(len(k), -1, -1, -1)
@@ -81,12 +82,12 @@ class Interaction(nn.Module):
         self.feed_forward = FeedForward(width, dropout, dropout)
 
     def project(self, tokens: Tensor | Projected) -> Projected:
-        """Return tokens as texts attend to them: where many texts do, block by block, it is done once for all."""
+        """Return tokens projected for the texts, once for all blocks of texts."""
         return self.attention.project(tokens) if isinstance(tokens, Tensor) else tokens
 
     def forward(self, texts: Tensor, tokens: Tensor | Projected) -> Tensor:
-        """Texts [images, texts, E] after cross-attention to normed tokens [images, tokens, E], projected or not; before
-        it they are [texts, E] where all images see the same.
+        """Return texts [images, texts, E] after cross-attention to normalised tokens [images, tokens, E], projected or
+        not; the input may be [texts, E] if all images share it.
         """
         texts = texts + self.attention(texts, tokens)
         return texts + self.feed_forward(texts)

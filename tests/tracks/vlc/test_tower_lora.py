@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
 from recompose.backbones.clip import Backbone, build, outline
-from recompose.nn.tower_lora import LowRankChange, attach, merge
+from recompose.tracks.vlc.methods.parts.tower_lora import LowRankChange, attach, merge
 
 RANK, ALPHA = 4, 1.0
 VISION = {"image_size": 32, "patch_size": 16, "layers": 2, "width": 48, "head_width": 16}

@@ -12,7 +12,7 @@ from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.gzsl import catalogue as gzsl
 from recompose.tracks.gzsl.data.classes import ClassData
-from recompose.tracks.gzsl.data.stages import selecting
+from recompose.tracks.gzsl.data.stages import selection_stage
 
 
 @pytest.mark.parametrize("adapter", ["mit-states", "ut-zappos", "cgqa"])
@@ -32,7 +32,7 @@ def test_classes_are_as_many_as_the_data_set_has(tmp_path: Path, adapter: str) -
     of_classes = ("attributes", "seen_classes", "unseen_classes", "validation_classes")
     assert {name: data.statistics[name] for name in of_classes} == {name: expected[name] for name in of_classes}
     assert data.statistics["trainval_images"] == 200
-    stage = selecting(data, seed=0)
+    stage = selection_stage(data, seed=0)
     shown = stage.seen[stage.targets(data, stage.chooses)]
     assert shown.any() and not shown.all()  # validation needs both to choose an epoch
 

@@ -1,0 +1,33 @@
+"""The class and the settings of a method, as the document of a run or an evaluation names them."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, TypeAlias
+
+Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
+Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
+
+CHECKPOINT = "checkpoint.safetensors"
+COSTS = "costs.json"
+SECTIONS = ("training", "scoring")  # of a method's settings; its class takes all others
+
+
+def method_class(document: Document) -> Any:
+    """Return the class that a document names as ``module:class``.
+
+    Example:
+        >>> method_class({"class": "recompose.tracks.czsl.methods.chance:Chance"}).__name__
+        'Chance'
+    """
+    module, name = document["class"].split(":")
+    return getattr(import_module(module), name)
+
+
+def model_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that a method's class takes.
+
+    Example:
+        >>> model_settings({"prompt": "a photo of {state} {object}", "training": {"lr": 0.1}})
+        {'prompt': 'a photo of {state} {object}'}
+    """
+    return {name: value for name, value in settings.items() if name not in SECTIONS}
