@@ -441,11 +441,11 @@ class Basis:
         )
 
 
-def where(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
-    """On what data verdicts are, and with how many seeds."""
-    known = sorted({count for count in counts if count})
-    seeds = " to ".join(str(count) for count in dict.fromkeys((known[0], known[-1]))) if known else "no"
-    return f"on {benchmark}{', drawn' if is_synthetic else ''}, {seeds} {'seed' if seeds == '1' else 'seeds'}"
+def scope_text(benchmark: str, is_synthetic: bool, counts: Iterable[int]) -> str:
+    """Return the data of verdicts and their number of seeds, in words."""
+    positive = sorted({count for count in counts if count})
+    seeds = " to ".join(str(count) for count in dict.fromkeys((positive[0], positive[-1]))) if positive else "no"
+    return f"on {benchmark}{', synthetic' if is_synthetic else ''}, {seeds} {'seed' if seeds == '1' else 'seeds'}"
 
 
 def verdict_counts(texts: Iterable[str]) -> dict[str, int]:
@@ -461,9 +461,10 @@ def summary(results: Results, paper: Paper, cells: Iterable[Cell]) -> str:
         if cell.part == "verdict":
             by_benchmark.setdefault(cell.benchmark, []).append(cell)
     sentences = []
-    for benchmark, of in by_benchmark.items():
+    for benchmark, verdict_cells in by_benchmark.items():
         is_synthetic = TRACKS[paper.track].is_synthetic(results.data(paper.track, benchmark))
-        place = where(benchmark, is_synthetic, (cell.n or 0 for cell in of))
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in counted(cell.text for cell in of).items())
-        sentences.append(f"{place[0].upper()}{place[1:]}: {counts}.")
+        scope = scope_text(benchmark, is_synthetic, (cell.n or 0 for cell in verdict_cells))
+        counts = verdict_counts(cell.text for cell in verdict_cells)
+        counts_text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        sentences.append(f"{scope[0].upper()}{scope[1:]}: {counts_text}.")
     return " ".join(sentences)

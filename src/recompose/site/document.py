@@ -69,15 +69,15 @@ class Site:
             "notes": _notes(paper),
         }
 
-    def _fared(self, paper: Paper, claims: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """How claims fared, by the data that this is said of."""
-        tested = [each for claim in claims for each in claim["tested"]]
-        for dataset in _distinct(each["dataset"] for each in tested):
-            of = [each["verdict"] for each in tested if each["dataset"] == dataset]
+    def _verdicts(self, paper: Paper, claims: list[Content]) -> Iterator[Content]:
+        """Yield the number of verdicts of each kind, for each data set."""
+        tests = [test for claim in claims for test in claim["tested"]]
+        for dataset in _distinct(test["dataset"] for test in tests):
+            cells = [test["verdict"] for test in tests if test["dataset"] == dataset]
             is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
-                "where": where(dataset, is_synthetic, (cell["n"] or 0 for cell in of)),
-                "counts": counted(cell["text"] for cell in of),
+                "scope": scope_text(dataset, is_synthetic, (cell["n"] or 0 for cell in cells)),
+                "counts": verdict_counts(cell["text"] for cell in cells),
             }
 
 

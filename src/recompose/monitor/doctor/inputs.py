@@ -1,4 +1,4 @@
-"""Checks of raw data and weights: present or available for download, and equal to their recorded digests.
+"""Checks of raw data and weights: present or available for download, and equal to their lock_entries digests.
 
 Nothing is downloaded.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import requests
 
 from recompose.data.download import Expected
-from recompose.data.lock import LOCK, recorded
+from recompose.data.lock import LOCK, lock_entries
 from recompose.data.upstream import MIRROR, expectation, mirrors
 from recompose.digest import sha256_file
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
@@ -67,7 +67,7 @@ def input_sources(work: Workspace) -> list[InputSource]:
     """Return the published data sets and weights that a profile asks for, with the state of their files."""
     requirements = [*_required_data(work), *_required_weights(work)]
     archives = {place: archive for need in requirements for place, archive in need.archives.items()}
-    locked = recorded(work.data)
+    locked = lock_entries(work.data)
 
     def look_up(place: str) -> UpstreamFile:
         return _file_state(work.data, place, archives[place], expectation(locked.get(place), archives[place].sha256))
@@ -87,11 +87,11 @@ def _required_data(work: Workspace) -> Iterator[_Requirement]:
         first.setdefault(recipe.name, recipe)
     for recipe in (recipe for recipe in first.values() if recipe.track):
         track = track_of(recipe)
-        archives = _named_in(recipe.document, _archives(work.params.tracks[recipe.track]))
+        archives = _referenced_archives(recipe.document, _archives(work.params.tracks[recipe.track]))
         if archives or not track.is_synthetic(recipe):
-            where = track.mark(recipe, work.data)
-            there = where.exists()
-            yield recipe, THERE if there else NO_FOLDER, where, {} if there else archives
+            path = track.mark(recipe, work.data)
+            there = path.exists()
+            yield _Requirement(recipe, THERE if there else NO_FOLDER, path, {} if there else archives)
 
 
 def _required_weights(work: Workspace) -> Iterator[_Requirement]:
@@ -230,13 +230,13 @@ def _check_files(source: InputSource) -> Check:
 
 
 def check_checksums(sources: Iterable[InputSource], work: Workspace) -> Check | None:
-    """Check that every downloaded file has a recorded checksum; None where no file is there."""
-    locked = recorded(work.data)
+    """Check that every downloaded file has a lock_entries checksum; None where no file is there."""
+    locked = lock_entries(work.data)
     there = [file.place for source in sources for file in source.files if file.state == THERE]
     unlocked = [place for place in there if place not in locked]
     if not there:
         return None
     if unlocked:
-        remedy = f"they are recorded at their first use; commit {LOCK} then"
+        remedy = f"they are lock_entries at their first use; commit {LOCK} then"
         return Check("checksums", WARNING, f"{len(unlocked)} of {len(there)} are not in {LOCK} yet", remedy)
     return Check("checksums", FINE, f"all {len(there)} match {LOCK}")

@@ -56,7 +56,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             for group in (*SEEN, "seen", "unseen"):
                 row, metric = group.capitalize(), f"{section.of}/{group}"
                 samples = sum(counts[part] for part in SEEN) if group == "seen" else counts[group]
-                yield replace(of_data(data, row, f"{benchmark} samples", samples, benchmark), view=view)
+                yield replace(data_cell(data, row, f"{benchmark} samples", samples, benchmark), view=view)
                 evaluations = {method: results.complete(paper.track, method, benchmark) for method in (first, second)}
                 planned = {method: results.planned(paper.track, method, benchmark) for method in evaluations}
                 for column, method in ((without, first), (with_it, second)):
@@ -64,7 +64,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                         continue
                     values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in evaluations[method]]
                     about = TRACKS[paper.track].description_of(metric)
-                    cell = over_seeds(row, f"{benchmark} {column}", values, evaluations[method], planned[method], about)
+                    cell = mean_cell(row, f"{benchmark} {column}", values, evaluations[method], planned[method], about)
                     yield replace(cell, view=view, names=(method,), benchmark=benchmark, metric=metric, better=0)
                 if not absent and bool(planned[first]) == bool(planned[second]):
                     methods = (first, second)
@@ -80,7 +80,7 @@ def _is_planned_elsewhere(results: Results, paper: Paper, method: str, benchmark
 
 def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str, methods: tuple[str, str]) -> Cell:
     planned_by_method = [results.planned(paper.track, method, benchmark) for method in methods]
-    shared = in_shared_worlds(planned_by_method)  # a profile may have more replicates of one of them
+    shared = shared_replicates(planned_by_method)  # a profile may have more replicates of one of them
     planned = [evaluation for evaluations in shared for evaluation in evaluations]
     by_seed: list[dict[int, Recipe]] = [
         {int(evaluation.labels["seed"]): evaluation for evaluation in results.complete(paper.track, method, benchmark)}
@@ -97,5 +97,5 @@ def _gain(results: Results, paper: Paper, row: str, benchmark: str, metric: str,
         if int(evaluation.labels["seed"]) in seeds and results.is_complete(evaluation)
     ]
     about = TRACKS[paper.track].description_of(metric)
-    cell = over_seeds(row, f"{benchmark} delta", values, paired, planned, about)
+    cell = mean_cell(row, f"{benchmark} delta", values, paired, planned, about)
     return replace(cell, beside=methods if shared != planned_by_method else ())

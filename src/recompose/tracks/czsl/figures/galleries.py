@@ -68,7 +68,7 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     where all rows are wrong. With one row: the first images of seen and of unseen pairs, each of another pair.
     """
     panels: list[tuple[TestImages, int, dict[str, np.ndarray]]] = []
-    for runs in by_benchmark(results, paper, name).values():
+    for runs in first_evaluations(results, paper, name).values():
         images = TestImages.read(results, next(iter(runs.values())).needs["data"])
         top = {row: read_scores(results, run).top for row, run in runs.items()}
         panels += [

@@ -147,7 +147,7 @@ def _draw(
 
 
 def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], sizes: dict[str, int]) -> None:
-    of_name = dict(zip(sorted(points["colour"].unique()), looks(), strict=False))
+    of_name = dict(zip(sorted(points["colour"].unique()), point_styles(), strict=False))
     for kind, of_kind in points.groupby("kind", sort=False):
         faces, edges = zip(*(of_name[name] for name in of_kind["colour"]), strict=True)
         # hollow points need their edge's colour; prototypes get a dark edge
