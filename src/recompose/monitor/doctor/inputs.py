@@ -1,4 +1,4 @@
-"""Checks of raw data and weights: present or available for download, and equal to their lock_entries digests.
+"""Checks of raw data and weights: present or available for download, and equal to their recorded digests.
 
 Nothing is downloaded.
 """
@@ -230,13 +230,13 @@ def _check_files(source: InputSource) -> Check:
 
 
 def check_checksums(sources: Iterable[InputSource], work: Workspace) -> Check | None:
-    """Check that every downloaded file has a lock_entries checksum; None where no file is there."""
+    """Check that every downloaded file has a recorded checksum; None where no file is there."""
     locked = lock_entries(work.data)
     there = [file.place for source in sources for file in source.files if file.state == THERE]
     unlocked = [place for place in there if place not in locked]
     if not there:
         return None
     if unlocked:
-        remedy = f"they are lock_entries at their first use; commit {LOCK} then"
+        remedy = f"they are recorded at their first use; commit {LOCK} then"
         return Check("checksums", WARNING, f"{len(unlocked)} of {len(there)} are not in {LOCK} yet", remedy)
     return Check("checksums", FINE, f"all {len(there)} match {LOCK}")

@@ -82,7 +82,7 @@ def _mean_curve(curves: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def _sampled(tradeoff: Tradeoff, rising: np.ndarray, falling: np.ndarray) -> pd.DataFrame:
-    """Return both accuracies in percent at a grid of the rising one: each with the highest falling one that allows it."""
+    """Return both accuracies in percent at a grid of the rising one, each with the highest falling one."""
     grid = np.linspace(0, rising[-1], GRID)
     highest = falling[np.searchsorted(rising, grid, side="left")]  # the curve is a staircase
     return pd.DataFrame({tradeoff.rising: 100 * grid, tradeoff.falling: 100 * highest})
