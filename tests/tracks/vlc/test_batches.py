@@ -17,12 +17,12 @@ from spacy.tokens import Doc
 from recompose.backbones.pixels import PIXELS
 from recompose.errors import DataError
 from recompose.tracks.vlc import batches
+from recompose.tracks.vlc.attribution.label_batches import Marking
 from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, whole_batches
 from recompose.tracks.vlc.building import tokenizer_of
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
-from recompose.tracks.vlc.label_batches import Marking
-from recompose.tracks.vlc.lexicon import write_lexicon
+from recompose.tracks.vlc.text.lexicon import write_lexicon
 from tests.tracks.vlc import marked
 from tests.tracks.vlc.tiny import CAPTIONS, KINDS, MAKERS, PATHS, images, stand_ins, write
 

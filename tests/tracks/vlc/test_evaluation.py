@@ -14,12 +14,13 @@ from recompose.backbones.pixels import PIXELS, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
-from recompose.tracks.vlc import attribution_store, embeddings
+from recompose.tracks.vlc.attribution import attribution_store
 from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restored
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
-from recompose.tracks.vlc.scores import FILE, read_scores
+from recompose.tracks.vlc.suites import embeddings
+from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.training.hardware import Hardware
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, tiny_suites, write_images

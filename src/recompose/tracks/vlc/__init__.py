@@ -12,11 +12,11 @@ from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Metric, Track
-from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
-from recompose.tracks.vlc.cae_subsets import DECLARED, PLAIN
+from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
-from recompose.tracks.vlc.suites import SIMILARITIES, SUBTASKS
+from recompose.tracks.vlc.suites.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
+from recompose.tracks.vlc.suites.catalogue import SIMILARITIES, SUBTASKS
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -33,7 +33,7 @@ METRICS = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
 ]
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
-ATTRIBUTING = "recompose.tracks.vlc.compute_attributions"  # of evaluations that keep attribution
+ATTRIBUTING = "recompose.tracks.vlc.attribution.compute_attributions"  # of evaluations that keep attribution
 FIGURES = "recompose.tracks.vlc.figures"
 
 
@@ -67,7 +67,7 @@ class VLC(Track):
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
-    metric_code = ("recompose.tracks.vlc.metric_values",)
+    metric_code = ("recompose.tracks.vlc.suites.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
@@ -109,7 +109,7 @@ class VLC(Track):
         return pictures(index)
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.vlc.metric_values import read_metrics
+        from recompose.tracks.vlc.suites.metric_values import read_metrics
 
         return read_metrics(needs, evaluation)
 

@@ -19,15 +19,15 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
+from recompose.tracks.vlc.attribution.token_labels import Marks
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
-from recompose.tracks.vlc.token_labels import Marks
 from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from recompose.tracks.vlc.label_batches import Marker, Marking
+    from recompose.tracks.vlc.attribution.label_batches import Marker, Marking
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
 Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: nothing can be made of this caption
@@ -208,8 +208,8 @@ def marker_of(marking: "Marking | None", docs: "Sequence[Doc]", folder: Path, to
     """
     if marking is None:
         return None
-    from recompose.tracks.vlc.label_batches import Marker  # needed by few
-    from recompose.tracks.vlc.lexicon import WordNet
+    from recompose.tracks.vlc.attribution.label_batches import Marker  # needed by few
+    from recompose.tracks.vlc.text.lexicon import WordNet
 
     return Marker(marking, docs, WordNet(folder / LEXICON), tokenizer)
 
@@ -227,8 +227,12 @@ def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
     """
     if not kinds:
         return []
-    from recompose.tracks.vlc.lexicon import WordNet
-    from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace  # slow to import, and needed by few
+    from recompose.tracks.vlc.text.lexicon import WordNet
+    from recompose.tracks.vlc.text.negatives import (  # slow to import, and needed by few
+        bigram_shuffle,
+        negclip,
+        replace,
+    )
 
     known: dict[str, Callable[[], Maker]] = {
         "negclip": lambda: negclip,

@@ -29,7 +29,7 @@ from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.store import RECORD, Store
 from recompose.tracks.vlc.building import CHECKPOINT, Tokenizer, restored
-from recompose.tracks.vlc.encoding import Preprocess
+from recompose.tracks.vlc.suites.encoding import Preprocess
 
 TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # that OpenAI's archives hold as weights
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")

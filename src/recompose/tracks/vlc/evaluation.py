@@ -17,12 +17,14 @@ from recompose.files import write_atomically
 from recompose.tracks.vlc.building import COSTS, restored, tokenizer_of
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.embeddings import image_embeddings, text_embeddings
-from recompose.tracks.vlc.scores import FILE, Features, suite_scores, write_scores
+from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
+from recompose.tracks.vlc.suites.scores import FILE, Features, suite_scores, write_scores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
 
-ATTRIBUTING = "recompose.tracks.vlc.compute_attributions"  # by its name: other evaluations owe nothing to it
+ATTRIBUTING = (
+    "recompose.tracks.vlc.attribution.compute_attributions"  # by name: outside other fingerprints
+)
 EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are kept
 SUITES, PIXELS = "suites-", "pixels-"  # before the names of collections of suites, in what an evaluation needs
 

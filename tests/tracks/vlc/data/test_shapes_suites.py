@@ -18,15 +18,15 @@ from PIL import Image
 
 from recompose.synthetic.objects import SIZE
 from recompose.synthetic.sentences import Scene, Thing
-from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
 from recompose.tracks.vlc.data.drawn.counterfactuals import apart, false_of, other_object, other_state
 from recompose.tracks.vlc.data.drawn.genome import shuffled
 from recompose.tracks.vlc.data.drawn.world import World, held_out
 from recompose.tracks.vlc.data.shapes_suites import draw, draw_world
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
-from recompose.tracks.vlc.metric_values import check
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from recompose.tracks.vlc.suites.metric_values import check
 
 ORDERS = ("aro/coco_order", "aro/flickr30k_order")
 COUNTS = {"no": 0, "a": 1, "an": 1, "the": 1, "two": 2, "three": 3, "four": 4}

@@ -22,10 +22,3 @@ are, and with that what a weight of the loss means. Where a function has ``creat
 scores can be differentiated again if it is set; the others do as the caller's gradient mode says. Image embeddings take
 gradients as printed, in all but perturbation (Eq. 9).
 """
-
-from recompose.tracks.vlc.attribution.by_attention import attention
-from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
-from recompose.tracks.vlc.attribution.by_gradient import gradient
-from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-
-__all__ = ["attention", "gradcam", "gradient", "patches", "perturbation"]

@@ -14,9 +14,12 @@ from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gathered
-from recompose.tracks.vlc.attribution import attention, gradcam, gradient
+from recompose.tracks.vlc.attribution.by_attention import attention
+from recompose.tracks.vlc.attribution.by_gradcam import gradcam
+from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
-from recompose.tracks.vlc.label_batches import Marking
+from recompose.tracks.vlc.attribution.label_batches import Marking
+from recompose.tracks.vlc.attribution.token_labels import KINDS
 from recompose.tracks.vlc.losses import (
     attribution_loss,
     contrastive_loss,
@@ -35,7 +38,6 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
     Tuning,
 )
 from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
-from recompose.tracks.vlc.token_labels import KINDS
 
 Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]

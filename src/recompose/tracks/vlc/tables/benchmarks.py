@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recompose.papers.declaration import Paper
 from recompose.report.cells import Cell
 from recompose.report.results import Results
-from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, SubTask
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, SubTask
 
 UNKNOWN, NONE = "unknown", "-"
 QUERIES = {"i2t": "image to text", "t2i": "text to image", "group": "group"}

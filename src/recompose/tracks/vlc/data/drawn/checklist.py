@@ -6,7 +6,6 @@ from dataclasses import replace
 from recompose.synthetic.objects import CANVAS
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import ACTIONS, QUALITIES, SIZES, Scene, Spot, Thing, caption
-from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data.drawn.asking import PHOTO, related
 from recompose.tracks.vlc.data.drawn.counterfactuals import (
     Change,
@@ -19,6 +18,7 @@ from recompose.tracks.vlc.data.drawn.counterfactuals import (
 from recompose.tracks.vlc.data.drawn.files import write_json
 from recompose.tracks.vlc.data.drawn.world import Photo, World, coloured_only, held_out
 from recompose.tracks.vlc.data.formats import vl_checklist
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
 
 CHECKED = 12  # items of a set
 

@@ -12,7 +12,6 @@ from PIL import Image
 
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, holds
-from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
 from recompose.tracks.vlc.data.drawn.asking import PHOTO
 from recompose.tracks.vlc.data.drawn.counterfactuals import (
     Change,
@@ -39,6 +38,7 @@ from recompose.tracks.vlc.data.formats import (
     whatsup,
     winoground,
 )
+from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 
 
 def _couples(world: World, pattern: str, scenes: Iterable[tuple[Scene, Scene]]) -> list[tuple[Photo, Photo]]:

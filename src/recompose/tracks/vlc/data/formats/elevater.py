@@ -19,7 +19,7 @@ import numpy as np
 from recompose.data.paths import is_inside
 from recompose.tracks.vlc.data.formats.reading import Item, Key, distinct, fault, filled, items, needed, read_document
 from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
-from recompose.tracks.vlc.suites import CLASSIFICATIONS
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS
 
 NAME = "elevater"
 SETS = {  # by the names of their settings (``resources/datasets/*.yaml``), those of their prompts and in the registry

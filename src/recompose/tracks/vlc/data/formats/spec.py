@@ -7,9 +7,9 @@ the file, and ``label``, the place of the right one. In ``image2text.json`` the 
 
 from pathlib import Path
 
-from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
 from recompose.tracks.vlc.data.formats.reading import Item, Question, read_items
 from recompose.tracks.vlc.data.suite import Collector, Suite, Task
+from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 
 NAME = "spec"
 IMAGES = f"images/{NAME}"

@@ -11,8 +11,8 @@ from recompose.backbones.clip import Backbone
 from recompose.nn import tower_lora
 
 if TYPE_CHECKING:
-    from recompose.tracks.vlc.label_batches import Marking
-    from recompose.tracks.vlc.token_labels import Marks
+    from recompose.tracks.vlc.attribution.label_batches import Marking
+    from recompose.tracks.vlc.attribution.token_labels import Marks
 
 Tuning: TypeAlias = Literal["full", "lora"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # is said of a way that is not taken

@@ -1,0 +1,259 @@
+"""How the scores of sub-tasks become the number of a suite, and those of suites become Comp, ZS, I2T Ret and T2I Ret.
+
+Each suite is a tree of means, declared once: its leaves are sub-tasks, or sets of VL-Checklist, under the names that
+``catalogue.py`` lists. FSC-CLIP was evaluated with vl_compo, whose code was never released; the trees were recovered
+from its tables of 202 models, and reproduce all of their numbers. A mean is ``macro``, in which all parts count alike, or
+``micro``, in which they count by their items.
+
+Three things are not what one would expect: EqBen's three Kubric sets count as one, VALSE's eleven files as seven, and
+an object leaf of VL-Checklist is the mean over its three corpora, of which SWiG has four sets and Visual Genome two.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+Tree: TypeAlias = "Mean | str"  # a mean, or the name of a leaf
+
+
+@dataclass(frozen=True)
+class Mean:
+    name: str
+    parts: tuple[Tree, ...]
+    by_items: bool = False  # micro: the parts count by their items
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The names of all leaves below, from left to right."""
+        nested = (part.leaves if isinstance(part, Mean) else (part,) for part in self.parts)
+        return tuple(leaf for leaves in nested for leaf in leaves)
+
+
+def macro(name: str, *parts: Tree) -> Mean:
+    """The mean in which all parts count alike."""
+    return Mean(name, parts)
+
+
+def micro(name: str, *parts: Tree) -> Mean:
+    """The mean in which parts count by their items."""
+    return Mean(name, parts, by_items=True)
+
+
+def within(name: str, part: Tree) -> Tree:
+    """A part of a suite, with the suite's name before all names in it.
+
+    Example:
+        >>> within("aro", macro("order", "coco", "flickr")).leaves
+        ('aro/coco', 'aro/flickr')
+    """
+    if isinstance(part, str):
+        return f"{name}/{part}"
+    return replace(part, name=f"{name}/{part.name}", parts=tuple(within(name, inner) for inner in part.parts))
+
+
+def suite(tree: Mean) -> Mean:
+    """A suite, whose name stands before the names of its parts."""
+    return replace(tree, parts=tuple(within(tree.name, part) for part in tree.parts))
+
+
+def _object_leaf(name: str) -> Mean:
+    """An object leaf of VL-Checklist: HAKE, and the means of SWiG's four sets and of Visual Genome's two.
+
+    With the sizes of the sets, of which at most 1,000 items are scored, the released scores have the denominators that
+    these means give, and those of no pooled share.
+    """
+    swig = macro(f"{name}/swig", *(f"{name}/swig_{role}" for role in ("agent", "destination", "item", "tool")))
+    return macro(name, f"{name}/hake", swig, macro(f"{name}/vg", f"{name}/vg_obj", f"{name}/vg_subj"))
+
+
+ARO = suite(macro("aro", "vg_relation", "vg_attribution", "flickr30k_order", "coco_order"))
+CREPE = suite(macro("crepe", "atom", "swap", "negate"))
+EQBEN = suite(
+    macro("eqben", "youcook2", "gebc", "ag", macro("kubric", "kubric_loc", "kubric_cnt", "kubric_attr"), "sd")
+)
+IMAGECODE = suite(micro("imagecode", "video", "static"))
+SPEC_SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")
+SPEC = suite(
+    macro(
+        "spec",
+        macro("i2t", *(f"i2t/{subset}" for subset in SPEC_SUBSETS)),
+        macro("t2i", *(f"t2i/{subset}" for subset in SPEC_SUBSETS)),
+    )
+)
+SUGARCREPE = suite(
+    macro(
+        "sugarcrepe",
+        micro("replace", "replace_obj", "replace_att", "replace_rel"),
+        micro("swap", "swap_obj", "swap_att"),
+        micro("add", "add_obj", "add_att"),
+    )
+)
+SUGARCREPE_MICRO = micro("sugarcrepe/micro", *SUGARCREPE.leaves)  # over all items, as SugarCrepe's own paper has it
+SVO_PROBES = suite(macro("svo_probes", "subj_neg", "verb_neg", "obj_neg"))
+VALSE = suite(
+    macro(
+        "valse",
+        "existence",
+        "plurals",
+        macro("counting", "counting-hard", "counting-small-quant", "counting-adversarial"),
+        "relations",
+        macro("actions", "action-replacement", "actant-swap"),
+        macro("coreference", "coreference-standard", "coreference-hard"),
+        "foil-it",
+    )
+)
+VL_CHECKLIST = suite(
+    macro(
+        "vl_checklist",
+        macro(
+            "object",
+            *(_object_leaf(f"object_location_{place}") for place in ("center", "margin", "mid")),
+            *(_object_leaf(f"object_size_{size}") for size in ("large", "medium", "small")),
+        ),
+        macro(
+            "attribute",
+            *(
+                macro(f"attribute_{kind}", f"attribute_{kind}/vaw", f"attribute_{kind}/vg")
+                for kind in ("action", "color", "material", "size", "state")
+            ),
+        ),
+        macro(
+            "relation",
+            macro("relation_action", "relation_action/hake", "relation_action/swig", "relation_action/vg"),
+            "relation_spatial",
+        ),
+    )
+)
+WHATSUP = suite(macro("whatsup", "a", "b", "coco_qa_one", "coco_qa_two", "vg_qa_one", "vg_qa_two"))
+WINOGROUND, COMVG, COLORSWAP, CLIP_BINDING = "winoground", "comvg", "colorswap", "clip_binding"  # one sub-task each
+SIMILARITY = ("sick", "sts_b")  # Spearman's correlations
+
+COMP = macro(
+    "comp",
+    ARO,
+    CREPE,
+    EQBEN,
+    IMAGECODE,
+    SPEC,
+    SUGARCREPE,
+    SVO_PROBES,
+    VALSE,
+    VL_CHECKLIST,
+    WHATSUP,
+    WINOGROUND,
+)
+ELEVATER = (
+    "caltech101",
+    "cifar10",
+    "cifar100",
+    "country211",
+    "dtd",
+    "eurosat-clip",
+    "fer2013",
+    "fgvc-aircraft-2013b",
+    "flower102",
+    "food101",
+    "gtsrb",
+    "hateful-memes",
+    "imagenet-1k",
+    "kitti-distance",
+    "mnist",
+    "oxford-iiit-pets",
+    "patchcamelyon",
+    "rendered-sst2",
+    "resisc45-clip",
+    "stanfordcar",
+    "voc2007classification",
+)
+ZS = macro("zs", *(f"elevater/{task}" for task in ELEVATER))
+RETRIEVAL = ("coco", "flickr30k", "coco_counterfactuals")
+I2T_RET, T2I_RET = (macro(f"{way}_ret", *(f"{name}/{way}" for name in RETRIEVAL)) for way in ("i2t", "t2i"))
+TREES: tuple[Tree, ...] = (COMP, ZS, I2T_RET, T2I_RET, SUGARCREPE_MICRO, COMVG, COLORSWAP, CLIP_BINDING, *SIMILARITY)
+
+
+def aggregate(
+    scores: Mapping[str, float], items: Mapping[str, int] | None = None, trees: tuple[Tree, ...] = TREES
+) -> dict[str, float]:
+    """All numbers that scores settle: the scores themselves, and each mean all of whose parts have a number.
+
+    A mean with a part that is missing has no number; ``missing`` says which. A score may also be that of a mean, such
+    as a suite's where a table prints no sub-tasks: it stands for its parts.
+
+    Args:
+        scores: of sub-tasks (of groups the group score, of retrieval R@1), by their names; fractions or percentages.
+        items: how many items a score is over, where a micro mean asks for it.
+        trees: those to be settled.
+
+    Raises:
+        ValueError: a name is in no tree, a score is NaN or infinite, a mean has a score and something below it, too, or
+            a micro mean does not know of how many items a part is.
+
+    Example:
+        >>> scores = {"imagecode/video": 20.0, "imagecode/static": 40.0, "winoground": 10.0}
+        >>> aggregate(scores, items={"imagecode/video": 300, "imagecode/static": 100})["imagecode"]
+        25.0
+    """
+    known = {name for tree in trees for name in names_in(tree)}
+    for name, score in scores.items():
+        if name not in known:
+            raise ValueError(f"{name} is no sub-task and no mean of {', '.join(map(_name, trees))}")
+        if not math.isfinite(score):
+            raise ValueError(f"the score of {name} is {score}")
+    numbers = {name: float(score) for name, score in scores.items()}
+    for tree in trees:
+        _settle(tree, scores, items or {}, numbers)
+    return numbers
+
+
+def missing(tree: Tree, scores: Mapping[str, float]) -> tuple[str, ...]:
+    """The leaves of a tree that have no score, themselves or through a mean above them, from left to right.
+
+    Example:
+        >>> missing(SVO_PROBES, {"svo_probes/verb_neg": 0.8})
+        ('svo_probes/subj_neg', 'svo_probes/obj_neg')
+    """
+    if _name(tree) in scores:
+        return ()
+    if isinstance(tree, str):
+        return (tree,)
+    return tuple(leaf for part in tree.parts for leaf in missing(part, scores))
+
+
+def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], numbers: dict[str, float]) -> None:
+    """Adds the numbers of a tree's means to numbers, from the leaves up."""
+    if isinstance(tree, str):
+        return
+    if tree.name in scores:
+        below = [name for part in tree.parts for name in names_in(part) if name in scores]
+        if below:
+            raise ValueError(f"{tree.name} has a score, and so has {below[0]}, which is part of it")
+        return
+    for part in tree.parts:
+        _settle(part, scores, items, numbers)
+    names = [_name(part) for part in tree.parts]
+    if all(name in numbers for name in names):
+        weights = [_items(part, tree, items) if tree.by_items else 1 for part in tree.parts]
+        total = math.fsum(weight * numbers[name] for weight, name in zip(weights, names, strict=True))
+        numbers[tree.name] = total / sum(weights)
+
+
+def _items(part: Tree, mean: Mean, items: Mapping[str, int]) -> int:
+    """Of how many items a part of a micro mean is."""
+    name = _name(part)
+    if name not in items and isinstance(part, Mean):
+        return sum(_items(inner, mean, items) for inner in part.parts)
+    if items.get(name, 0) < 1:
+        raise ValueError(f"{mean.name} counts its parts by their items, and {name} has {items.get(name, 'no number')}")
+    return items[name]
+
+
+def _name(tree: Tree) -> str:
+    return tree.name if isinstance(tree, Mean) else tree
+
+
+def names_in(tree: Tree) -> tuple[str, ...]:
+    """The names of a tree and of all that is in it."""
+    if isinstance(tree, str):
+        return (tree,)
+    return (tree.name, *(name for part in tree.parts for name in names_in(part)))
