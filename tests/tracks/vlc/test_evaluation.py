@@ -15,7 +15,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
 from recompose.tracks.vlc.attribution import attribution_store
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restored
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
@@ -158,7 +158,7 @@ def test_both_activations_are_to_be_had_of_an_architecture_that_is_named_for_one
     name = narrowed("ViT-B-32-quickgelu")
     write_json(tmp_path / DESCRIPTION, {"architecture": name, "activation": activation, "weights": "w.safetensors"})
     save_file(build(name, activation).model.state_dict(), tmp_path / "w.safetensors")
-    of = {run_with: activations(restored({}, {"backbone": tmp_path}, 1.0, run_with)) for run_with in get_args(Gelu)}
+    of = {run_with: activations(restore_clip({}, {"backbone": tmp_path}, 1.0, run_with)) for run_with in get_args(Gelu)}
     assert of == {"own": {activation}, "other": {OTHER[activation]}}
 
 

@@ -16,7 +16,7 @@ from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.towers import embedded, read_images, read_texts, tracked
+from recompose.tracks.vlc.attribution.towers import embed_texts, read_images, read_texts, with_gradient
 from tests.tracks.vlc.tiny import backbone_of
 
 TEXTS = ["a red circle above a square", "two stars", "a plain blue ring"]
@@ -47,7 +47,7 @@ def pixels() -> Tensor:
 
 
 @pytest.fixture(scope="module")
-def perturbed(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
+def perturb_caption(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
     """Perturbations: three of the first text, none of the second, one of the third."""
     others = [
         ["a green circle above a square", "a red triangle above a square", "a red motorcyclist above a square"],
@@ -64,7 +64,7 @@ def perturbed(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def test_towers_block_by_block_are_the_backbones(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
-    tokens = embedded(backbone, ids)
+    tokens = embed_texts(backbone, ids)
     texts, images = read_texts(backbone, tokens), read_images(backbone, pixels)
     torch.testing.assert_close(texts.features, backbone.encode_text(ids), rtol=0, atol=1e-12)
     torch.testing.assert_close(images.features, backbone.encode_image(pixels), rtol=0, atol=1e-12)
@@ -75,7 +75,7 @@ def test_towers_block_by_block_are_the_backbones(backbone: Backbone, ids: Tensor
 
 
 def test_every_token_of_the_text_tower_is_the_backbones(backbone: Backbone, ids: Tensor) -> None:
-    tokens = embedded(backbone, ids)
+    tokens = embed_texts(backbone, ids)
     whole = backbone.project_text(backbone.prompt_tokens(tokens.embeddings))
     for place in range(tokens.embeddings.shape[1]):
         features = read_texts(backbone, tokens._replace(end=torch.full((len(ids),), place))).features
@@ -456,9 +456,9 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     others, changed = perturbed
     for function in (attention, gradcam, gradient, patches):
-        with pytest.raises(ValueError, match="of one text at least"):
+        with pytest.raises(ValueError, match="at least one text"):
             function(backbone, pixels[:2], ids)
-        with pytest.raises(ValueError, match="of one text at least"):
+        with pytest.raises(ValueError, match="at least one text"):
             function(backbone, pixels[:0], ids[:0])
     with pytest.raises(ValueError, match="embeddings have none"):
         patches(backbone, backbone.encode_image(pixels), ids)
@@ -494,8 +494,8 @@ def test_patches_are_of_transformers(ids: Tensor) -> None:
 
 def test_inputs_that_train_stay_as_they_are() -> None:
     leaf = torch.ones(2, requires_grad=True)
-    assert tracked(leaf) is leaf
-    assert tracked(leaf.detach()).requires_grad
+    assert with_gradient(leaf) is leaf
+    assert with_gradient(leaf.detach()).requires_grad
 
 
 def test_no_perturbation_is_no_score(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:

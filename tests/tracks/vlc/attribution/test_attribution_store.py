@@ -55,9 +55,9 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, seed:
         ({"similarity": np.zeros(5)}, "similarity are"),
         ({"scores": {"gradcam": np.zeros((6, 8))}}, "scores by gradcam"),
         ({"patches": {"gradcam": np.zeros((1, 9))}}, "of 2 pictures"),
-        ({"patches": {"gradcam": np.zeros((2, 8))}}, "no square"),
-        ({"shown": np.array([0, 6])}, "of 6"),
-        ({"shown": np.array([-1, 2])}, "of 6"),
+        ({"patches": {"gradcam": np.zeros((2, 8))}}, "not a square"),
+        ({"shown": np.array([0, 6])}, "out of 6"),
+        ({"shown": np.array([-1, 2])}, "out of 6"),
     ],
 )
 def test_arrays_that_do_not_belong_together_are_told(changed: dict[str, object], message: str) -> None:
@@ -73,7 +73,7 @@ def test_a_file_of_something_else_is_told_by_its_name(tmp_path: Path) -> None:
     write({"t": whole}, tmp_path / "b.safetensors")
     arrays = attribution_store.load_file(tmp_path / "b.safetensors")
     save_file({**arrays, "t:similarity": np.zeros(2)}, tmp_path / "b.safetensors")
-    with pytest.raises(DataError, match="evaluate it anew"):
+    with pytest.raises(DataError, match="repeat the evaluation"):
         read(tmp_path / "b.safetensors")
 
 

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from recompose.data.pictures import Picture
-from recompose.tracks.vlc.attribution.cae_metrics import T_OF_THREE, attribution_metrics, of_winoground, subset_metrics
+from recompose.tracks.vlc.attribution.cae_metrics import (
+    T_OF_THREE,
+    attribution_metrics,
+    subset_metrics,
+    winoground_metrics,
+)
 from recompose.tracks.vlc.attribution.cae_subsets import (
     CLEAN,
     DECLARED,
@@ -131,7 +136,7 @@ def test_winoground_s_numbers_are_those_of_plain_loops(seed: int, count: int) ->
         s = scores[item]
         text.append([s[side, side] > s[side, 1 - side] for side in (0, 1)])
         image.append([s[side, side] > s[1 - side, side] for side in (0, 1)])
-    found = of_winoground(scores)
+    found = winoground_metrics(scores)
     groups = {
         "/text": [all(each) for each in text],
         "/image": [all(each) for each in image],
@@ -162,8 +167,8 @@ def test_the_quantile_is_student_s() -> None:
 
 
 def test_a_winoground_without_readable_items_has_no_numbers_and_one_of_three_no_intervals() -> None:
-    assert of_winoground(np.full((5, 2, 2), np.nan)) == {}
-    few = of_winoground(np.ones((3, 2, 2)))
+    assert winoground_metrics(np.full((5, 2, 2), np.nan)) == {}
+    few = winoground_metrics(np.ones((3, 2, 2)))
     assert not any(name.endswith(("low", "high")) for name in few)
     task = Groups(np.zeros((3, 2), dtype=int), np.zeros((3, 2), dtype=int))
     suite = Suite("winoground", IMAGES, TEXTS, {"winoground": task})

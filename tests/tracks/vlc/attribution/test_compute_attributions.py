@@ -13,7 +13,7 @@ from recompose.tracks.vlc.attribution.attribution_store import Attributed
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
-from recompose.tracks.vlc.attribution.compute_attributions import REPLACED, attributions
+from recompose.tracks.vlc.attribution.compute_attributions import REPLACEMENTS, attributions
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.suites.scores import Features
@@ -142,7 +142,7 @@ def test_a_drop_is_the_mean_over_what_a_concept_is_replaced_by(
         scale * (whole - image @ plain_text(clip, caption.replace("dog", word))) for word in ("cup", "ball", "box")
     ]
     place = next(number for number, (start, end) in enumerate(attributes.spans[0]) if caption[start:end] == "dog")
-    means = {(sum(others) + twice) / REPLACED for twice in others}
+    means = {(sum(others) + twice) / REPLACEMENTS for twice in others}
     assert min(abs(attributes.scores["perturbation"][0, place] - mean) for mean in means) < 1e-3 * max(map(abs, means))
     assert np.isnan(attributes.scores["perturbation"][0, 0])  # the start of text
 

@@ -1,4 +1,4 @@
-"""Marks of objects and of composition beside sentences that were read by hand."""
+"""Labels of objects and of composition beside sentences that were read by hand."""
 
 import pickle
 
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from recompose.tracks.vlc.attribution.token_labels import (
     Concept,
+    IsolatedTokenizer,
     Place,
-    TokenizedAlone,
     concepts,
     first_match,
-    marks,
     places,
+    token_labels,
 )
 from tests.tracks.vlc.marked import COMPOSITION, OBJECTS, docs, lexicon, of_places, pieces, spelled, tokenizer
 from tests.tracks.vlc.parses import BUS, ELEPHANTS, MATS, PIANO, RIDER, parsed
@@ -63,7 +63,7 @@ def test_a_caption_that_is_not_parsed_is_refused() -> None:
 @pytest.mark.parametrize("row", range(len(OBJECTS)))
 def test_marks_of_drawn_captions_are_those_of_their_scenes(row: int) -> None:
     ids = tokenizer([docs()[row].text])
-    found = marks([places(concepts(docs()[row], lexicon()), ids[0].tolist(), pieces)], ids.shape[1])
+    found = token_labels([places(concepts(docs()[row], lexicon()), ids[0].tolist(), pieces)], ids.shape[1])
     assert spelled(ids[0], found.objects[0]) == OBJECTS[row]
     assert spelled(ids[0], found.composition[0]) == COMPOSITION[row]
     assert found.complete.tolist() == [bool(COMPOSITION[row])]
@@ -72,7 +72,7 @@ def test_marks_of_drawn_captions_are_those_of_their_scenes(row: int) -> None:
 def test_marks_place_by_place() -> None:
     """0 is the start of text; "mats" is one piece, "tall" too."""
     ids = tokenizer(["A dog and a tall cat sit on mats"])
-    found = marks([places(concepts(parsed(MATS), Phrases()), ids[0].tolist(), pieces)], ids.shape[1])
+    found = token_labels([places(concepts(parsed(MATS), Phrases()), ids[0].tolist(), pieces)], ids.shape[1])
     assert torch.equal(found.objects[0], of_places((2, 3), (6, 7), (9, 10)))
     assert torch.equal(found.composition[0], of_places((5, 6), (8, 9)))
 
@@ -86,7 +86,7 @@ def test_all_pieces_of_a_word_are_marked_and_the_first_of_two_alike() -> None:
     found = places([zyzzyva, beside, zyzzyva], ids, pieces)
     end = 2 + len(several)
     assert found == [Place(zyzzyva, 2, end), Place(beside, end, end + 1)]
-    assert torch.equal(marks([found], 24).objects[0], of_places((2, end)))
+    assert torch.equal(token_labels([found], 24).objects[0], of_places((2, end)))
 
 
 def test_what_the_context_cuts_off_is_not_marked() -> None:
@@ -99,7 +99,7 @@ def test_a_token_may_be_of_both() -> None:
     """An orange orange: both words are looked for from the start."""
     (ids,) = tokenizer(["an orange orange"]).tolist()
     of_both = [Concept("attribute", "orange", "orange"), Concept("object", "orange", "orange")]
-    found = marks([places(of_both, ids, pieces)], 24)
+    found = token_labels([places(of_both, ids, pieces)], 24)
     assert torch.equal(found.objects, found.composition)
     assert found.objects.sum() == 1
 
@@ -117,12 +117,12 @@ def test_what_encodes_texts_by_themselves_is_the_same_in_another_process() -> No
         asked.extend(texts)
         return tokenizer(texts)
 
-    alone, sent = TokenizedAlone(counted), pickle.loads(pickle.dumps(TokenizedAlone(tokenizer)))
+    alone, sent = IsolatedTokenizer(counted), pickle.loads(pickle.dumps(IsolatedTokenizer(tokenizer)))
     for text in ("motorcyclist", "next to", "motorcyclist", ""):
         assert alone(text) == sent(text) == pieces(text)
     assert asked == ["motorcyclist", "next to", ""]
 
 
 def test_no_captions_have_no_marks() -> None:
-    assert marks([], 5).objects.shape == (0, 5)
-    assert not marks([[]], 5).complete.any()
+    assert token_labels([], 5).objects.shape == (0, 5)
+    assert not token_labels([[]], 5).complete.any()

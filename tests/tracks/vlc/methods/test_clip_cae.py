@@ -17,7 +17,7 @@ from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.label_batches import Marker
+from recompose.tracks.vlc.attribution.label_batches import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import CHECKPOINT, build_method
 from recompose.tracks.vlc.catalogue import METHODS, ClipCaeSettings, TunedSettings
@@ -25,9 +25,9 @@ from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.losses import attribution_loss
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
-from recompose.tracks.vlc.methods.parts.caption_method import MarkedRepresentations, Representations
+from recompose.tracks.vlc.methods.parts.caption_method import LabelledRepresentations, Representations
 from recompose.tracks.vlc.methods.parts.chunks import represent
-from recompose.tracks.vlc.training import in_32_bits, with_marks
+from recompose.tracks.vlc.training import in_32_bits, with_labels
 from recompose.training.hardware import Hardware
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
 from tests.tracks.vlc.tiny import FULL, LORA, OWN, RATES, backbone_of, images, swapped, write
@@ -74,12 +74,12 @@ def method_of(tuning: Mapping[str, Any] = FULL, **settings: Any) -> ClipCae:
 
 
 def batch_of(method: ClipCae, rows: list[int] = ROWS) -> Batch:
-    texts, marker = [doc.text for doc in docs()], None
-    if method.marking is not None:
-        marker = Marker(method.marking, docs(), lexicon(), tokenizer)
+    texts, labeller = [doc.text for doc in docs()], None
+    if method.label_request is not None:
+        labeller = TokenLabeller(method.label_request, docs(), lexicon(), tokenizer)
     makers = [swapped for _ in method.negatives]
     pictures = images(len(texts))
-    return CaptionRows(pictures, np.arange(len(texts)), texts, docs(), makers, tokenizer, 0, marker)[rows]
+    return CaptionRows(pictures, np.arange(len(texts)), texts, docs(), makers, tokenizer, 0, labeller)[rows]
 
 
 def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
@@ -88,7 +88,7 @@ def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
 
 def loss_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> Tensor:
     whole = represent(method, pixels_of(method, batch), batch.ids, batch.valid, chunk)
-    return method.loss(with_marks(whole, batch), batch.valid)  # type: ignore[arg-type]
+    return method.loss(with_labels(whole, batch), batch.valid)  # type: ignore[arg-type]
 
 
 def gradients_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
@@ -170,13 +170,13 @@ def attributed(method: ClipCae, batch: Batch) -> Tensor:
 def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
     method = method_of(attribution=kind, negatives=negatives).double()
     batch = batch_of(method)
-    assert batch.marks is not None
-    expected = loss_by_loop(attributed(method, batch), *batch.marks, margin=0.5)
+    assert batch.labels is not None
+    expected = loss_by_loop(attributed(method, batch), *batch.labels, margin=0.5)
     assert expected > 0
     alone = method_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
     assert loss_of(alone, batch).item() == pytest.approx(3 * expected)
     without = method_of(attribution="none", negatives=negatives).double()
-    assert without.marking is None
+    assert without.label_request is None
     both = loss_of(without, batch_of(without)).item() + 3 * expected
     assert loss_of(method, batch).item() == pytest.approx(both)
 
@@ -272,7 +272,7 @@ def test_in_16_bits_attribution_is_computed_in_32(kind: str) -> None:
             function: Any = SCORES[kind]
             expected = function(method.backbone, found.images.float(), batch.ids[: len(ROWS)], **CAE[kind])
             torch.testing.assert_close(found[3], expected)
-    loss = method.loss(with_marks(in_32_bits(found), batch), batch.valid)  # type: ignore[arg-type]
+    loss = method.loss(with_labels(in_32_bits(found), batch), batch.valid)  # type: ignore[arg-type]
     assert loss.dtype == torch.float32
     loss.backward()
     assert all(each.grad is None or each.grad.isfinite().all() for each in method.parameters())
@@ -373,8 +373,8 @@ def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.M
 
 def test_methods_that_ask_for_nothing_have_no_marks(needs: dict[str, Path]) -> None:
     rows = batches.read_rows(needs, [], tokenizer, 0)
-    assert rows[[0, 1]].marks is None
+    assert rows[[0, 1]].labels is None
     whole = Representations(*(torch.zeros(2, 3) for _ in range(3)))
-    assert with_marks(whole, rows[[0, 1]]) is whole
-    marked = batches.read_rows(needs, [], tokenizer, 0, method_of().marking)[[0, 1]]
-    assert isinstance(with_marks(whole, marked), MarkedRepresentations)
+    assert with_labels(whole, rows[[0, 1]]) is whole
+    marked = batches.read_rows(needs, [], tokenizer, 0, method_of().label_request)[[0, 1]]
+    assert isinstance(with_labels(whole, marked), LabelledRepresentations)

@@ -22,7 +22,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.vlc import checkpoints
-from recompose.tracks.vlc.checkpoints import Weights, choose_activation, find_weights, load_model
+from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
 from recompose.tracks.vlc.suites import encoding, harness
 from recompose.tracks.vlc.suites.harness import Request, device_of, evaluate, precision_of, there
 from recompose.tracks.vlc.suites.scores import read_scores
@@ -140,8 +140,8 @@ def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) ->
         there(("winoground", "aro"), data)
 
 
-def weights(name: str, trained: Any) -> Weights:
-    return Weights(name, Path(name), "", trained)
+def weights(name: str, trained: Any) -> ModelWeights:
+    return ModelWeights(name, Path(name), "", trained)
 
 
 def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> None:
@@ -153,7 +153,7 @@ def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> Non
     assert chosen == "gelu" and "not known" in notes[0] and "--activation quick_gelu" in notes[0]
     chosen, notes = choose_activation("ViT-B-32", weights("x", "quick_gelu"), "gelu")
     assert chosen == "gelu" and "trained with quick_gelu and runs with gelu" in notes[0]
-    with pytest.raises(DataError, match="no activation 'relu'"):
+    with pytest.raises(DataError, match="activation 'relu'"):
         choose_activation("ViT-B-32", weights("x", None), "relu")
 
 
@@ -192,14 +192,14 @@ def test_a_tag_is_downloaded_by_open_clip_and_known_by_it(tmp_path: Path, monkey
     assert find_weights("ViT-B-32", "laion2b_s34b_b79k").trained_with == "gelu"
     with pytest.raises(DataError, match="'opnai' are no file and no tag of open_clip; the nearest is 'openai'"):
         find_weights("ViT-B-32", "opnai")
-    with pytest.raises(DataError, match="is a folder, and no run of ours: name the file"):
+    with pytest.raises(DataError, match="is a folder, but not a run"):
         find_weights("ViT-B-32", str(tmp_path))
 
     def failing(_: Any) -> None:
         raise OSError("no network")
 
     monkeypatch.setattr(open_clip, "download_pretrained", failing)
-    with pytest.raises(DataError, match="open_clip cannot get 'openai' of ViT-B-32: no network"):
+    with pytest.raises(DataError, match="open_clip cannot download 'openai' of ViT-B-32: no network"):
         find_weights("ViT-B-32", "openai")
 
 
@@ -244,8 +244,8 @@ def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, mon
         "evil.pt": (saved({"state_dict": Evil()}), "cannot be read as weights alone"),
         "text.pt": (lambda path: path.write_text("no weights"), "cannot be read as weights alone"),
         "empty.pt": (lambda path: path.touch(), "cannot be read as weights alone"),
-        "numbers.pt": (saved([1, 2]), "holds no weights by their names"),
-        "nothing.pt": (saved({}), "holds no weights by their names"),
+        "numbers.pt": (saved([1, 2]), "holds no weights by name"),
+        "nothing.pt": (saved({}), "holds no weights by name"),
         "code.pt": (lambda path: scripted.save(str(path)), "is a TorchScript archive, which is code"),
         "text.safetensors": (lambda path: path.write_text("no weights"), "cannot be read as weights alone"),
         "other.safetensors": (
@@ -332,7 +332,7 @@ def test_devices_precisions_and_architectures() -> None:
     for name in ("gpu", "cuda:99"):
         with pytest.raises(DataError, match=f"no device '{name}' here"):
             device_of(name)
-    with pytest.raises(DataError, match="no architecture 'ViT-B-23'; the nearest is 'ViT-B-32'"):
+    with pytest.raises(DataError, match="architecture 'ViT-B-23'; the nearest is 'ViT-B-32'"):
         checkpoints.config_of("ViT-B-23")
 
 

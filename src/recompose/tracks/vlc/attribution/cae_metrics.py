@@ -1,9 +1,9 @@
-"""The numbers of CLIP-CAE's tables that are over parts of suites, and those of what was attributed to tokens.
+"""Metrics of CLIP-CAE's tables: accuracies over parts of suites, and statistics of attributions to tokens.
 
-Which parts, and why, is in ``cae_subsets.py``.
+The parts and their sources are in ``cae_subsets.py``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,83 +27,84 @@ from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.metrics import accuracy, macro_accuracy, right_choices, right_groups
 
 RELATIONS = "aro/vg_relation"
-T_OF_THREE = 3.182446305284263  # 97.5 % of Student's t with INTERVAL_PARTS - 1 degrees of freedom lies below
-FULL = 1.0  # of a score: intervals end there
+T_OF_THREE = 3.182446305284263  # 97.5 % quantile of Student's t with INTERVAL_PARTS - 1 degrees of freedom
+FULL = 1.0  # the upper limit of intervals
 
 
 def subset_metrics(
     suites: Sequence[Suite], scores: Mapping[str, np.ndarray], leaves: Mapping[str, float]
 ) -> dict[str, float]:
-    """All numbers of ``cae_subsets`` that these suites settle, by their names; none where a part is missing.
+    """Return all metrics of ``cae_subsets`` that these suites have, by name; a metric with a missing part is absent.
 
     Args:
-        suites: what was asked.
-        scores: as ``scores.suite_scores`` has them, of all suites together.
-        leaves: the numbers of sub-tasks, as ``metrics.metrics`` takes means of them.
+        suites: the suites.
+        scores: as returned by ``scores.suite_scores``, of all suites together.
+        leaves: the metrics of sub-tasks, of which ``metric_values.metrics`` takes means.
     """
     tasks = {name: task for suite in suites for name, task in suite.tasks.items()}
-    own: dict[str, float] = {}
+    subsets: dict[str, float] = {}
     relations, groups = tasks.get(RELATIONS), tasks.get("winoground")
     if isinstance(relations, Choices):
-        own |= dict(_of_relations(relations, scores[RELATIONS]))
+        subsets |= relation_metrics(relations, scores[RELATIONS])
     if isinstance(groups, Groups):
-        own |= of_winoground(scores["winoground"])
-    wanted = {name for tree in TREES for name in names_in(tree)}
-    parts = {name: number for name, number in {**leaves, **own}.items() if name in wanted}
+        subsets |= winoground_metrics(scores["winoground"])
+    names = {name for tree in TREES for name in names_in(tree)}
+    parts = {name: number for name, number in {**leaves, **subsets}.items() if name in names}
     means = aggregate(parts, trees=TREES)
-    return own | {name: number for name, number in means.items() if name.startswith("cae")}
+    return subsets | {name: number for name, number in means.items() if name.startswith("cae")}
 
 
-def _of_relations(task: Choices, scores: np.ndarray) -> Iterator[tuple[str, float]]:
-    """ARO's mean over relations that have a direction, of a relation all of whose items are left out none."""
-    kept = _readable(scores) & _have_directions(task)
-    if kept.any():
-        yield RELATION, macro_accuracy(right_relations(task, scores, kept), np.array(task.groups)[kept])
+def relation_metrics(task: Choices, scores: np.ndarray) -> dict[str, float]:
+    """Return ARO's mean over relations that have a direction; a relation without readable items is left out."""
+    counted = has_scores(scores) & _have_directions(task)
+    if not counted.any():
+        return {}
+    return {RELATION: macro_accuracy(right_relations(task, scores, counted), np.array(task.groups)[counted])}
 
 
 def right_relations(task: Choices, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Whether these items of ARO's relations, all with scores, are told right."""
+    """Return True for each of these items of ARO's relations, all with scores, whose true caption is chosen."""
     present = task.offered[items] != ABSENT
     return right_choices(scores[items], task.true[items], SUBTASKS[RELATIONS].ties, present)
 
 
-def of_winoground(scores: np.ndarray) -> dict[str, float]:
-    """Winoground's scores over ``CLEAN`` items, with their intervals, and Table 12's, in which pairs count.
+def winoground_metrics(scores: np.ndarray) -> dict[str, float]:
+    """Return Winoground's scores over ``CLEAN`` items, with intervals, and Table 12's means over pairs.
 
-    An interval is that of Student's t over the scores of four parts of the items, in the order of the file, and ends at
-    0 and at 1, as Table 11's do at 0. Of a pair of an image and its caption the text score is 1 if the image fits it
-    better than the other caption, the image score if it fits the image better than the other image, and the group score
-    if both are.
+    An interval is Student's t over the scores of four parts of the items, in the order of the file, clipped to 0 and 1,
+    as Table 11's are at 0. For a pair of an image and its caption, the text score is 1 if the image is closer to its
+    caption than to the other caption, the image score is 1 if the caption is closer to its image than to the other
+    image, and the group score is 1 if both are.
 
     Args:
         scores: cosines [items, 2 images, 2 captions] of all items, NaN where an item is left out.
 
     Example:
-        >>> one = [[0.9, 0.5], [0.7, 0.6]]  # of image 0 its own caption is the nearest one, of image 1 the other one
-        >>> found = of_winoground(np.array([one, one]))
-        >>> found["cae/winoground/text"], found["cae/winoground/pairs/text"], found["cae/winoground/pairs"]
+        >>> item = [[0.9, 0.5], [0.7, 0.6]]  # image 0 is closest to its own caption, image 1 to the other one
+        >>> values = winoground_metrics(np.array([item, item]))
+        >>> values["cae/winoground/text"], values["cae/winoground/pairs/text"], values["cae/winoground/pairs"]
         (0.0, 0.5, 0.5)
     """
     items = np.arange(len(scores))
     clean = np.isin(items, list(CLEAN)) if len(scores) == WINOGROUND_ITEMS else np.ones(len(scores), dtype=bool)
-    own = scores[clean & _readable(scores)]
-    if not len(own):
+    scores = scores[clean & has_scores(scores)]
+    if not len(scores):
         return {}
     ties = SUBTASKS["winoground"].ties
-    right = right_groups(own.transpose(0, 2, 1), ties)
-    found = {f"{WINOGROUND}/text": accuracy(right.text), f"{WINOGROUND}/image": accuracy(right.image)}
-    found[WINOGROUND] = accuracy(right.group)
-    for sense, told in zip(SENSES, right, strict=True):
-        found |= _interval(f"{WINOGROUND}/{sense}", told)
+    right = right_groups(scores.transpose(0, 2, 1), ties)
+    values = {f"{WINOGROUND}/text": accuracy(right.text), f"{WINOGROUND}/image": accuracy(right.image)}
+    values[WINOGROUND] = accuracy(right.group)
+    for sense, items_right in zip(SENSES, right, strict=True):
+        values |= _interval(f"{WINOGROUND}/{sense}", items_right)
     side = np.arange(2)
-    text = own[:, side, side] > own[:, side, 1 - side]  # [items, images]
-    image = own[:, side, side] > own[:, 1 - side, side]  # [items, captions]
-    numbers = {f"{PAIRS}/text": text, f"{PAIRS}/image": image, PAIRS: text & image}
-    return found | {name: accuracy(told.ravel()) for name, told in numbers.items()}
+    text = scores[:, side, side] > scores[:, side, 1 - side]  # [items, images]
+    image = scores[:, side, side] > scores[:, 1 - side, side]  # [items, captions]
+    pairs = {f"{PAIRS}/text": text, f"{PAIRS}/image": image, PAIRS: text & image}
+    return values | {name: accuracy(pairs_right.ravel()) for name, pairs_right in pairs.items()}
 
 
 def _interval(name: str, right: np.ndarray) -> dict[str, float]:
-    """The ends of a score's interval, of items right or wrong; none where there are too few."""
+    """Return the ends of a score's interval, given the items' correctness; empty if there are too few items."""
     if len(right) < INTERVAL_PARTS:
         return {}
     parts = [part.mean() for part in np.array_split(right, INTERVAL_PARTS)]
@@ -113,44 +114,47 @@ def _interval(name: str, right: np.ndarray) -> dict[str, float]:
 
 
 def attribution_metrics(
-    suites: Sequence[Suite], scores: Mapping[str, np.ndarray], kept: Mapping[str, Attributed]
+    suites: Sequence[Suite], scores: Mapping[str, np.ndarray], by_task: Mapping[str, Attributed]
 ) -> dict[str, float]:
-    """What was attributed, by each method, over the captions of all tasks: the means over captions of the mean score of
-    object tokens and of that of composition tokens, and what the latter mean is of the former. (The mean of captions'
-    own ratios says nothing where scores can be near 0, as those of a softmax.) And of ARO's relations that have a
-    direction, where the paper looks at that (Section 4.4.2), how many items are right of the half with the smaller
-    ratios, and of the other half: without a direction the other caption is as true.
+    """Return statistics of attributions by each method.
 
-    A caption without objects or without composition is left out; so is one whose objects have a score of 0, of halves.
+    Over the captions of all tasks: the mean over captions of the mean score of object tokens, the same of composition
+    tokens, and the ratio of the second mean to the first. (The mean of the captions' own ratios is meaningless where
+    scores can be near 0, as those of a softmax.) For ARO's relations that have a direction, as in the paper (Section
+    4.4.2): the accuracy of the items in the half with the smaller ratios, and in the other half. Without a direction
+    the other caption is just as true.
+
+    A caption without objects or without composition is left out; the halves also leave out a caption whose objects have
+    a score of 0.
 
     Args:
-        suites: what was asked.
-        scores: as ``scores.suite_scores`` has them, of all suites together.
-        kept: what ``attribution_store.read`` gives: by sub-task.
+        suites: the suites.
+        scores: as returned by ``scores.suite_scores``, of all suites together.
+        by_task: as returned by ``attribution_store.read``.
     """
-    found: dict[str, float] = {}
-    for method in sorted({method for each in kept.values() for method in each.scores}):
-        of_method = [each for each in kept.values() if method in each.scores]
+    values: dict[str, float] = {}
+    for method in sorted({method for attributed in by_task.values() for method in attributed.scores}):
+        attributions = [attributed for attributed in by_task.values() if method in attributed.scores]
         base = f"{ATTRIBUTION}/{method}"
         means = {
-            part: _joined(mean_over(each.scores[method], getattr(each, part)) for each in of_method)
+            part: _concatenate(mean_over(texts.scores[method], getattr(texts, part)) for texts in attributions)
             for part in ("objects", "composition")
         }
         both = ~np.isnan(means["objects"]) & ~np.isnan(means["composition"])
         if both.any():
             over_captions = {part: float(mean[both].mean()) for part, mean in means.items()}
-            found |= {f"{base}/{part}": mean for part, mean in over_captions.items()}
+            values |= {f"{base}/{part}": mean for part, mean in over_captions.items()}
             if over_captions["objects"]:
-                found[f"{base}/ratio"] = over_captions["composition"] / over_captions["objects"]
-        if (relations := kept.get(RELATIONS)) and method in relations.scores:
+                values[f"{base}/ratio"] = over_captions["composition"] / over_captions["objects"]
+        if (relations := by_task.get(RELATIONS)) and method in relations.scores:
             task = _relations(suites)
             counted = _have_directions(task)[relations.items]
             right = right_relations(task, scores[RELATIONS], relations.items)
             halves = _halves(ratios(relations, method)[counted], right[counted])
-            found |= {f"{base}/{half}": number for half, number in halves.items()}
-    similarities = _joined(each.similarity for each in kept.values())
+            values |= {f"{base}/{half}": number for half, number in halves.items()}
+    similarities = _concatenate(attributed.similarity for attributed in by_task.values())
     similarities = similarities[~np.isnan(similarities)]
-    return found | ({SIMILARITY: float(similarities.mean())} if len(similarities) else {})
+    return values | ({SIMILARITY: float(similarities.mean())} if len(similarities) else {})
 
 
 def _relations(suites: Sequence[Suite]) -> Choices:
@@ -160,23 +164,23 @@ def _relations(suites: Sequence[Suite]) -> Choices:
 
 
 def _have_directions(task: Choices) -> np.ndarray:
-    """Which of all items of ARO's relations ask for one that has a direction."""
+    """Return True for each item of ARO's relations whose relation has a direction [items]."""
     return np.array([group not in SYMMETRIC for group in task.groups or ()], dtype=bool)
 
 
 def _halves(share: np.ndarray, right: np.ndarray) -> dict[str, float]:
-    """How many are right of the half with the smaller numbers, and of the other half; equal ones are in one half."""
+    """Return the accuracies of the half with the smaller shares and of the other half; equal shares are in one half."""
     share, right = share[np.isfinite(share)], right[np.isfinite(share)]
     above = share > (np.median(share) if len(share) else 0.0)
     halves = {"right_below": right[~above], "right_above": right[above]}
     return {name: float(half.mean()) for name, half in halves.items() if len(half)}
 
 
-def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+def _concatenate(parts: Iterable[np.ndarray]) -> np.ndarray:
     listed = list(parts)
     return np.concatenate(listed) if listed else np.empty(0)
 
 
-def _readable(scores: np.ndarray) -> np.ndarray:
-    """Which items have scores [items]."""
+def has_scores(scores: np.ndarray) -> np.ndarray:
+    """Return True for each item that has scores [items]."""
     return ~np.isnan(scores).reshape(len(scores), -1).all(axis=1)

@@ -1,16 +1,16 @@
 """The parts of suites that CLIP-CAE is evaluated on (Li et al., 2024, Section 4 and Appendix B), and their means.
 
-What its text leaves open is as its first author's other code has it (hiker-lw/MACCO at 97fbae1,
-``eval/evaluate_comp_benchmark.py`` and ``eval/evaluate_vl_checklist.py``). Five parts are numbers that the track has
-anyway: ``aro/vg_attribution`` (pairs of 25 items or more), ``sugarcrepe/replace_rel``, ``vl_checklist/relation``,
-``vl_checklist/attribute`` and ``comvg``; of SVO-Probes it is ``svo_probes/verb_neg``. The others are here, under names
-that begin with ``cae/``. How they are computed is in ``cae_metrics.py``; nothing here imports NumPy.
+Details that the text leaves open follow its first author's other code (hiker-lw/MACCO at 97fbae1,
+``eval/evaluate_comp_benchmark.py`` and ``eval/evaluate_vl_checklist.py``). Six parts are metrics of the track itself:
+``aro/vg_attribution`` (pairs of 25 items or more), ``sugarcrepe/replace_rel``, ``vl_checklist/relation``,
+``vl_checklist/attribute``, ``comvg``, and ``svo_probes/verb_neg`` for SVO-Probes. The others are declared here, under
+names that begin with ``cae/``, and computed in ``cae_metrics.py``. This module does not import NumPy.
 """
 
 from recompose.tracks.vlc.suites.aggregation import COMVG, VL_CHECKLIST, Mean, Tree, macro, names_in
 
 METHODS = ("attention", "gradcam", "perturbation", "gradient")  # of attribution, in the paper's order
-# relations without a direction: ARO's authors leave them out of its mean (notebook at 81fdd20), and MACCO three more
+# relations without a direction: ARO's authors exclude them from its mean (notebook at 81fdd20), and MACCO three more
 _SYMMETRIC = """
     leaning against, pulled by, pulling, adjusting, attached to, between, bigger than, biting, boarding, brushing,
     chewing, cleaning, climbing, close to, coming from, coming out of, contain, crossing, dragging, draped over,
@@ -32,7 +32,7 @@ _SYMMETRIC = """
     wrapped in, by, of, near, next to, with, beside, on the side of, around
 """
 SYMMETRIC = frozenset(" ".join(relation.split()) for relation in _SYMMETRIC.split(","))
-# Winoground's items that ask for composition and nothing else (Diwan et al., 2022); their list has 313, too
+# Winoground's items that require composition and nothing else (Diwan et al., 2022); their list also has 313
 _CLEAN = """
     0 1 2 5 6 7 8 9 11 12 14 15 17 18 19 20 21 24 26 29 30 32 33 34 35 37 39 43 45 47 48 50 51 52 53 54 56 57
     59 60 64 66 67 71 79 80 85 87 89 90 91 92 94 98 99 100 101 102 104 105 106 107 108 109 112 115 117 120 122
@@ -42,13 +42,13 @@ _CLEAN = """
     306 308 309 317 328 337 341 349 357 360 366 368 369 370 372 378 379 380 389 391 397
 """
 CLEAN = frozenset(map(int, _CLEAN.split()))
-WINOGROUND_ITEMS = 400  # as published: of drawn ones, of which nobody told any apart, all count
+WINOGROUND_ITEMS = 400  # as published; of synthetic items, which have no such list, all count
 SENSES = ("text", "image", "group")
-INTERVAL_PARTS = 4  # Table 11: groups of items whose scores give the interval
+INTERVAL_PARTS = 4  # Table 11: groups of items, from whose scores the interval follows
 
 
 def _part(tree: Mean, name: str) -> Tree:
-    """A mean in another one, by its name."""
+    """Return a mean that is a part of another one, by its name."""
     return next(part for part in tree.parts if isinstance(part, Mean) and part.name == name)
 
 
@@ -64,22 +64,22 @@ CHECKLIST = macro(
     _part(VL_CHECKLIST, "vl_checklist/attribute"),
 )
 VALSE_ACTIONS = ("valse/action-replacement", "valse/actant-swap")
-VALSE = macro("cae/valse", *VALSE_ACTIONS, "valse/relations")  # three files alike, as the text says
-# actions and places alike, as MACCO has it
+VALSE = macro("cae/valse", *VALSE_ACTIONS, "valse/relations")  # three files with equal weights, as in the text
+# actions and places with equal weights, as in MACCO
 VALSE_KINDS = macro("cae/valse/kinds", macro("cae/valse/actions", *VALSE_ACTIONS), "valse/relations")
-MEAN = macro("cae", ARO, SUGARCREPE, CHECKLIST, VALSE, COMVG)  # as Table 5 has it
+MEAN = macro("cae", ARO, SUGARCREPE, CHECKLIST, VALSE, COMVG)  # Table 5
 TREES: tuple[Tree, ...] = (MEAN, VALSE_KINDS)
 
 WINOGROUND = "cae/winoground"  # its group score over CLEAN items; /text and /image
-PAIRS = "cae/winoground/pairs"  # Table 12: pairs, not items, count
+PAIRS = "cae/winoground/pairs"  # Table 12: the mean over pairs, not over items
 OF_WINOGROUND = tuple(name for base in (WINOGROUND, PAIRS) for name in (base, f"{base}/text", f"{base}/image"))
 ENDS = tuple(f"{WINOGROUND}/{sense}/{end}" for sense in SENSES for end in ("low", "high"))  # of 95 % intervals
 ATTRIBUTION = "cae/attribution"
-# of each method of attribution: mean scores of tokens, what the ones have of the others, and how many items are right
-# of the half with the smaller share and of the other one
+# for each method of attribution: mean scores of tokens and their ratio, and the accuracy of the items in the half with
+# the smaller ratios and in the other half
 SCORES = tuple(f"{ATTRIBUTION}/{method}/{part}" for method in METHODS for part in ("objects", "composition", "ratio"))
 RIGHT = tuple(f"{ATTRIBUTION}/{method}/{half}" for method in METHODS for half in ("right_below", "right_above"))
-SIMILARITY = f"{ATTRIBUTION}/similarity"  # the cosine of a caption and its relation or attribute by themselves
+SIMILARITY = f"{ATTRIBUTION}/similarity"  # the cosine of a caption and its relation or attribute alone
 
 DECLARED = tuple(
     dict.fromkeys(
@@ -91,5 +91,5 @@ DECLARED = tuple(
             *RIGHT,
         )
     )
-)  # the names of shares
-PLAIN = (*SCORES, SIMILARITY)  # of plain numbers
+)  # names of metrics that are shares
+PLAIN = (*SCORES, SIMILARITY)  # names of metrics that are plain numbers

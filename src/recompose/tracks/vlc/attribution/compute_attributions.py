@@ -1,6 +1,6 @@
-"""What a model attributes to the tokens of ARO's true captions, in all four ways, and to the patches of some images.
+"""Computation of attributions to the tokens of ARO's true captions, by all four methods, and to patches of some images.
 
-Every model is looked at alike, whatever it was tuned with: conventions are the defaults of ``attribution``.
+All models use the same conventions, whatever they were tuned with: the defaults of ``attribution``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,77 +22,85 @@ from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
-from recompose.tracks.vlc.attribution.perturbations import Candidates, perturbed
-from recompose.tracks.vlc.attribution.token_labels import Concept, Kind, Pieces, Place, TokenizedAlone, marks, places
+from recompose.tracks.vlc.attribution.perturbations import Candidates, perturb_caption
+from recompose.tracks.vlc.attribution.token_labels import (
+    Concept,
+    IsolatedTokenizer,
+    Kind,
+    Pieces,
+    Place,
+    places,
+    token_labels,
+)
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.embeddings import text_embeddings
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 from recompose.tracks.vlc.text.aro_captions import ATTRIBUTES, RELATIONS, composition, concepts_of
 
 TASKS = (RELATIONS, ATTRIBUTES)
-SHOWN = 4  # images of a task whose patches are kept: those of its first items, each once
-REPLACED = 4  # times that each concept of a caption is, by perturbation
-CANDIDATES: Mapping[Kind, int] = {"object": 150, "attribute": 200, "relation": 36}  # as many as the paper has
-BLOCK = 64  # captions at a time: the attention of all layers and its gradients are in memory
+SHOWN = 4  # images of a task with attributions to patches: the first distinct ones
+REPLACEMENTS = 4  # of each concept of a caption, for perturbation
+CANDIDATES: Mapping[Kind, int] = {"object": 150, "attribute": 200, "relation": 36}  # as in the paper
+BLOCK = 64  # captions at a time, whose attention of all layers and its gradients fit in memory
 
 
 @dataclass(frozen=True)
 class CaptionsOfTask:
-    """The true captions of a task's items, as the text tower takes them, and what they speak of."""
+    """The true captions of a task's items, tokenised, with their concepts."""
 
     name: str  # of the task
     items: np.ndarray  # [texts], their places in the task
     texts: Sequence[str]
     ids: Tensor  # [texts, context]
     concepts: Sequence[list[Concept]]  # [texts]
-    places: Sequence[list[Place]]  # [texts], where ids have those
+    places: Sequence[list[Place]]  # [texts], of the concepts in the ids
     pieces: Pieces
 
     @property
     def width(self) -> int:
-        """Up to where the longest caption has tokens."""
+        """The number of tokens of the longest caption."""
         return int(end_of_text(self.ids).max()) + 1
 
     def blocks(self) -> list[slice]:
-        """Parts of all captions."""
+        """Return the slices of all captions into blocks."""
         return [slice(start, start + BLOCK) for start in range(0, len(self.texts), BLOCK)]
 
 
-class Encoded(Protocol):
-    """Suites whose pictures and texts are encoded."""
+class EncodedSuites(Protocol):
+    """Suites with encoded pictures and texts."""
 
     @property
     def suites(self) -> Sequence[Suite]: ...
 
     @property
     def pixels(self) -> np.ndarray | ShardedArray:
-        """[rows, 3, height, width] bytes, of the same rows as embeddings of images."""
+        """The pictures [rows, 3, height, width] as bytes, in the order of the images' embeddings."""
 
     def features(self) -> Sequence[Features]:
-        """The embeddings of each suite."""
+        """Return the embeddings of each suite."""
 
 
 def write_attributions(
     backbone: Backbone,
     tokenizer: Any,
-    collections: Sequence[Encoded],
+    collections: Sequence[EncodedSuites],
     folder: Path,
     title: str,
 ) -> None:
-    """Leave ``attribution.safetensors`` in a folder: what is kept of all suites that are ARO.
+    """Write ``attribution.safetensors`` into a folder, with the attributions of all suites that are ARO.
 
     Args:
-        backbone: that is looked at; it stays as it is.
-        tokenizer: the backbone's; its ``decode`` gives the text of ids.
-        collections: suites of any form.
+        backbone: the model; it is not changed.
+        tokenizer: the backbone's; its ``decode`` returns the text of ids.
+        collections: suites of any format.
         folder: of the evaluation.
-        title: what progress is reported under.
+        title: the title of progress reports.
     """
-    kept: dict[str, Attributed] = {}
+    by_task: dict[str, Attributed] = {}
     for collection in collections:
         for suite, features in zip(collection.suites, collection.features(), strict=True):
-            kept |= attributions(backbone, tokenizer, suite, features, collection.pixels, title)
-    write(kept, folder / FILE)
+            by_task |= attributions(backbone, tokenizer, suite, features, collection.pixels, title)
+    write(by_task, folder / FILE)
 
 
 def attributions(
@@ -103,10 +111,10 @@ def attributions(
     pixels: np.ndarray | ShardedArray,
     title: str,
 ) -> dict[str, Attributed]:
-    """What is kept of attribution, by sub-task; nothing of a suite that is not ARO.
+    """Return the attributions of a suite by sub-task; empty for a suite that is not ARO.
 
-    An item whose image cannot be read is left out. Of a caption that is not of ARO's template nothing is marked, and
-    how many these are is said.
+    An item whose image cannot be read is left out. A caption that does not follow ARO's template has no labels; a log
+    line counts these.
 
     Args: see ``write_attributions``; ``pixels`` are [rows, 3, height, width] bytes, of the same rows as
         ``features.images``.
@@ -121,16 +129,16 @@ def attributions(
 
 
 def captions_of(backbone: Backbone, suite: Suite, name: str, task: Choices, items: np.ndarray) -> CaptionsOfTask:
-    """The true captions of these items [texts] of a task."""
+    """Return the true captions of these items [texts] of a task."""
     texts = [suite.texts[number] for number in task.offered[items, task.true[items]]]
     groups = task.groups or [""] * len(task.asked)
     concepts = [concepts_of(name, text, groups[item]) for text, item in zip(texts, items, strict=True)]
-    if strange := sum(not each for each in concepts):
-        say(f"{name}: {strange} of {len(items)} captions are not of ARO's template, and nothing is marked in them")
-    pieces = TokenizedAlone(lambda texts: backbone.tokens(texts).cpu())
+    if without := concepts.count([]):
+        say(f"{name}: {without} of {len(items)} captions do not follow ARO's template and have no labels")
+    pieces = IsolatedTokenizer(lambda texts: backbone.tokens(texts).cpu())
     ids = torch.cat([backbone.tokens(texts[start : start + BLOCK]).cpu() for start in range(0, len(texts), BLOCK)])
-    where = [places(each, row, pieces) for each, row in zip(concepts, ids.tolist(), strict=True)]
-    return CaptionsOfTask(name, items, texts, ids, concepts, where, pieces)
+    by_text = [places(of_text, row, pieces) for of_text, row in zip(concepts, ids.tolist(), strict=True)]
+    return CaptionsOfTask(name, items, texts, ids, concepts, by_text, pieces)
 
 
 def _attributed(
@@ -144,78 +152,80 @@ def _attributed(
 ) -> Attributed:
     rows = features.image_rows[task.asked[captions.items]]
     _, first = np.unique(rows, return_index=True)
-    shown = np.sort(first)[: SHOWN if backbone.depth else 0]  # a convolutional tower has no patches
+    chosen = np.sort(first)[: SHOWN if backbone.depth else 0]  # a convolutional tower has no patches
     texts = features.texts[features.text_rows[task.offered[captions.items, task.true[captions.items]]]]
-    marked = marks(captions.places, captions.width)
+    labels = token_labels(captions.places, captions.width)
     return Attributed(
         items=captions.items,
         ids=captions.ids[:, : captions.width].numpy(),
         spans=_spans(captions, tokenizer),
-        objects=marked.objects.numpy(),
-        composition=marked.composition.numpy(),
+        objects=labels.objects.numpy(),
+        composition=labels.composition.numpy(),
         similarity=_similarity(backbone, captions, texts, title),
         scores=token_scores(backbone, captions, features.images[rows], f"{title}, {captions.name}"),
-        shown=shown,
-        patches={"gradcam": _patches(backbone, pixels[rows[shown]], captions.ids[shown])} if len(shown) else {},
+        shown=chosen,
+        patches={"gradcam": _patches(backbone, pixels[rows[chosen]], captions.ids[chosen])} if len(chosen) else {},
     )
 
 
 def token_scores(backbone: Backbone, captions: CaptionsOfTask, images: np.ndarray, title: str) -> dict[str, np.ndarray]:
-    """By each method the scores [texts, tokens] of captions, for their images' embeddings [texts, E]; NaN behind the
-    end of text, and by perturbation where nothing is replaced.
+    """Return the scores [texts, tokens] of captions by method, given their images' embeddings [texts, E].
+
+    Scores are NaN after the end of text, and by perturbation where nothing is replaced.
     """
-    candidates = Candidates.most_frequent((each for concepts in captions.concepts for each in concepts), CANDIDATES)
+    every = (concept for concepts in captions.concepts for concept in concepts)
+    candidates = Candidates.most_frequent(every, CANDIDATES)
     device = backbone.logit_scale.device
-    parts: dict[str, list[np.ndarray]] = {}
+    blocks: dict[str, list[np.ndarray]] = {}
     for block in bar(captions.blocks(), title, "block"):
-        ids, shown = captions.ids[block].to(device), torch.from_numpy(images[block]).to(device)
-        others, changed = (each.to(device) for each in perturbations(captions, block, candidates))
+        ids, features = captions.ids[block].to(device), torch.from_numpy(images[block]).to(device)
+        perturbed, changed = (tensor.to(device) for tensor in perturbations(captions, block, candidates))
         with torch.no_grad():
-            by_method = {"attention": attention(backbone, shown, ids)}
-            by_method["perturbation"] = perturbation(backbone, shown, ids, others, changed)
-        by_method |= {"gradcam": gradcam(backbone, shown, ids), "gradient": gradient(backbone, shown, ids)}
-        behind = torch.arange(ids.shape[1], device=device) > end_of_text(ids)[:, None]
+            by_method = {"attention": attention(backbone, features, ids)}
+            by_method["perturbation"] = perturbation(backbone, features, ids, perturbed, changed)
+        by_method |= {"gradcam": gradcam(backbone, features, ids), "gradient": gradient(backbone, features, ids)}
+        padding = torch.arange(ids.shape[1], device=device) > end_of_text(ids)[:, None]
         for method, scores in by_method.items():
-            none = ~changed.any(dim=1) if method == "perturbation" else behind
-            kept = scores.masked_fill(none, torch.nan)[:, : captions.width]
-            parts.setdefault(method, []).append(kept.detach().float().cpu().numpy())
-    return {method: np.concatenate(each) for method, each in parts.items()}
+            undefined = ~changed.any(dim=1) if method == "perturbation" else padding
+            masked = scores.masked_fill(undefined, torch.nan)[:, : captions.width]
+            blocks.setdefault(method, []).append(masked.detach().float().cpu().numpy())
+    return {method: np.concatenate(arrays) for method, arrays in blocks.items()}
 
 
 def perturbations(captions: CaptionsOfTask, block: slice, candidates: Candidates) -> tuple[Tensor, Tensor]:
-    """Captions of a block with a concept replaced, and which tokens that is: ids and bool [texts, P, context].
+    """Return the perturbed captions of a block, and masks of the replaced tokens: ids and bool [texts, P, context].
 
-    They are drawn by the item alone, so that all models are asked the same.
+    The random source depends on the item alone, so that all models get the same captions.
     """
-    ids, of_texts = captions.ids[block], captions.places[block]
-    others = ids[:, None].repeat(1, REPLACED * max(map(len, of_texts), default=0), 1)
-    changed = torch.zeros(others.shape, dtype=torch.bool)
-    for row, (item, of) in enumerate(zip(captions.items[block], of_texts, strict=True)):
+    ids, by_text = captions.ids[block], captions.places[block]
+    perturbed = ids[:, None].repeat(1, REPLACEMENTS * max(map(len, by_text), default=0), 1)
+    changed = torch.zeros(perturbed.shape, dtype=torch.bool)
+    for row, (item, concepts) in enumerate(zip(captions.items[block], by_text, strict=True)):
         rng = Random(f"{captions.name}/{item}")
-        made = perturbed(ids[row].tolist(), of, candidates, REPLACED, captions.pieces, rng)
-        each = ((place, text) for place, texts in zip(of, made, strict=True) for text in texts)
-        for number, (place, text) in enumerate(each):
-            others[row, number] = torch.tensor(text)
+        copies = perturb_caption(ids[row].tolist(), concepts, candidates, REPLACEMENTS, captions.pieces, rng)
+        pairs = ((place, text) for place, texts in zip(concepts, copies, strict=True) for text in texts)
+        for number, (place, text) in enumerate(pairs):
+            perturbed[row, number] = torch.tensor(text)
             changed[row, number, place.start : place.end] = True
-    return others, changed
+    return perturbed, changed
 
 
 def _similarity(backbone: Backbone, captions: CaptionsOfTask, texts: np.ndarray, title: str) -> np.ndarray:
-    """The cosine of each caption, of embeddings [texts, E], and its relation by itself; of two attributes the mean."""
-    phrases = [composition(concepts) for concepts in captions.concepts]
-    unique = list(dict.fromkeys(phrase for each in phrases for phrase in each))
-    cosines = np.full(len(phrases), np.nan, dtype=np.float32)
+    """Return the cosine of each caption [texts, E] and its relation alone, or the mean over its two attributes."""
+    by_text = [composition(concepts) for concepts in captions.concepts]
+    unique = list(dict.fromkeys(phrase for phrases in by_text for phrase in phrases))
+    cosines = np.full(len(by_text), np.nan, dtype=np.float32)
     if unique:
         rows = {phrase: row for row, phrase in enumerate(unique)}
         embeddings = text_embeddings(backbone, unique, backbone.logit_scale.device, title)
-        for place, each in enumerate(phrases):
-            if each:
-                cosines[place] = (embeddings[[rows[phrase] for phrase in each]] @ texts[place]).mean()
+        for place, phrases in enumerate(by_text):
+            if phrases:
+                cosines[place] = (embeddings[[rows[phrase] for phrase in phrases]] @ texts[place]).mean()
     return cosines
 
 
 def _spans(captions: CaptionsOfTask, tokenizer: Any) -> np.ndarray:
-    """The letters [texts, tokens, 2] of its caption that each token stands for."""
+    """Return the letters [texts, tokens, 2] of each token in its caption."""
     decoded = cache(lambda number: tokenizer.decode([number]))
     rows = captions.ids[:, : captions.width].tolist()
     return np.stack(
@@ -227,8 +237,8 @@ def _spans(captions: CaptionsOfTask, tokenizer: Any) -> np.ndarray:
 
 
 def _patches(backbone: Backbone, pixels: np.ndarray, ids: Tensor) -> np.ndarray:
-    """GradCAM's scores [images, patches] of pixels [images, 3, height, width] as bytes."""
+    """Return GradCAM's scores [images, patches] of pixels [images, 3, height, width] as bytes."""
     device = backbone.logit_scale.device
-    shown = backbone.from_bytes(torch.from_numpy(np.array(pixels)).to(device))
-    scores: np.ndarray = patches(backbone, shown, ids.to(device)).detach().float().cpu().numpy()
+    images = backbone.from_bytes(torch.from_numpy(np.array(pixels)).to(device))
+    scores: np.ndarray = patches(backbone, images, ids.to(device)).detach().float().cpu().numpy()
     return scores

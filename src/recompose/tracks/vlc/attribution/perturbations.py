@@ -1,14 +1,14 @@
-"""Captions in which one concept is another of its kind: an object, an attribute or a relation.
+"""Perturbed captions: one concept (an object, an attribute or a relation) replaced by another of its kind.
 
-CLIP-CAE (Li et al., 2024, Eq. 9 and Appendix I) replaces concepts by others of candidate sets of Visual Genome's: 150
-objects, 200 attributes, and 36 relations that are left of 50 without insignificant prepositions ("of", "for", "with")
-and without those that mean what another does ("above" beside "on"). These lists were not released. Here the candidates
-are the most frequent concepts of the captions that a model is trained on, as many of each kind as settings ask for; the
-three prepositions are none, and what means the same is not looked for.
+CLIP-CAE (Li et al., 2024, Eq. 9 and Appendix I) takes candidates from Visual Genome: 150 objects, 200 attributes, and
+36 of 50 relations, without insignificant prepositions ("of", "for", "with") and without synonyms of others ("above"
+beside "on"). These lists were not released. Here the candidates are the most frequent concepts of the captions that a
+model is trained on, with as many of each kind as the settings say; the three prepositions are excluded, synonyms are
+not.
 
-Each concept of a caption is replaced by itself, in the caption's ids, so that what is marked and what is replaced are
-the same tokens. What it is replaced by is drawn with equal chances from the others of its kind, without repetition
-where there are enough.
+Each concept of a caption is replaced separately, in the caption's ids, so that the labelled and the replaced tokens are
+the same. Replacements are drawn uniformly from the other candidates of the kind, without repetition where there are
+enough.
 """
 
 from collections import Counter
@@ -18,18 +18,18 @@ from random import Random
 
 from recompose.tracks.vlc.attribution.token_labels import Concept, Kind, Pieces, Place
 
-INSIGNIFICANT = frozenset({"of", "for", "with"})  # prepositions that are no candidates
+INSIGNIFICANT = frozenset({"of", "for", "with"})  # prepositions that are not candidates
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """What concepts of a kind may be replaced by."""
+    """The replacements of concepts of each kind."""
 
     names: Mapping[Kind, tuple[str, ...]]  # the most frequent first
 
     @classmethod
     def most_frequent(cls, concepts: Iterable[Concept], sizes: Mapping[Kind, int]) -> "Candidates":
-        """The most frequent names of each kind; of equally frequent ones the first in the alphabet.
+        """Return the most frequent names of each kind; ties are broken alphabetically.
 
         Example:
             >>> seen = [Concept("object", text, text) for text in ("cat", "dog", "ant", "dog")]
@@ -43,33 +43,33 @@ class Candidates:
         ranked = {kind: sorted(names, key=lambda name: (-names[name], name)) for kind, names in counts.items()}
         return cls({kind: tuple(ranked[kind][:size]) for kind, size in sizes.items()})
 
-    def drawn(self, concept: Concept, count: int, rng: Random) -> list[str]:
-        """What stands in place of a concept ``count`` times; nothing where there is no other.
+    def draw(self, concept: Concept, count: int, rng: Random) -> list[str]:
+        """Draw ``count`` replacements of a concept; none if its kind has no other candidate.
 
         Example:
             >>> candidates = Candidates({"object": ("dog", "cat", "ant")})
-            >>> sorted(candidates.drawn(Concept("object", "cats", "cat"), 2, Random(0)))
+            >>> sorted(candidates.draw(Concept("object", "cats", "cat"), 2, Random(0)))
             ['ant', 'dog']
         """
-        own = (concept.name, concept.text.lower())
-        others = [name for name in self.names[concept.kind] if name not in own]
-        if not others:
+        excluded = (concept.name, concept.text.lower())
+        names = [name for name in self.names[concept.kind] if name not in excluded]
+        if not names:
             return []
-        whole, rest = divmod(count, len(others))
-        return others * whole + rng.sample(others, rest)
+        repeats, remaining = divmod(count, len(names))
+        return names * repeats + rng.sample(names, remaining)
 
 
-def replaced(ids: Sequence[int], place: Place, pieces: Sequence[int]) -> list[int]:
-    """A caption's ids [context] with others in a place; what is too long is cut, and ends as the caption does.
+def replace_concept(ids: Sequence[int], place: Place, pieces: Sequence[int]) -> list[int]:
+    """Return a caption's ids [context] with a place replaced, cut to the context and closed by the end of text.
 
     Args:
-        ids: from the start of text to the end of text, which has the largest id, and zeros behind it.
-        place: what is replaced.
-        pieces: by what.
+        ids: from the start of text to the end of text, which has the largest id, and zeros after it.
+        place: the place to replace.
+        pieces: the new ids.
 
     Example:
         >>> place = Place(Concept("attribute", "red", "red"), 1, 2)
-        >>> replaced([8, 3, 4, 9, 0, 0], place, [5, 6]), replaced([8, 3, 4, 9], place, [5, 6])
+        >>> replace_concept([8, 3, 4, 9, 0, 0], place, [5, 6]), replace_concept([8, 3, 4, 9], place, [5, 6])
         ([8, 5, 6, 4, 9, 0], [8, 5, 6, 9])
     """
     end = max(ids)
@@ -77,22 +77,23 @@ def replaced(ids: Sequence[int], place: Place, pieces: Sequence[int]) -> list[in
     return [*text, end, *[0] * (len(ids) - len(text) - 1)]
 
 
-def perturbed(
-    ids: Sequence[int], of: Sequence[Place], candidates: Candidates, count: int, pieces: Pieces, rng: Random
+def perturb_caption(
+    ids: Sequence[int], concepts: Sequence[Place], candidates: Candidates, count: int, pieces: Pieces, rng: Random
 ) -> list[list[list[int]]]:
-    """A caption with each of its concepts replaced.
+    """Return copies of a caption with each of its concepts replaced.
 
     Args:
         ids: [context], of the caption.
-        of: the places of its concepts.
-        candidates: what they are replaced by.
-        count: how often each is.
-        pieces: what encodes a text.
-        rng: what is drawn from.
+        concepts: the places of its concepts.
+        candidates: the replacements.
+        count: replacements of each concept.
+        pieces: encodes a text.
+        rng: the random source.
 
     Returns:
-        [places][count, or none][context] ids.
+        [places][count or 0][context] ids.
     """
     return [
-        [replaced(ids, place, pieces(name)) for name in candidates.drawn(place.concept, count, rng)] for place in of
+        [replace_concept(ids, place, pieces(name)) for name in candidates.draw(place.concept, count, rng)]
+        for place in concepts
     ]

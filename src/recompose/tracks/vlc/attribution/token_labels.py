@@ -1,14 +1,14 @@
-"""Which tokens of a caption are of objects, and which of composition: of relations and of attributes.
+"""Labels of a caption's tokens: objects, and composition (relations and attributes).
 
-CLIP-CAE (Li et al., 2024, Section 3) takes both from a parse of the caption into a scene graph, and tells no more; how
-words become tokens follows its first author's other code (hiker-lw/MACCO at 97fbae1, ``training/data_macco.py``): a
-word is encoded by itself, its pieces are looked for in the caption's ids, and all pieces of the first match are marked.
-So a word that a caption has twice is marked once, and one that the context cuts off, not at all. Departures: a word
-that is not there is left out (there that is an error), and so is the end of the caption that a match reaches beyond.
+CLIP-CAE (Li et al., 2024, Section 3) takes both from a parse of the caption into a scene graph, and gives no details.
+The mapping of words to tokens follows its first author's other code (hiker-lw/MACCO at 97fbae1,
+``training/data_macco.py``): a word is encoded alone, its pieces are searched in the caption's ids, and all pieces of
+the first match are labelled. So a repeated word is labelled once, and a word beyond the context is not labelled.
+Departures: a word without a match is left out (an error in that code), and so are pieces beyond the end of the caption.
 
-Choices that neither tells. The word of an object is the head of its noun chunk, as the parser that the paper names has
-it (vacancy/SceneGraphParser, 1b3d5fc); pronouns are no objects, as that parser means to have it. Determiners and
-numerals, which are modifiers to it, are no attributes unless they are asked for. A relation is all of its words, as
+Choices that neither source specifies: the word of an object is the head of its noun chunk, as in the parser that the
+paper names (vacancy/SceneGraphParser, 1b3d5fc); pronouns are no objects, as that parser intends. Determiners and
+numerals, which it takes for modifiers, are attributes only on request. A relation is all of its words, such as
 ``next to`` or ``sitting on``.
 """
 
@@ -28,46 +28,46 @@ if TYPE_CHECKING:
 
 Kind = Literal["object", "attribute", "relation"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-Pieces: TypeAlias = Callable[[str], Sequence[int]]  # the ids of a text, without its start and its end
+Pieces: TypeAlias = Callable[[str], Sequence[int]]  # the ids of a text, without start and end of text
 
 
 @dataclass(frozen=True)
 class Concept:
-    """An object, an attribute or a relation that a caption speaks of."""
+    """An object, an attribute or a relation in a caption."""
 
     kind: Kind
-    text: str  # as it stands there
-    name: str  # what it is called by itself, in lower case: of an object the lemma
+    text: str  # as written in the caption
+    name: str  # in lower case; the lemma of an object
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a caption's ids have a concept: from ``start`` to before ``end``."""
+    """The position of a concept in a caption's ids: from ``start`` to before ``end``."""
 
     concept: Concept
     start: int
     end: int
 
 
-class Marks(NamedTuple):
-    """Which tokens are of objects, and which of composition; a token may be of both."""
+class TokenLabels(NamedTuple):
+    """The masks of object tokens and of composition tokens; a token may be in both."""
 
     objects: Tensor  # [texts, tokens] bool
     composition: Tensor  # [texts, tokens] bool
 
     @property
     def complete(self) -> Tensor:
-        """Which texts [texts] have both."""
+        """Return True for each text [texts] that has both."""
         return self.objects.any(dim=1) & self.composition.any(dim=1)
 
 
 def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: bool = False) -> list[Concept]:
-    """The objects, attributes and relations of a caption.
+    """Return the objects, attributes and relations of a caption.
 
     Args:
         doc: a caption with tags, parts of speech, lemmas, heads and dependencies.
-        lexicon: what knows phrasal verbs and prepositions of several words.
-        determiners: whether determiners and numerals are attributes, too.
+        lexicon: lists phrasal verbs and prepositions of several words.
+        determiners: True to take determiners and numerals for attributes, too.
 
     Raises:
         ValueError: the caption is not parsed.
@@ -82,31 +82,33 @@ def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: bool = False) -> list
     ]
 
 
-def places(of: Iterable[Concept], ids: Sequence[int], pieces: Pieces) -> list[Place]:
-    """Where a caption's ids have concepts, each at the first match; what several of a kind have there stands once.
+def places(concepts: Iterable[Concept], ids: Sequence[int], pieces: Pieces) -> list[Place]:
+    """Return the places of concepts in a caption's ids, each at the first match.
+
+    Concepts of one kind with the same place give one place.
 
     Args:
-        of: the concepts.
+        concepts: the concepts.
         ids: [tokens], of the caption.
-        pieces: what encodes a text.
+        pieces: encodes a text.
 
     Example:
         >>> red, lion = Concept("attribute", "red", "red"), Concept("object", "lion", "lion")
-        >>> [(each.start, each.end) for each in places([red, lion, red], [9, 3, 4, 3, 0], lambda text: [len(text)])]
+        >>> [(place.start, place.end) for place in places([red, lion, red], [9, 3, 4, 3, 0], lambda text: [len(text)])]
         [(1, 2), (2, 3)]
     """
-    found: dict[tuple[Kind, int, int], Place] = {}
-    for concept in of:
-        wanted = pieces(concept.text)
-        start = first_match(wanted, ids)
+    distinct: dict[tuple[Kind, int, int], Place] = {}
+    for concept in concepts:
+        sought = pieces(concept.text)
+        start = first_match(sought, ids)
         if start is not None:
-            end = start + len(wanted)
-            found.setdefault((concept.kind, start, end), Place(concept, start, end))
-    return list(found.values())
+            end = start + len(sought)
+            distinct.setdefault((concept.kind, start, end), Place(concept, start, end))
+    return list(distinct.values())
 
 
-class TokenizedAlone:
-    """The pieces of a text that is encoded by itself, each text once; processes that make batches can be sent it.
+class IsolatedTokenizer:
+    """A cached tokenizer of texts without context, for the pieces of words; it can be pickled.
 
     Args:
         tokenizer: of texts, to ids [texts, context] from the start to the end of text.
@@ -114,37 +116,36 @@ class TokenizedAlone:
 
     def __init__(self, tokenizer: Callable[[list[str]], Tensor]) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
+        self._cache: dict[str, list[int]] = {}
 
     def __call__(self, text: str) -> Sequence[int]:
-        if text not in self._known:
+        if text not in self._cache:
             (ids,) = self._tokenizer([text])
-            self._known[text] = ids[1 : int(end_of_text(ids))].tolist()
-        return self._known[text]
+            self._cache[text] = ids[1 : int(end_of_text(ids))].tolist()
+        return self._cache[text]
 
 
-def first_match(wanted: Sequence[int], ids: Sequence[int]) -> int | None:
-    """Where ids first have others in a row; None: nowhere, or there are no others.
+def first_match(pieces: Sequence[int], ids: Sequence[int]) -> int | None:
+    """Return the first position of the pieces in ids, or None if there is no match or no piece.
 
     Example:
         >>> first_match([5, 6], [1, 5, 5, 6, 5, 6]), first_match([6, 1], [1, 5, 6]), first_match([], [1])
         (2, None, None)
     """
-    wanted = list(wanted)
-    starts = range(len(ids) - len(wanted) + 1) if wanted else ()
-    return next((start for start in starts if list(ids[start : start + len(wanted)]) == wanted), None)
+    starts = range(len(ids) - len(pieces) + 1) if pieces else ()
+    return next((start for start in starts if list(ids[start : start + len(pieces)]) == list(pieces)), None)
 
 
-def marks(of: Sequence[Sequence[Place]], tokens: int) -> Marks:
-    """The marks of captions, of the places of their concepts.
+def token_labels(places: Sequence[Sequence[Place]], tokens: int) -> TokenLabels:
+    """Return the labels of captions' tokens.
 
     Args:
-        of: [texts], the places of each.
-        tokens: how many ids a caption has.
+        places: [texts], the places of each text's concepts.
+        tokens: the number of ids of a caption.
     """
-    marked = Marks(*(torch.zeros(len(of), tokens, dtype=torch.bool) for _ in Marks._fields))
-    for row, found in enumerate(of):
-        for place in found:
-            mask = marked.objects if place.concept.kind == "object" else marked.composition
+    labels = TokenLabels(*(torch.zeros(len(places), tokens, dtype=torch.bool) for _ in TokenLabels._fields))
+    for row, of_text in enumerate(places):
+        for place in of_text:
+            mask = labels.objects if place.concept.kind == "object" else labels.composition
             mask[row, place.start : place.end] = True
-    return marked
+    return labels

@@ -1,12 +1,12 @@
-"""How the scores of sub-tasks become the number of a suite, and those of suites become Comp, ZS, I2T Ret and T2I Ret.
+"""Means of the scores of sub-tasks: the number of each suite, and Comp, ZS, I2T Ret and T2I Ret over suites.
 
 Each suite is a tree of means, declared once: its leaves are sub-tasks, or sets of VL-Checklist, under the names that
 ``catalogue.py`` lists. FSC-CLIP was evaluated with vl_compo, whose code was never released; the trees were recovered
-from its tables of 202 models, and reproduce all of their numbers. A mean is ``macro``, in which all parts count alike, or
-``micro``, in which they count by their items.
+from its tables of 202 models, and reproduce all of their numbers. A mean is ``macro``, in which all parts weigh the
+same, or ``micro``, in which they weigh by their items.
 
-Three things are not what one would expect: EqBen's three Kubric sets count as one, VALSE's eleven files as seven, and
-an object leaf of VL-Checklist is the mean over its three corpora, of which SWiG has four sets and Visual Genome two.
+Three trees are unexpected: EqBen's three Kubric sets count as one, VALSE's eleven files as seven, and an object leaf of
+VL-Checklist is the mean over its three corpora, of which SWiG has four sets and Visual Genome two.
 """
 
 import math
