@@ -39,7 +39,7 @@ class Batch(NamedTuple):
     pixels: Tensor  # [B, 3, H, W] bytes
     ids: Tensor  # [B + valid.sum(), T], captions and then negatives, all of the first caption first
     valid: Tensor  # [B, K] bool, the negatives of each kind that exist
-    marks: TokenLabels | None = None  # of [B, T], where a method asks for them
+    labels: TokenLabels | None = None  # of [B, T], where a method asks for them
     changed: Tensor | None = None  # [B, P, T] bool; see ``label_batches.LabelledTexts`` for ids and valid then
 
 
@@ -93,8 +93,8 @@ class CaptionRows(Dataset[Batch]):
         if self._labeller is None:
             return Batch(pixels, trim_padding(ids, ids), valid)
         rngs = [Random(f"{self._seed}/{self.epoch}/{row}/replaced") for row in rows]
-        ids, valid, marks, changed = self._labeller.label(rows, ids, valid, rngs)
-        trimmed = TokenLabels(*(trim_padding(mask, ids) for mask in marks))
+        ids, valid, labels, changed = self._labeller.label(rows, ids, valid, rngs)
+        trimmed = TokenLabels(*(trim_padding(mask, ids) for mask in labels))
         return Batch(pixels, trim_padding(ids, ids), valid, trimmed, trim_padding(changed, ids))
 
     def negatives(self, row: int) -> list[str | None]:

@@ -11,8 +11,8 @@ after projection, since their lengths weigh patches. No loss is multiplied by it
 devices; the released code gathers only for the contrast of images with captions.
 
 The option ``missing`` sets the treatment of a missing negative. ``zero``, as released: it has a logit of 0 and stays in
-the denominator of the softmax, which is negligible at the cosines and the scale of a pretrained CLIP, but not at a scale
-near 1. ``excluded``, as in the paper (Appendix A.1): it is in no sum.
+the denominator of the softmax, which is negligible at the cosines and the scale of a pretrained CLIP, but not at a
+scale near 1. ``excluded``, as in the paper (Appendix A.1): it is in no sum.
 """
 
 from typing import Any, Literal, get_args

@@ -47,7 +47,7 @@ def pixels() -> Tensor:
 
 
 @pytest.fixture(scope="module")
-def perturb_caption(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
+def perturbed(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
     """Perturbations: three of the first text, none of the second, one of the third."""
     others = [
         ["a green circle above a square", "a red triangle above a square", "a red motorcyclist above a square"],

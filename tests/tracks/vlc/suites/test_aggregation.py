@@ -32,7 +32,7 @@ from recompose.tracks.vlc.suites.aggregation import (
     aggregate,
     macro,
     micro,
-    missing,
+    missing_leaves,
 )
 from recompose.tracks.vlc.suites.catalogue import ITEMS
 
@@ -151,7 +151,7 @@ def test_micro_counts_the_items_that_were_scored() -> None:
 
 @given(st.data())
 def test_every_number_lies_between_its_leaves_and_follows_shift_and_scale(data: st.DataObject) -> None:
-    leaves = {leaf for tree in TREES for leaf in missing(tree, {})}
+    leaves = {leaf for tree in TREES for leaf in missing_leaves(tree, {})}
     scores = {leaf: data.draw(st.floats(0, 100), label=leaf) for leaf in sorted(leaves)}
     items = {leaf: data.draw(st.integers(1, 50)) for leaf in [*SUGARCREPE.leaves, *IMAGECODE.leaves]}
     numbers = aggregate(scores, items)
@@ -161,7 +161,7 @@ def test_every_number_lies_between_its_leaves_and_follows_shift_and_scale(data: 
             own = [scores[leaf] for leaf in one.leaves]
             assert min(own) - 1e-9 <= numbers[one.name] <= max(own) + 1e-9
             assert moved[one.name] == pytest.approx(3 + numbers[one.name] / 100)
-        assert missing(tree, numbers) == ()
+        assert missing_leaves(tree, numbers) == ()
 
 
 @given(st.data())
@@ -170,17 +170,17 @@ def test_a_mean_has_a_number_where_none_of_its_leaves_is_missing(data: st.DataOb
     numbers = aggregate(scores, ITEMS)
     for one in means(COMP):
         absent = tuple(leaf for leaf in one.leaves if leaf not in scores)
-        assert missing(one, scores) == absent
+        assert missing_leaves(one, scores) == absent
         assert (one.name in numbers) == (not absent)
 
 
 def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
     printed = {part.name if isinstance(part, Mean) else part: float(place) for place, part in enumerate(COMP.parts)}
     assert aggregate(printed)["comp"] == 5.0
-    assert missing(COMP, printed) == ()
-    assert missing(COMP, {"comp": 1.0}) == ()
+    assert missing_leaves(COMP, printed) == ()
+    assert missing_leaves(COMP, {"comp": 1.0}) == ()
     without = {name: score for name, score in printed.items() if name not in {"spec", "winoground"}}
-    assert missing(COMP, without) == (*SPEC.leaves, "winoground")
+    assert missing_leaves(COMP, without) == (*SPEC.leaves, "winoground")
     assert "comp" not in aggregate(without)
     assert aggregate(without) == without
 
@@ -191,12 +191,12 @@ def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
         ({"aro/vg_relations": 1.0}, {}, "aro/vg_relations is no sub-task and no mean of comp, zs, i2t_ret"),
         ({"aro/vg_relation": math.nan}, {}, "the score of aro/vg_relation is nan"),
         ({"winoground": math.inf}, {}, "the score of winoground is inf"),
-        ({"aro": 1.0, "aro/vg_relation": 1.0}, {}, "aro has a score, and so has aro/vg_relation, which is part of it"),
+        ({"aro": 1.0, "aro/vg_relation": 1.0}, {}, "aro has a score, and so has aro/vg_relation, a part of it"),
         ({"comp": 1.0, "eqben/kubric_cnt": 1.0}, {}, "comp has a score, and so has eqben/kubric_cnt"),
         (
             {"imagecode/video": 1.0, "imagecode/static": 1.0},
             {"imagecode/video": 3},
-            "imagecode counts its parts by their items, and imagecode/static has no number",
+            "imagecode weighs parts by their items, and imagecode/static has no number",
         ),
         ({"imagecode/video": 1.0, "imagecode/static": 1.0}, {"imagecode/video": 0}, "imagecode/video has 0"),
     ],

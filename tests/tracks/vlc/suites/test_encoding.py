@@ -15,7 +15,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites import encoding
-from recompose.tracks.vlc.suites.encoding import Encoded, encode, squeezed
+from recompose.tracks.vlc.suites.encoding import Encoded, encode, without_crop
 from tests.tracks.vlc.tiny_suites import (
     captions,
     plain_image,
@@ -86,7 +86,7 @@ def test_each_unique_image_and_text_is_encoded_once(clip: Backbone, root: Path, 
     made = encoded(clip, root, tmp_path, suites)
     shown = {picture for suite in suites for picture in suite.images}
     assert {*made.picture_rows} == shown
-    assert sum(calls["encode_image"]) == len(shown) == 8 + 3 + 8  # shown by five suites, by one, squeezed
+    assert sum(calls["encode_image"]) == len(shown) == 8 + 3 + 8  # shown by five suites, by one, without_crop
     assert sum(calls["encode_text"]) == 1 + len({text for suite in suites for text in suite.texts})  # one for the width
     assert len(calls["encode_image"]) == -(-19 // 3)
 
@@ -129,11 +129,11 @@ class KilledError(Exception):
 def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
     clip: Backbone, root: Path, tmp_path: Path, calls: Calls, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(encoding, "KEEP_EVERY", 0)
+    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
     whole = encoded(clip, root, tmp_path / "whole", batch_size=6)
     for sizes in calls.values():
         sizes.clear()
-    append, come = encoding._Kept.append, iter(range(100))
+    append, come = encoding._EmbeddingFiles.append, iter(range(100))
 
     def dying(kept: Any, *arguments: Any) -> None:
         if next(come) == block:
@@ -141,7 +141,7 @@ def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
         append(kept, *arguments)
 
     with monkeypatch.context() as during:
-        during.setattr(encoding._Kept, "append", dying)
+        during.setattr(encoding._EmbeddingFiles, "append", dying)
         with pytest.raises(KilledError):
             encoded(clip, root, tmp_path / "killed", batch_size=6)
     again = encoded(clip, root, tmp_path / "killed", batch_size=6)
@@ -155,7 +155,7 @@ def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
 def test_rows_that_were_not_brought_to_the_disk_are_made_again(
     clip: Backbone, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoding, "KEEP_EVERY", 0)
+    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
     whole = encoded(clip, root, tmp_path)
     expected = whole.images.copy()
     written = json.loads((tmp_path / encoding.WRITTEN).read_text())
@@ -214,11 +214,11 @@ def pickled(path: Path) -> None:
 
 
 BROKEN: dict[str, tuple[str, Callable[[Path], object] | None, str]] = {
-    "missing": ("images/bad.png", None, "is not there"),
+    "missing": ("images/bad.png", None, "does not exist"),
     "truncated": ("images/bad.png", truncated, "is no readable image"),
     "text": ("images/bad.png", lambda path: path.write_text("no image"), "is no readable image"),
     "empty": ("images/bad.png", lambda path: path.touch(), "is no readable image"),
-    "folder": ("images/bad.png", lambda path: path.mkdir(), "is not there"),
+    "folder": ("images/bad.png", lambda path: path.mkdir(), "does not exist"),
     "pickle": ("images/bad.npy", pickled, "is no readable image"),
     "floats": ("images/bad.npy", lambda path: np.save(path, np.zeros((4, 4, 3))), "it holds float64"),
     "outside": ("../images/0.png", None, "is no path inside the folder"),
@@ -281,8 +281,8 @@ def test_half_precision_is_near(clip: Backbone, root: Path, tmp_path: Path) -> N
 def test_squeezing_shows_all_of_an_image(clip: Backbone) -> None:
     image = Image.new("RGB", (90, 30), "black")
     image.paste("white", (0, 0, 30, 30))  # the left third, which a crop to the middle drops
-    cropped, whole = clip.preprocess(image), squeezed(clip.preprocess)(image)
+    cropped, whole = clip.preprocess(image), without_crop(clip.preprocess)(image)
     assert cropped.shape == whole.shape
     assert cropped.max() < whole.max()
-    with pytest.raises(DataError, match="not known how to do without"):
-        squeezed(lambda _: torch.zeros(3, 4, 4))
+    with pytest.raises(DataError, match="the crop cannot be removed"):
+        without_crop(lambda _: torch.zeros(3, 4, 4))

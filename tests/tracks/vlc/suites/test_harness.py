@@ -24,7 +24,7 @@ from recompose.terminal.evaluate import show_evaluation
 from recompose.tracks.vlc import checkpoints
 from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
 from recompose.tracks.vlc.suites import encoding, harness
-from recompose.tracks.vlc.suites.harness import Request, device_of, evaluate, precision_of, there
+from recompose.tracks.vlc.suites.harness import Request, device_of, evaluate, precision_of, suites_present
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
@@ -77,15 +77,15 @@ def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_pat
     assert ["swap_obj", f"{100 * share:.2f}", "5"] in lines
     assert ["sugarcrepe", f"{100 * share:.2f}"] in lines
     assert "run with gelu in fp32 on cpu" in done.output
-    assert "winoground is not there and is left out" in done.output
+    assert "winoground is absent and left out" in done.output
     assert {*read_scores(tmp_path / "scores.safetensors")} == {f"sugarcrepe/{name}" for name in SETS}
 
 
 def test_an_evaluation_goes_on_where_it_was_killed(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoding, "KEEP_EVERY", 0)
-    append, blocks = encoding._Kept.append, iter(range(10))
+    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
+    append, blocks = encoding._EmbeddingFiles.append, iter(range(10))
 
     def dying(kept: Any, *arguments: Any) -> None:
         if next(blocks) == 4:
@@ -93,7 +93,7 @@ def test_an_evaluation_goes_on_where_it_was_killed(
         append(kept, *arguments)
 
     with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
-        during.setattr(encoding._Kept, "append", dying)
+        during.setattr(encoding._EmbeddingFiles, "append", dying)
         evaluate(request(world, tmp_path, batch_size=3))
     again = evaluate(request(world, tmp_path, batch_size=3))
     assert again.rows == evaluate(request(world, tmp_path / "other", batch_size=3)).rows
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_left_out_and_counted(world: World, tmp_path: Pat
     done = evaluate(replace(asked, skip_broken=True))
     rows = {row.name: row for row in done.rows}
     assert (rows["sugarcrepe/add_obj"].items, rows["sugarcrepe/add_obj"].left_out) == (3, 2)
-    assert "1 image cannot be read, and 14 items that show them are left out" in done.notes
+    assert "1 image cannot be read; 14 items with them are left out" in done.notes
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert [each["path"] for each in results["broken"]] == ["images/coco/val2017/000000000001.jpg"]
     assert results["items"]["sugarcrepe/add_obj"] == {"items": 3, "left_out": 2}
@@ -131,13 +131,13 @@ def test_a_table_has_a_line_for_each_suite_also_where_it_has_no_number(
 
 def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) -> None:
     data = world[0]
-    assert there(("sugarcrepe",), data) == (["sugarcrepe"], {})
-    names, absent = there(("all",), data)
+    assert suites_present(("sugarcrepe",), data) == (["sugarcrepe"], {})
+    names, absent = suites_present(("all",), data)
     assert names == ["sugarcrepe"] and {"aro", "elevater", "coco"} <= {*absent}
     with pytest.raises(DataError, match="there is no suite 'sugarcrep': is sugarcrepe meant"):
-        there(("sugarcrepe", "sugarcrep"), data)
+        suites_present(("sugarcrepe", "sugarcrep"), data)
     with pytest.raises(DataError, match=r"none of these suites is below .*\n  winoground: winoground/examples"):
-        there(("winoground", "aro"), data)
+        suites_present(("winoground", "aro"), data)
 
 
 def weights(name: str, trained: Any) -> ModelWeights:
@@ -150,7 +150,7 @@ def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> Non
     assert choose_activation("ViT-B-32", weights("x", None), "gelu") == ("gelu", ())
     assert choose_activation("ViT-B-32-quickgelu", weights("x", None), "auto")[0] == "quick_gelu"
     chosen, notes = choose_activation("ViT-B-32", weights("x", None), "auto")
-    assert chosen == "gelu" and "not known" in notes[0] and "--activation quick_gelu" in notes[0]
+    assert chosen == "gelu" and "unknown" in notes[0] and "--activation quick_gelu" in notes[0]
     chosen, notes = choose_activation("ViT-B-32", weights("x", "quick_gelu"), "gelu")
     assert chosen == "gelu" and "trained with quick_gelu and runs with gelu" in notes[0]
     with pytest.raises(DataError, match="activation 'relu'"):
@@ -327,10 +327,10 @@ def test_devices_precisions_and_architectures() -> None:
     cpu = torch.device("cpu")
     assert precision_of("auto", cpu) == "fp32" and precision_of("auto", torch.device("cuda")) == "fp16"
     assert precision_of("bf16", cpu) == "bf16" and device_of("cpu") == cpu
-    with pytest.raises(DataError, match="no precision 'fp64'"):
+    with pytest.raises(DataError, match="precision 'fp64'"):
         precision_of("fp64", cpu)
     for name in ("gpu", "cuda:99"):
-        with pytest.raises(DataError, match=f"no device '{name}' here"):
+        with pytest.raises(DataError, match=f"no device '{name}'"):
             device_of(name)
     with pytest.raises(DataError, match="architecture 'ViT-B-23'; the nearest is 'ViT-B-32'"):
         checkpoints.config_of("ViT-B-23")

@@ -186,7 +186,7 @@ def test_prepositions_are_the_folders_own_where_it_has_some(tmp_path: Path) -> N
     write_lexicon(tmp_path, [], prepositions={"left of": 3, "above": 1, "below": 2})
     lexicon = WordNet(tmp_path)
     assert lexicon.prepositions("above") == Alternatives(("left of", "below"), (3, 5))
-    assert lexicon.prepositions("on") == Alternatives.of({"left of": 3, "above": 1, "below": 2})
+    assert lexicon.prepositions("on") == Alternatives.from_weights({"left of": 3, "above": 1, "below": 2})
     assert lexicon.is_preposition("left of")
     assert not lexicon.is_preposition("in front of")
 
@@ -205,7 +205,7 @@ def test_a_lexicon_is_pickled_as_its_folder(lexicon: WordNet) -> None:
 
 def test_draws_follow_the_weights() -> None:
     weights, rng, n = {"a": 5, "b": 1, "c": 3, "d": 11}, Random(1), 20_000
-    alternatives = Alternatives.of(weights)
+    alternatives = Alternatives.from_weights(weights)
     pairs = Counter(
         (first, alternatives.draw_another(rng, first)) for first in (alternatives.draw(rng) for _ in range(n))
     )

@@ -25,6 +25,7 @@ from recompose.tracks.vlc.data.suite import ABSENT, Choices, Groups, Suite
 from recompose.tracks.vlc.suites.aggregation import aggregate, names_in
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.metrics import accuracy, macro_accuracy, right_choices, right_groups
+from recompose.tracks.vlc.suites.scores import has_scores
 
 RELATIONS = "aro/vg_relation"
 T_OF_THREE = 3.182446305284263  # 97.5 % quantile of Student's t with INTERVAL_PARTS - 1 degrees of freedom
@@ -179,8 +180,3 @@ def _halves(share: np.ndarray, right: np.ndarray) -> dict[str, float]:
 def _concatenate(parts: Iterable[np.ndarray]) -> np.ndarray:
     listed = list(parts)
     return np.concatenate(listed) if listed else np.empty(0)
-
-
-def has_scores(scores: np.ndarray) -> np.ndarray:
-    """Return True for each item that has scores [items]."""
-    return ~np.isnan(scores).reshape(len(scores), -1).all(axis=1)

@@ -19,49 +19,51 @@ Tree: TypeAlias = "Mean | str"  # a mean, or the name of a leaf
 
 @dataclass(frozen=True)
 class Mean:
+    """A mean over parts, which are means or leaves."""
+
     name: str
     parts: tuple[Tree, ...]
-    by_items: bool = False  # micro: the parts count by their items
+    by_items: bool = False  # micro: parts weigh by their items
 
     @property
     def leaves(self) -> tuple[str, ...]:
-        """The names of all leaves below, from left to right."""
+        """The names of all leaves, from left to right."""
         nested = (part.leaves if isinstance(part, Mean) else (part,) for part in self.parts)
         return tuple(leaf for leaves in nested for leaf in leaves)
 
 
 def macro(name: str, *parts: Tree) -> Mean:
-    """The mean in which all parts count alike."""
+    """Return the mean in which all parts weigh the same."""
     return Mean(name, parts)
 
 
 def micro(name: str, *parts: Tree) -> Mean:
-    """The mean in which parts count by their items."""
+    """Return the mean in which parts weigh by their items."""
     return Mean(name, parts, by_items=True)
 
 
-def within(name: str, part: Tree) -> Tree:
-    """A part of a suite, with the suite's name before all names in it.
+def prefix_names(name: str, part: Tree) -> Tree:
+    """Return a part of a suite, with the suite's name before all names in it.
 
     Example:
-        >>> within("aro", macro("order", "coco", "flickr")).leaves
+        >>> prefix_names("aro", macro("order", "coco", "flickr")).leaves
         ('aro/coco', 'aro/flickr')
     """
     if isinstance(part, str):
         return f"{name}/{part}"
-    return replace(part, name=f"{name}/{part.name}", parts=tuple(within(name, inner) for inner in part.parts))
+    return replace(part, name=f"{name}/{part.name}", parts=tuple(prefix_names(name, inner) for inner in part.parts))
 
 
 def suite(tree: Mean) -> Mean:
-    """A suite, whose name stands before the names of its parts."""
-    return replace(tree, parts=tuple(within(tree.name, part) for part in tree.parts))
+    """Return the tree of a suite, with its name before the names of its parts."""
+    return replace(tree, parts=tuple(prefix_names(tree.name, part) for part in tree.parts))
 
 
 def _object_leaf(name: str) -> Mean:
-    """An object leaf of VL-Checklist: HAKE, and the means of SWiG's four sets and of Visual Genome's two.
+    """Return an object leaf of VL-Checklist: HAKE, and the means of SWiG's four sets and of Visual Genome's two.
 
-    With the sizes of the sets, of which at most 1,000 items are scored, the released scores have the denominators that
-    these means give, and those of no pooled share.
+    At most 1,000 items of a set are scored. Given the sets' sizes, the released scores have the denominators of these
+    means, not those of a pooled share.
     """
     swig = macro(f"{name}/swig", *(f"{name}/swig_{role}" for role in ("agent", "destination", "item", "tool")))
     return macro(name, f"{name}/hake", swig, macro(f"{name}/vg", f"{name}/vg_obj", f"{name}/vg_subj"))
@@ -89,7 +91,7 @@ SUGARCREPE = suite(
         micro("add", "add_obj", "add_att"),
     )
 )
-SUGARCREPE_MICRO = micro("sugarcrepe/micro", *SUGARCREPE.leaves)  # over all items, as SugarCrepe's own paper has it
+SUGARCREPE_MICRO = micro("sugarcrepe/micro", *SUGARCREPE.leaves)  # over all items, as in SugarCrepe's paper
 SVO_PROBES = suite(macro("svo_probes", "subj_neg", "verb_neg", "obj_neg"))
 VALSE = suite(
     macro(
@@ -175,28 +177,28 @@ TREES: tuple[Tree, ...] = (COMP, ZS, I2T_RET, T2I_RET, SUGARCREPE_MICRO, COMVG, 
 def aggregate(
     scores: Mapping[str, float], items: Mapping[str, int] | None = None, trees: tuple[Tree, ...] = TREES
 ) -> dict[str, float]:
-    """All numbers that scores settle: the scores themselves, and each mean all of whose parts have a number.
+    """Return the scores, and each mean whose parts all have a number.
 
-    A mean with a part that is missing has no number; ``missing`` says which. A score may also be that of a mean, such
-    as a suite's where a table prints no sub-tasks: it stands for its parts.
+    A mean with a missing part has no number; ``missing_leaves`` lists them. A score may also be that of a mean, such as
+    a suite's where a table prints no sub-tasks: it replaces its parts.
 
     Args:
-        scores: of sub-tasks (of groups the group score, of retrieval R@1), by their names; fractions or percentages.
-        items: how many items a score is over, where a micro mean asks for it.
-        trees: those to be settled.
+        scores: of sub-tasks (the group score of groups, R@1 of retrieval) by name; fractions or percentages.
+        items: the number of items of a score, needed by micro means.
+        trees: the trees of means.
 
     Raises:
-        ValueError: a name is in no tree, a score is NaN or infinite, a mean has a score and something below it, too, or
-            a micro mean does not know of how many items a part is.
+        ValueError: a name is in no tree, a score is NaN or infinite, a mean and a part of it both have scores, or the
+            items of a part of a micro mean are unknown.
 
     Example:
         >>> scores = {"imagecode/video": 20.0, "imagecode/static": 40.0, "winoground": 10.0}
         >>> aggregate(scores, items={"imagecode/video": 300, "imagecode/static": 100})["imagecode"]
         25.0
     """
-    known = {name for tree in trees for name in names_in(tree)}
+    names = {name for tree in trees for name in names_in(tree)}
     for name, score in scores.items():
-        if name not in known:
+        if name not in names:
             raise ValueError(f"{name} is no sub-task and no mean of {', '.join(map(_name, trees))}")
         if not math.isfinite(score):
             raise ValueError(f"the score of {name} is {score}")
@@ -206,28 +208,28 @@ def aggregate(
     return numbers
 
 
-def missing(tree: Tree, scores: Mapping[str, float]) -> tuple[str, ...]:
-    """The leaves of a tree that have no score, themselves or through a mean above them, from left to right.
+def missing_leaves(tree: Tree, scores: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the leaves of a tree without a score, of their own or of a mean above them, from left to right.
 
     Example:
-        >>> missing(SVO_PROBES, {"svo_probes/verb_neg": 0.8})
+        >>> missing_leaves(SVO_PROBES, {"svo_probes/verb_neg": 0.8})
         ('svo_probes/subj_neg', 'svo_probes/obj_neg')
     """
     if _name(tree) in scores:
         return ()
     if isinstance(tree, str):
         return (tree,)
-    return tuple(leaf for part in tree.parts for leaf in missing(part, scores))
+    return tuple(leaf for part in tree.parts for leaf in missing_leaves(part, scores))
 
 
 def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], numbers: dict[str, float]) -> None:
-    """Adds the numbers of a tree's means to numbers, from the leaves up."""
+    """Add the numbers of a tree's means to ``numbers``, from the leaves up."""
     if isinstance(tree, str):
         return
     if tree.name in scores:
         below = [name for part in tree.parts for name in names_in(part) if name in scores]
         if below:
-            raise ValueError(f"{tree.name} has a score, and so has {below[0]}, which is part of it")
+            raise ValueError(f"{tree.name} has a score, and so has {below[0]}, a part of it")
         return
     for part in tree.parts:
         _settle(part, scores, items, numbers)
@@ -239,12 +241,12 @@ def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], n
 
 
 def _items(part: Tree, mean: Mean, items: Mapping[str, int]) -> int:
-    """Of how many items a part of a micro mean is."""
+    """Return the number of items of a part of a micro mean."""
     name = _name(part)
     if name not in items and isinstance(part, Mean):
         return sum(_items(inner, mean, items) for inner in part.parts)
     if items.get(name, 0) < 1:
-        raise ValueError(f"{mean.name} counts its parts by their items, and {name} has {items.get(name, 'no number')}")
+        raise ValueError(f"{mean.name} weighs parts by their items, and {name} has {items.get(name, 'no number')}")
     return items[name]
 
 
@@ -253,7 +255,7 @@ def _name(tree: Tree) -> str:
 
 
 def names_in(tree: Tree) -> tuple[str, ...]:
-    """The names of a tree and of all that is in it."""
+    """Return the names of a tree and of all means and leaves in it."""
     if isinstance(tree, str):
         return (tree,)
     return (tree.name, *(name for part in tree.parts for name in names_in(part)))

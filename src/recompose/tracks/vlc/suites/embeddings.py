@@ -1,4 +1,4 @@
-"""Embeddings of pixels and of texts, each of length 1, in 32 bits."""
+"""Embeddings of pixels and of texts, normalised, in 32 bits."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,10 +20,10 @@ TOKENISED = 8192  # texts at a time
 def image_embeddings(
     backbone: Backbone, pixels: np.ndarray | ShardedArray, device: torch.device, title: str
 ) -> np.ndarray:
-    """Embeddings [images, E] of pixels [images, 3, height, width] as bytes.
+    """Return the embeddings [images, E] of pixels [images, 3, height, width] as bytes.
 
     Raises:
-        DataError: they are of another size than the image tower takes.
+        DataError: the images' size is not the image tower's.
     """
     check_size(pixels.shape[2:], backbone.image_size)
 
@@ -34,27 +34,30 @@ def image_embeddings(
 
 
 def text_embeddings(backbone: Backbone, texts: Sequence[str], device: torch.device, title: str) -> np.ndarray:
-    """Embeddings [texts, E]: those of like length in one pass, whose padding is not computed."""
+    """Return the embeddings [texts, E]; texts of similar length share a pass, and padding is skipped."""
     ids, order = longest_first(backbone.tokens, texts)
 
     def encode(block: slice) -> Tensor:
         return backbone.encode_text(ids[block].long().to(device))
 
-    made = _embeddings(encode, len(texts), backbone.width, f"{title}, texts")
-    embeddings = np.empty_like(made)
-    embeddings[order.numpy()] = made
+    ordered = _embeddings(encode, len(texts), backbone.width, f"{title}, texts")
+    embeddings = np.empty_like(ordered)
+    embeddings[order.numpy()] = ordered
     return embeddings
 
 
 def longest_first(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-    """Token ids [texts, context], of 32 bits, the longest first and equally long ones in the order of the texts; and
-    which text each is of [texts].
+    """Tokenise texts, and sort them by length, the longest first.
 
-    A causal tower computes a pass up to its longest text, and what does not fit into memory is met first.
+    A causal tower computes a pass up to its longest text, and a pass that does not fit into memory fails first.
 
     Args:
         tokenizer: of texts, to ids padded with zeros.
-        texts: one at least.
+        texts: at least one.
+
+    Returns:
+        Token ids [texts, context] in 32 bits, equally long ones in the order of the texts; and the place [texts] of
+        each in ``texts``.
 
     Example:
         >>> numbers = {"a": [5, 9, 0], "b c": [5, 6, 9], "d": [7, 9, 0]}
@@ -68,8 +71,8 @@ def longest_first(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Tensor, T
     return ids[order], order
 
 
-def of_length_1(embeddings: Tensor) -> np.ndarray:
-    """Embeddings [rows, E] in 32 bits, each of length 1."""
+def normalized(embeddings: Tensor) -> np.ndarray:
+    """Return embeddings [rows, E] in 32 bits, each of length 1."""
     normed: np.ndarray = normalize(embeddings.float(), dim=-1).cpu().numpy()
     return normed
 
@@ -79,5 +82,5 @@ def _embeddings(encode: Callable[[slice], Tensor], count: int, width: int, title
     embeddings = np.empty((count, width), dtype=np.float32)
     for start in bar(range(0, count, BLOCK), title, "block"):
         block = slice(start, min(start + BLOCK, count))
-        embeddings[block] = of_length_1(encode(block))
+        embeddings[block] = normalized(encode(block))
     return embeddings

@@ -1,6 +1,6 @@
-"""Images and texts of suites as embeddings, each unique one once, in one pass that a killed process goes on with.
+"""Encoding of the distinct images and texts of suites, in one pass that resumes after a kill.
 
-Texts stand by their length, see ``embeddings.longest_first``.
+Texts are sorted by length, see ``embeddings.longest_first``.
 """
 
 import hashlib
@@ -31,20 +31,20 @@ from recompose.progress import SAY_EVERY, Pace
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
-from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, of_length_1
+from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
 from recompose.tracks.vlc.suites.scores import BROKEN, Features
 
 Precision = Literal["fp32", "fp16", "bf16"]
 Preprocess = Callable[[Image.Image], Tensor]
 IMAGES, TEXTS = "images.npy", "texts.npy"  # [rows, E] float32, each row of length 1
-WRITTEN = "encoded.json"  # of which pass they are, and how many rows of them are there
-KEEP_EVERY = 5.0  # seconds of work that a killed process loses
-LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another release may decode or encode otherwise
+WRITTEN = "encoded.json"  # the key of the pass, and the number of finished rows
+SAVE_EVERY = 5.0  # seconds of work that a killed process loses
+LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another release may decode or encode differently
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class Towers(Protocol):
-    """What encodes: a model of open_clip, or a ``Backbone``, whose text tower computes no padding."""
+    """The encoders: a model of open_clip, or a ``Backbone``, whose text tower skips padding."""
 
     def encode_image(self, pixels: Tensor) -> Tensor: ...
 
@@ -53,26 +53,26 @@ class Towers(Protocol):
 
 @dataclass(frozen=True)
 class Broken:
-    """An image that cannot be read."""
+    """An unreadable image."""
 
     picture: Picture
-    why: str
-    shown: str  # the first item that shows it
+    reason: str
+    first_item: str  # that shows the image
 
 
 @dataclass(frozen=True)
 class Encoded:
     """The embeddings of suites."""
 
-    images: np.ndarray  # [pictures, E] float32, memory-mapped, each of length 1; NaN where one cannot be read
+    images: np.ndarray  # [pictures, E] float32, memory-mapped, each of length 1; NaN for an unreadable image
     texts: np.ndarray  # [texts, E] float32, memory-mapped, each of length 1
-    picture_rows: Mapping[Picture, int]  # of those that tasks refer to
+    picture_rows: Mapping[Picture, int]  # of the pictures in tasks
     text_rows: Mapping[str, int]
     broken: tuple[Broken, ...]
 
     def features(self, suite: Suite) -> Features:
-        """The embeddings of one of the suites."""
-        rows = dict(self.picture_rows) | {each.picture: BROKEN for each in self.broken}
+        """Return the embeddings of one of the suites."""
+        rows = dict(self.picture_rows) | {broken.picture: BROKEN for broken in self.broken}
         images = np.array([rows.get(picture, BROKEN) for picture in suite.images], dtype=np.int64)
         texts = np.array([self.text_rows[text] for text in suite.texts], dtype=np.int64)
         return Features(self.images, self.texts, images, texts)
@@ -92,22 +92,22 @@ def encode(
     batch_size: int = BLOCK,
     skip_broken: bool = False,
 ) -> Encoded:
-    """The embeddings of all images and texts that the tasks of these suites refer to.
+    """Encode all images and texts in the tasks of these suites.
 
-    They are kept below ``folder``: a killed process goes on where it was, and another one of the same model, images and
-    texts has nothing left to do. Embeddings of anything else that are there are replaced.
+    The embeddings are stored in ``folder``: a process that was killed resumes, and a finished pass of the same model,
+    images and texts is reused. Any other embeddings there are replaced.
 
     Args:
         model: with the towers of an open_clip model; it is moved to the device.
-        preprocess: what the image tower takes of an image.
-        tokenizer: what the text tower takes of texts, padded with zeros.
-        suites: what is encoded, each image and text once over all of them.
+        preprocess: of images, for the image tower.
+        tokenizer: of texts, for the text tower, padded with zeros.
+        suites: the suites; each distinct image and text is encoded once.
         root: the folder of raw files.
-        folder: where embeddings are kept.
-        device: what to compute on.
-        precision: of the towers' computation; embeddings come in 32 bits.
+        folder: the folder of the embeddings.
+        device: the device to compute on.
+        precision: of the towers' computation; embeddings are stored in 32 bits.
         batch_size: images or texts in one pass through a tower.
-        skip_broken: go on where an image cannot be read, and name it in ``broken``.
+        skip_broken: continue past unreadable images, and list them in ``broken``.
 
     Raises:
         DataError: an image cannot be read, or an embedding is not finite.
@@ -116,75 +116,79 @@ def encode(
     model = model.to(device).eval()
     pictures, texts = list(all_pictures(suites)), texts_of(suites)
     if not texts:
-        raise DataError("these suites have no texts, and nothing that an image could go with")
+        raise DataError("these suites have no texts")
     for picture in pictures if not skip_broken else ():
-        if why := _unusable(root, picture.path):
-            raise DataError(_said(_broken(suites, picture, why)))  # better now than after hours
+        if reason := _path_problem(root, picture.path):
+            raise DataError(_message(_broken(suites, picture, reason)))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
     key = _key(model, preprocess, root, pictures, ids, precision)
     towers = cast(Towers, model)
-    kept = _Kept(folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device))
+    store = _EmbeddingFiles(
+        folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device)
+    )
 
     def on_device(encoder: Callable[[Tensor], Tensor], inputs: Tensor) -> np.ndarray:
         with torch.autocast(device.type, DTYPES[precision], enabled=precision != "fp32"):
             embeddings = encoder(inputs.to(device, non_blocking=True))
-        return of_length_1(embeddings)
+        return normalized(embeddings)
 
-    for block in kept.blocks(TEXTS, batch_size):
+    for block in store.blocks(TEXTS, batch_size):
         embeddings = on_device(towers.encode_text, ids[block].long())
         _check_finite(embeddings, [f"the text {text!r}" for text in texts[block]], precision)
-        kept.append(TEXTS, embeddings)
-    loader = _loader(pictures[kept.done[IMAGES] :], root, preprocess, batch_size, device)
-    for block, (pixels, faults) in zip(kept.blocks(IMAGES, batch_size), loader, strict=True):
+        store.append(TEXTS, embeddings)
+    loader = _loader(pictures[store.done[IMAGES] :], root, preprocess, batch_size, device)
+    for block, (pixels, faults) in zip(store.blocks(IMAGES, batch_size), loader, strict=True):
         if faults and not skip_broken:
             row = min(faults)
-            raise DataError(_said(_broken(suites, pictures[block.start + row], faults[row])))
-        fine = [row for row in range(block.stop - block.start) if row not in faults]
-        embeddings = np.full((block.stop - block.start, kept.width), np.nan, dtype=np.float32)
-        if fine:
-            embeddings[fine] = on_device(towers.encode_image, pixels)
-            shown = [pictures[block.start + row].path for row in fine]
-            _check_finite(embeddings[fine], shown, precision)
-        kept.append(IMAGES, embeddings, {block.start + row: why for row, why in faults.items()})
-    kept.close()
+            raise DataError(_message(_broken(suites, pictures[block.start + row], faults[row])))
+        readable = [row for row in range(block.stop - block.start) if row not in faults]
+        embeddings = np.full((block.stop - block.start, store.width), np.nan, dtype=np.float32)
+        if readable:
+            embeddings[readable] = on_device(towers.encode_image, pixels)
+            paths = [pictures[block.start + row].path for row in readable]
+            _check_finite(embeddings[readable], paths, precision)
+        store.append(IMAGES, embeddings, {block.start + row: reason for row, reason in faults.items()})
+    store.save()
     return Encoded(
         _read_only(folder / IMAGES),
         _read_only(folder / TEXTS),
         {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
-        tuple(_broken(suites, pictures[row], why) for row, why in sorted(kept.broken.items())),
+        tuple(_broken(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
     )
 
 
 def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
-    """The pictures that tasks refer to, each once, in the order of files."""
-    shown = (suite.images[number] for suite in suites for task in suite.tasks.values() for number in _shown(task))
-    yield from sorted({*shown}, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
+    """Yield the distinct pictures in tasks, in the order of files."""
+    pictures = {
+        suite.images[number] for suite in suites for task in suite.tasks.values() for number in _image_numbers(task)
+    }
+    yield from sorted(pictures, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
 
 
-def squeezed(preprocess: Preprocess) -> Preprocess:
-    """The same preprocessing, with the whole image squeezed into the square in place of cropped to its middle.
+def without_crop(preprocess: Preprocess) -> Preprocess:
+    """Return the preprocessing with a resize of the whole image to the square in place of a centre crop.
 
     Raises:
-        DataError: it neither crops to the middle nor squeezes as it is.
+        DataError: the preprocessing neither crops the centre nor resizes to a square.
     """
     steps = getattr(preprocess, "transforms", [])
     sizes = [step.size for step in steps if isinstance(step, transforms.CenterCrop)]
     if not sizes and steps and isinstance(steps[0], transforms.Resize) and not isinstance(steps[0].size, int):
         return preprocess
     if len(sizes) != 1 or not isinstance(steps[0], transforms.Resize):
-        raise DataError(f"a data set is not to be cropped, and it is not known how to do without in {preprocess}")
+        raise DataError(f"a data set must not be cropped, but the crop cannot be removed from {preprocess}")
     resize = transforms.Resize(tuple(sizes[0]), interpolation=steps[0].interpolation)
     return transforms.Compose([resize, *(step for step in steps[1:] if not isinstance(step, transforms.CenterCrop))])
 
 
 class _Pictures(Dataset[Any]):
-    """Pictures as a tower takes them; in place of one that cannot be read, why."""
+    """Preprocessed pictures; an unreadable one is replaced by the reason."""
 
     def __init__(self, pictures: Sequence[Picture], root: Path, preprocess: Preprocess) -> None:
         self._pictures, self._root, self._preprocess = pictures, root, preprocess
-        self._squeezed = squeezed(preprocess) if any(picture.squeezed for picture in pictures) else preprocess
+        self._squeeze = without_crop(preprocess) if any(picture.squeezed for picture in pictures) else preprocess
 
     def __len__(self) -> int:
         return len(self._pictures)
@@ -192,114 +196,114 @@ class _Pictures(Dataset[Any]):
     def __getitem__(self, index: int) -> Tensor | str:
         picture = self._pictures[index]
         try:
-            if why := _unusable(self._root, picture.path):
-                raise DataError(why)
+            if reason := _path_problem(self._root, picture.path):
+                raise DataError(reason)
             image = picture.open(self._root)
         except DataError as error:
             return " ".join(str(error).split())
-        return (self._squeezed if picture.squeezed else self._preprocess)(image)
+        return (self._squeeze if picture.squeezed else self._preprocess)(image)
 
 
 def _loader(
     pictures: Sequence[Picture], root: Path, preprocess: Preprocess, batch_size: int, device: torch.device
 ) -> DataLoader[Any]:
-    """Batches of what ``_Pictures`` gives. Ahead of a GPU processes decode; a CPU that encodes has no core to spare."""
+    """Return batches of ``_Pictures``; worker processes decode for a GPU, but compete with a CPU that encodes."""
     workers = 0 if device.type == "cpu" else min(os.cpu_count() or 1, MAX_WORKERS)
     return DataLoader(
         _Pictures(pictures, root, preprocess),
         batch_size=batch_size,
         num_workers=workers,
-        collate_fn=_collated,
+        collate_fn=_collate,
         pin_memory=device.type == "cuda",
         prefetch_factor=2 if workers else None,  # batches of 32 bits wait in shared memory
     )
 
 
-def _collated(batch: list[Tensor | str]) -> tuple[Tensor, dict[int, str]]:
-    """The pixels [readable, 3, height, width] of a batch, and why others have none, by their place in it."""
-    pixels = [each for each in batch if isinstance(each, Tensor)]
-    return torch.stack(pixels) if pixels else torch.empty(0), {
-        place: each for place, each in enumerate(batch) if isinstance(each, str)
-    }
+def _collate(batch: list[Tensor | str]) -> tuple[Tensor, dict[int, str]]:
+    """Return the pixels [readable, 3, height, width] of a batch, and the reasons of unreadable images by place."""
+    pixels = [entry for entry in batch if isinstance(entry, Tensor)]
+    reasons = {place: entry for place, entry in enumerate(batch) if isinstance(entry, str)}
+    return torch.stack(pixels) if pixels else torch.empty(0), reasons
 
 
-def _unusable(root: Path, name: str) -> str:
-    """What keeps a file from being an image, as far as its name says; empty where nothing does."""
+def _path_problem(root: Path, name: str) -> str:
+    """Return the problem with an image's path, or an empty string."""
     if not is_inside(name):
         return f"{name} is no path inside the folder of raw files"
-    return "" if (root / name).is_file() else f"{root / name} is not there"
+    return "" if (root / name).is_file() else f"{root / name} does not exist"
 
 
 def _numbers(task: Task) -> np.ndarray:
-    """The numbers of a task's images [items, ...]; ABSENT where there is none."""
+    """Return the numbers of a task's images [items, ...]; ABSENT where there is none."""
     if isinstance(task, Choices):
         return task.asked if task.query == "i2t" else task.offered
     return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
 
 
-def _shown(task: Task) -> list[int]:
-    """The numbers of the images that a task refers to, each once."""
+def _image_numbers(task: Task) -> list[int]:
+    """Return the numbers of a task's distinct images."""
     numbers = np.unique(_numbers(task))
     return numbers[numbers != ABSENT].tolist()
 
 
-def _broken(suites: Sequence[Suite], picture: Picture, why: str) -> Broken:
-    return Broken(picture, why, _first_item(suites, picture))
+def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+    return Broken(picture, reason, _first_item(suites, picture))
 
 
-def _said(broken: Broken) -> str:
-    return f"{broken.why}; first shown by {broken.shown}. Mend it, or leave out what shows it with --skip-broken"
+def _message(broken: Broken) -> str:
+    return f"{broken.reason}; first shown by {broken.first_item}. Repair it, or leave out its items with --skip-broken"
 
 
 def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
-    """The first item that shows an image, in words."""
+    """Return the first item that shows an image, in words."""
     for suite in suites:
-        numbers = [number for number, each in enumerate(suite.images) if each == picture]
+        same = [number for number, image in enumerate(suite.images) if image == picture]
         for name, task in suite.tasks.items():
-            shown = _numbers(task)
-            rows = np.isin(shown, numbers).reshape(len(shown), -1).any(axis=1)
+            numbers = _numbers(task)
+            rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
             if rows.any():
                 return f"item {int(rows.argmax())} (from 0) of {name}"
     return "no item"
 
 
 def _width(towers: Towers, ids: Tensor, device: torch.device) -> int:
-    """E, the width of the joint space."""
+    """Return E, the width of the joint space."""
     return int(towers.encode_text(ids[-1:].long().to(device)).shape[1])
 
 
 def _key(
     model: nn.Module, preprocess: Preprocess, root: Path, pictures: Sequence[Picture], ids: Tensor, precision: Precision
 ) -> str:
-    """The digest of what is encoded, by what. A file is told by its size and the time of its last change: one that is
-    replaced is encoded anew.
+    """Return the digest of all inputs of a pass.
+
+    A file is identified by its size and modification time, so that a replaced file is encoded again.
     """
 
     def state(path: str) -> tuple[int, int]:
         try:
-            found = (root / path).stat()
+            status = (root / path).stat()
         except OSError:
             return 0, 0
-        return found.st_size, found.st_mtime_ns
+        return status.st_size, status.st_mtime_ns
 
-    shown = [[each.path, each.box, each.squeezed, *state(each.path)] for each in pictures]
+    images = [[picture.path, picture.box, picture.squeezed, *state(picture.path)] for picture in pictures]
     tokens = hashlib.sha256(ids.numpy().tobytes()).hexdigest()
     code = [fingerprint([__name__]), *(version(name) for name in LIBRARIES)]
-    return digest([_model_digest(model), _words(preprocess), precision, tokens, shown, code])
+    return digest([_model_digest(model), _stable_repr(preprocess), precision, tokens, images, code])
 
 
 def _model_digest(model: nn.Module) -> str:
-    """The digest of a model's weights and of what it is built of."""
-    state = hashlib.sha256(_words(model).encode())
+    """Return the digest of a model's weights and modules."""
+    state = hashlib.sha256(_stable_repr(model).encode())
     for name, tensor in sorted(model.state_dict().items()):
         state.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
         state.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     return state.hexdigest()
 
 
-def _words(thing: object) -> str:
-    """What something says of itself, without where it is in memory."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(thing))
+def _stable_repr(instance: object) -> str:
+    """Return an object's representation without memory addresses."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(instance))
 
 
 def _check_finite(embeddings: np.ndarray, names: Sequence[str], precision: Precision) -> None:
@@ -309,8 +313,8 @@ def _check_finite(embeddings: np.ndarray, names: Sequence[str], precision: Preci
         raise DataError(f"{names[int(broken.argmax())]} has an embedding in {precision} that is not finite: {remedy}")
 
 
-class _Kept:
-    """Embeddings in files as far as they are there, and how far that is: ``done`` rows of each."""
+class _EmbeddingFiles:
+    """Files of embeddings, of which the first ``done`` rows are written."""
 
     def __init__(self, folder: Path, key: str, rows: Mapping[str, int], width: Callable[[], int]) -> None:
         self._written, self._key, self._rows = folder / WRITTEN, key, rows
@@ -318,15 +322,16 @@ class _Kept:
         document = _read_written(self._written, key, [folder / name for name in rows])
         self.width: int = document["width"] if document else width()
         self.done: dict[str, int] = document["done"] if document else dict.fromkeys(rows, 0)
-        self.broken: dict[int, str] = {int(row): why for row, why in document["broken"].items()} if document else {}
+        broken = document["broken"] if document else {}
+        self.broken: dict[int, str] = {int(row): reason for row, reason in broken.items()}
         if not document:
             self._written.unlink(missing_ok=True)
             _make_room(folder, 4 * self.width * sum(rows.values()), rows)
         self._arrays = {name: _array(folder / name, (count, self.width), not document) for name, count in rows.items()}
-        self._last, self._paces, self._told = time.monotonic(), dict[str, Pace](), time.monotonic()
+        self._saved, self._paces, self._reported = time.monotonic(), dict[str, Pace](), time.monotonic()
 
     def blocks(self, name: str, size: int) -> Iterator[slice]:
-        """The rows that are to come, so many at a time."""
+        """Yield blocks of the remaining rows."""
         if self.done[name] < self._rows[name]:
             self._paces[name] = Pace(name.partition(".")[0], "row", self._rows[name], self.done[name])
         for start in range(self.done[name], self._rows[name], size):
@@ -339,28 +344,24 @@ class _Kept:
         self.done[name] = start + len(block)
         self.broken |= broken or {}
         now = time.monotonic()
-        if now - self._last >= KEEP_EVERY or self.done[name] == self._rows[name]:
-            self._keep()
-            self._last = now
-        if now - self._told > SAY_EVERY:
+        if now - self._saved >= SAVE_EVERY or self.done[name] == self._rows[name]:
+            self.save()
+            self._saved = now
+        if now - self._reported > SAY_EVERY:
             self._paces[name].at(self.done[name])
-            self._told = now
+            self._reported = now
 
-    def close(self) -> None:
-        """Say that all is there, also where there was nothing to do."""
-        self._keep()
-
-    def _keep(self) -> None:
-        """Bring the rows to the disk, then how many they are."""
+    def save(self) -> None:
+        """Flush the rows to the disk, then write their numbers."""
         for array in self._arrays.values():
             if isinstance(array, np.memmap):
                 array.flush()
-        broken = {str(row): why for row, why in self.broken.items()}
+        broken = {str(row): reason for row, reason in self.broken.items()}
         write_json(self._written, {"key": self._key, "width": self.width, "done": self.done, "broken": broken})
 
 
 def _read_written(path: Path, key: str, files: Sequence[Path]) -> dict[str, Any] | None:
-    """What a pass of this key has left; nothing where there was none, or it is not whole."""
+    """Return the document of a pass of this key, or None if there is none, or a file is missing."""
     try:
         document: dict[str, Any] = read_json(path)
         return document if document["key"] == key and all(file.is_file() for file in files) else None
@@ -369,7 +370,7 @@ def _read_written(path: Path, key: str, files: Sequence[Path]) -> dict[str, Any]
 
 
 def _read_only(path: Path) -> np.ndarray:
-    """Rows, memory-mapped; none cannot be mapped."""
+    """Open rows memory-mapped; an empty array cannot be mapped, and is loaded."""
     try:
         rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError:
@@ -387,10 +388,10 @@ def _array(path: Path, shape: tuple[int, int], new: bool) -> np.ndarray:
 
 
 def _make_room(folder: Path, needed: int, replaced: Iterable[str]) -> None:
-    """Remove what is replaced.
+    """Remove replaced files, and check the free room.
 
     Raises:
-        OSError: there is not enough room even so.
+        OSError: there is not enough room even then.
     """
     for name in replaced:
         (folder / name).unlink(missing_ok=True)

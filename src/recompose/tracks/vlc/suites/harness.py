@@ -1,7 +1,7 @@
-"""Any CLIP on any suites, outside of any paper: what ``recompose evaluate`` does.
+"""Evaluation of any CLIP on any suites, outside of papers: the command ``recompose evaluate``.
 
-What activation a model runs with is said, kept with its results, and compared with what its weights are known to be
-trained with.
+The activation that a model runs with is reported, stored with its results, and compared with the activation that its
+weights were trained with, as far as that is known.
 """
 
 import csv
@@ -27,57 +27,58 @@ from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
 
 ALL = "all"
 RESULTS, TABLE, EMBEDDINGS = "results.json", "scores.csv", "embeddings"
-NAMED = 4  # sub-tasks that a note names
+MAX_NAMES = 4  # sub-tasks in a note
 PRECISIONS = ("auto", "fp32", "fp16", "bf16")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be evaluated, on what, and how."""
+    """The options of an evaluation."""
 
-    model: str  # an architecture, of open_clip or ours
-    weights: str  # a file, a tag of open_clip, or the folder of a run of ours
+    model: str  # an architecture of open_clip or Recompose
+    weights: str  # a file, a tag of open_clip, or the folder of a run
     suites: tuple[str, ...]  # names, or ``all``
     data: Path  # the folder of raw files
     out: Path
     batch_size: int = 256
     precision: str = "auto"  # fp16 on GPUs, fp32 elsewhere
     device: str = "auto"
-    activation: str = "auto"  # what the weights are known to be trained with, or else the architecture's own
-    alpha: float = 1.0  # of a run of ours the share of what training left, see ``building.restored``
+    activation: str = "auto"  # the one that the weights were trained with, or else the architecture's default
+    alpha: float = 1.0  # of a run, the share of the trained weights, see ``building.restore_clip``
     skip_broken: bool = False
 
 
 @dataclass(frozen=True)
-class Row:
-    """A number, and of how many items it is; of means these are not told."""
+class SuiteResult:
+    """The value of a sub-task with its number of items, or of a mean without it."""
 
     name: str
-    value: float | None  # None where all items are left out
+    value: float | None  # None: all items are left out
     items: int | None = None
     left_out: int | None = None
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What came of a request."""
+class HarnessResult:
+    """The results of a request."""
 
     title: str
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...]  # what one has to know of these numbers
+    rows: tuple[SuiteResult, ...]
+    notes: tuple[str, ...]  # caveats of the numbers
     files: tuple[Path, ...]
 
 
-def evaluate(request: Request) -> Evaluation:
-    """Evaluate a model, and leave ``scores.csv``, ``results.json`` and ``scores.safetensors`` in a folder; embeddings
-    stay beside them, so that a killed evaluation goes on where it was.
+def evaluate(request: Request) -> HarnessResult:
+    """Evaluate a model, and write ``scores.csv``, ``results.json`` and ``scores.safetensors`` into a folder.
+
+    Embeddings are stored in the same folder, so that a killed evaluation resumes.
 
     Raises:
-        DataError: there is no such model, suite or file, none of the suites is there, or an image cannot be read.
+        DataError: an unknown model, suite or file, no suite on disk, or an unreadable image.
     """
-    names, absent = there(request.suites, request.data)
-    for name, what in absent.items():
-        say(f"{name} is not there and is left out. What to put below {request.data}: {what}")
+    names, absent = suites_present(request.suites, request.data)
+    for name, layout in absent.items():
+        say(f"{name} is absent and left out. Files expected below {request.data}: {layout}")
     device = device_of(request.device)
     precision = precision_of(request.precision, device)
     weights = find_weights(request.model, request.weights)
@@ -87,7 +88,7 @@ def evaluate(request: Request) -> Evaluation:
         say(note)
     suites = [read_suite(name, request.data) for name in names]
     check(suites)
-    notes += tuple(_lacking(suites))
+    notes += tuple(_partial_suites(suites))
     loaded = load_model(request.model, weights, activation, request.alpha)
     encoded = encode(
         loaded.model,
@@ -109,7 +110,7 @@ def evaluate(request: Request) -> Evaluation:
     if encoded.broken:
         left_out = sum(count.left_out for count in counted.values())
         images = "1 image" if len(encoded.broken) == 1 else f"{len(encoded.broken)} images"
-        notes += (f"{images} cannot be read, and {left_out} items that show them are left out",)
+        notes += (f"{images} cannot be read; {left_out} items with them are left out",)
     document = {
         "model": request.model,
         "weights": {"name": weights.name, "file": weights.file.name, "sha256": weights.sha256},
@@ -121,80 +122,79 @@ def evaluate(request: Request) -> Evaluation:
         "absent": absent,
         "metrics": numbers,
         "items": {name: count._asdict() for name, count in counted.items()},
-        "broken": [_plain(each) for each in encoded.broken],
+        "broken": [_plain(broken) for broken in encoded.broken],
         "notes": notes,
         "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
     }
     write_json(request.out / RESULTS, document)
-    return Evaluation(title, rows, notes, tuple(request.out / name for name in (TABLE, RESULTS, FILE)))
+    return HarnessResult(title, rows, notes, tuple(request.out / name for name in (TABLE, RESULTS, FILE)))
 
 
-def there(asked: Sequence[str], root: Path) -> tuple[list[str], dict[str, str]]:
-    """Which of the suites that are asked for are there, and of the others what has to be put where.
+def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the requested suites on disk, and the layouts of the files of the absent ones.
 
     Raises:
-        DataError: there is no such suite, or none of them is there.
+        DataError: an unknown suite, or none of them is on disk.
     """
-    names = list(FORMATS) if ALL in asked else list(dict.fromkeys(asked))
+    names = list(FORMATS) if ALL in requested else list(dict.fromkeys(requested))
     layouts = {name: " ".join(format_of(name).LAYOUT.split()) for name in names}
     on_disk = present(root)
     absent = {name: layout for name, layout in layouts.items() if name not in on_disk}
     if len(absent) == len(names):
-        told = "".join(f"\n  {name}: {what}" for name, what in absent.items())
-        raise DataError(f"none of these suites is below {root}. What to put there:{told}")
+        expected = "".join(f"\n  {name}: {layout}" for name, layout in absent.items())
+        raise DataError(f"none of these suites is below {root}. Files expected there:{expected}")
     return [name for name in names if name in on_disk], absent
 
 
 def device_of(name: str) -> torch.device:
-    """The device of this name; of ``auto`` a GPU where there is one.
+    """Return the device of this name; ``auto`` is a GPU if there is one.
 
     Raises:
-        DataError: there is no such device here.
+        DataError: this machine has no such device.
     """
     try:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise DataError(f"there is no device '{name}' here: {str(error).splitlines()[0]}") from None
+        raise DataError(f"no device '{name}' on this machine: {str(error).splitlines()[0]}") from None
     return device
 
 
 def precision_of(name: str, device: torch.device) -> Precision:
-    """The precision of this name; of ``auto`` 16 bits on a GPU.
+    """Return the precision of this name; ``auto`` is 16 bits on a GPU.
 
     Raises:
-        DataError: there is no such precision.
+        DataError: an unknown precision.
     """
     if name not in PRECISIONS:
-        raise DataError(f"there is no precision '{name}': {', '.join(PRECISIONS)}")
+        raise DataError(f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}")
     if name != "auto":
         return cast(Precision, name)
     return "fp16" if device.type == "cuda" else "fp32"
 
 
-def _lacking(suites: Sequence[Suite]) -> Iterator[str]:
-    """Of suites that are there in part, what is not."""
+def _partial_suites(suites: Sequence[Suite]) -> Iterator[str]:
+    """Yield a note for each suite with absent sub-tasks."""
     for suite in suites:
-        if lacking := left_out(suite):
-            named = ", ".join(lacking[:NAMED]) + (f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else "")
-            yield f"{suite.name} is there without {named}: means over them have no number"
+        if absent := left_out(suite):
+            more = f" and {len(absent) - MAX_NAMES} more" if len(absent) > MAX_NAMES else ""
+            yield f"{suite.name} lacks {', '.join(absent[:MAX_NAMES])}{more}: means over them have no number"
 
 
-def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mapping[str, Count]) -> list[Row]:
-    """All numbers: suite by suite, each suite's own and its means before its sub-tasks, and at last the means over
-    suites.
-    """
+def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mapping[str, Count]) -> list[SuiteResult]:
+    """Return all numbers suite by suite, with means before sub-tasks, and the means over suites last."""
     means = [name.removeprefix(PREFIX) for name in headline()]
     order = {name: place for place, name in enumerate([*(suite.name for suite in suites), *means])}
 
     def place(name: str) -> tuple[int, int, int]:
         first, *inner = name.split("/")
-        near = (place for place, leaf in enumerate(counted) if _is_below(leaf, name) or _is_below(name, leaf))
-        return order.get(first, len(order)), next(near, -1) if inner else -1, len(inner)
+        related = (place for place, leaf in enumerate(counted) if _is_below(leaf, name) or _is_below(name, leaf))
+        return order.get(first, len(order)), next(related, -1) if inner else -1, len(inner)
 
     names = sorted({name.removeprefix(PREFIX) for name in numbers} | {*counted})
     return [
-        Row(name, numbers.get(f"{PREFIX}{name}"), *counted.get(name, (None, None))) for name in sorted(names, key=place)
+        SuiteResult(name, numbers.get(f"{PREFIX}{name}"), *counted.get(name, (None, None)))
+        for name in sorted(names, key=place)
     ]
 
 
@@ -202,7 +202,7 @@ def _is_below(name: str, above: str) -> bool:
     return f"{name}/".startswith(f"{above}/")
 
 
-def _csv(rows: Sequence[Row]) -> str:
+def _csv(rows: Sequence[SuiteResult]) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["name", "value", "items", "left_out"])
@@ -213,4 +213,4 @@ def _csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(broken: Broken) -> dict[str, Any]:
-    return asdict(broken.picture) | {"why": broken.why, "shown_by": broken.shown}
+    return asdict(broken.picture) | {"why": broken.reason, "shown_by": broken.first_item}

@@ -1,10 +1,10 @@
-"""The metrics of suites from their scores: of each sub-task by its rule for ties, then all means.
+"""Metrics of suites from their scores: those of each sub-task by its rule for ties, then all means.
 
 A metric's name is ``test/`` and the name of a sub-task or of a mean: ``test/sugarcrepe/replace_obj``,
-``test/sugarcrepe``, ``test/comp``. Groups are told right in three senses, of which the means are over the last one:
-``test/winoground/text``, ``test/winoground/image``, ``test/winoground``. Of retrieval ``test/coco/i2t`` is R@1,
-which is also ``test/coco/i2t/r1``, beside ``r5`` and ``r10``. Of pairs of
-sentences ``test/sick`` is Spearman's correlation, beside ``test/sick/pearson``. All others are fractions.
+``test/sugarcrepe``, ``test/comp``. Groups have three accuracies, ``test/winoground/text``, ``test/winoground/image``
+and ``test/winoground``; means are over the last one. For retrieval, ``test/coco/i2t`` is R@1, which is also
+``test/coco/i2t/r1``, beside ``r5`` and ``r10``. For pairs of sentences, ``test/sick`` is Spearman's correlation, beside
+``test/sick/pearson``. All others are fractions.
 """
 
 from collections import Counter
@@ -34,71 +34,72 @@ from recompose.tracks.vlc.suites.metrics import (
     right_groups,
     spearman,
 )
-from recompose.tracks.vlc.suites.scores import FILE, LEFT_OUT, WAYS, read_scores
+from recompose.tracks.vlc.suites.scores import FILE, WAYS, has_scores, read_scores
 
 PREFIX = "test/"
 RECALLS = (1, 5, 10)
-INDEXES = 8  # that are kept in memory
+INDEXES = 8  # kept in memory
 
 
 class Count(NamedTuple):
-    """How many items a number is over, and how many are left out since an image cannot be read."""
+    """The number of items of a metric, and of those left out because of an unreadable image."""
 
     items: int
     left_out: int
 
 
 def check(suites: Iterable[Suite]) -> None:
-    """Sees to it that every task can be measured, before any of them is scored.
+    """Check that every task has metrics, before any of them is scored.
 
     Raises:
-        DataError: there is no rule for a task, two suites have a task of one name, or one has no items.
+        DataError: a task has no rule for ties or no items, or two suites have a task of the same name.
     """
     names: set[str] = set()
     for suite in suites:
         for name, task in suite.tasks.items():
             if name in names:
-                raise DataError(f"{suite.name}: two suites have a sub-task {name}: evaluate one of them at a time")
+                raise DataError(f"{suite.name}: two suites have a sub-task {name}: evaluate them separately")
             names.add(name)
             if isinstance(task, Choices | Groups) and name not in SUBTASKS:
-                raise DataError(f"{suite.name}: no rule for ties is known of {name}{nearest(name, SUBTASKS)}")
+                raise DataError(f"{suite.name}: {name} has no rule for ties{nearest(name, SUBTASKS)}")
             if not _size(task):
-                raise DataError(f"{suite.name}: {name} has no items: its file of annotations is empty, or cut short")
+                raise DataError(f"{suite.name}: {name} has no items: its file of annotations is empty or truncated")
             if isinstance(task, Choices):
-                _counting(name, task)
+                _in_large_groups(name, task)
 
 
 def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """All numbers of these suites, by their names; a mean one of whose parts is missing has none.
+    """Return all metrics of these suites by name; a mean with a missing part is absent.
 
-    A sub-task all of whose items are left out has no number. ZS is the mean over ELEVATER's 21 data sets, or, where
-    there are others among those that are given, over these; means of retrieval likewise.
+    A sub-task all of whose items are left out has no number. ZS is the mean over ELEVATER's 21 data sets; if the suites
+    have any other data set, it is the mean over the suites' data sets. Means of retrieval follow the same rule.
 
     Args:
-        suites: what was asked.
-        scores: as ``scores.suite_scores`` has them, of all suites together.
+        suites: the suites.
+        scores: as returned by ``scores.suite_scores``, of all suites together.
 
     Raises:
-        DataError: a sub-task cannot be measured.
+        DataError: the scores of a sub-task do not fit it.
     """
     counted = counts(suites, scores)
     leaves: dict[str, float] = {}
     details: dict[str, float] = {}
     for suite, name, task in _tasks(suites):
         try:
-            own = dict(_measured(name, task, scores, counted))
+            values = dict(_task_metrics(name, task, scores, counted))
         except ValueError as error:
-            raise DataError(f"{suite.name}: {name} cannot be measured: {error}") from None
-        details |= own
-        leaves |= {leaf: own[leaf] for leaf in _leaves(name, task) if leaf in own}
+            raise DataError(f"{suite.name}: no metrics of {name}: {error}") from None
+        details |= values
+        leaves |= {leaf: values[leaf] for leaf in _leaves(name, task) if leaf in values}
     sizes = {name: count.items for name, count in counted.items()}
     numbers = details | aggregate(leaves, sizes, trees(suites)) | subset_metrics(suites, scores, leaves)
     return {f"{PREFIX}{name}": number for name, number in numbers.items()}
 
 
 def read_metrics(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float]:
-    """The numbers of an evaluation of the workflow, from its folder and those of what it needs: ``suites-...`` are
-    indexes of suites.
+    """Return the metrics of an evaluation of the workflow, given its folder and those of its needs.
+
+    The roles ``suites-...`` among the needs are indexes of suites.
     """
     indexes = [needs[role] for role in sorted(needs) if role.startswith("suites-")]
     suites = [suite for index in indexes for suite in _suites_of(index)]
@@ -106,29 +107,31 @@ def read_metrics(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float
     numbers = metrics(suites, scores)
     if not (evaluation / ATTRIBUTION).exists():
         return numbers
-    kept = attribution_metrics(suites, scores, read(evaluation / ATTRIBUTION))
-    return numbers | {f"{PREFIX}{name}": number for name, number in kept.items()}
+    attributed = attribution_metrics(suites, scores, read(evaluation / ATTRIBUTION))
+    return numbers | {f"{PREFIX}{name}": number for name, number in attributed.items()}
 
 
 @lru_cache(maxsize=INDEXES)
 def _suites_of(index: Path) -> list[Suite]:
-    """The suites of an index, which many evaluations share; its folder is called by the digest of what makes it."""
+    """Read the suites of an index, which many evaluations share; its folder's name is a digest of its inputs."""
     return read_suites(index)
 
 
 def counts(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, Count]:
-    """Of how many items each sub-task is, by the names of scores."""
+    """Return the number of items of each sub-task, by the names of scores."""
     counted = {}
     for _, name, task in _tasks(suites):
         for leaf in _leaves(name, task):
-            kept = int(_kept(scores[leaf]).sum())
-            counted[leaf] = Count(kept, len(scores[leaf]) - kept)
+            items = int(has_scores(scores[leaf]).sum())
+            counted[leaf] = Count(items, len(scores[leaf]) - items)
     return counted
 
 
 def trees(suites: Sequence[Suite]) -> tuple[Tree, ...]:
-    """The means that these suites ask for: the published ones; of data sets that are not among the published ones, over
-    those that are given.
+    """Return the trees of means for these suites.
+
+    They are the published ones, except that a mean over data sets is over those of the suites if any of these is
+    unpublished.
     """
     classifications = [name for _, name, task in _tasks(suites) if isinstance(task, Classes)]
     pools = [name for _, name, task in _tasks(suites) if isinstance(task, Pool)]
@@ -141,7 +144,7 @@ def trees(suites: Sequence[Suite]) -> tuple[Tree, ...]:
 
 
 def zero_shot(names: Sequence[str]) -> Mean:
-    """The mean over data sets of zero-shot classification, by the names of their tasks.
+    """Return the mean over data sets of zero-shot classification, given the names of their tasks.
 
     Example:
         >>> zero_shot(["elevater/drawn-colours", "elevater/drawn-shapes"]).leaves
@@ -151,12 +154,12 @@ def zero_shot(names: Sequence[str]) -> Mean:
 
 
 def retrieval(names: Sequence[str], way: str) -> Mean:
-    """The mean over sets of retrieval, in one of its ways."""
+    """Return the mean over sets of retrieval in one direction, ``i2t`` or ``t2i``."""
     return macro(f"{way}_ret", *(f"{name}/{way}" for name in names))
 
 
 def headline() -> tuple[str, ...]:
-    """The names of the four means that a model is told by."""
+    """Return the names of the four means that summarise a model."""
     return tuple(f"{PREFIX}{tree.name}" for tree in (COMP, ZS, I2T_RET, T2I_RET))
 
 
@@ -165,12 +168,12 @@ def _tasks(suites: Iterable[Suite]) -> Iterator[tuple[Suite, str, Task]]:
 
 
 def _leaves(name: str, task: Task) -> tuple[str, ...]:
-    """The names of a task's scores."""
+    """Return the names of a task's scores."""
     return tuple(f"{name}/{way}" for way in WAYS) if isinstance(task, Pool) else (name,)
 
 
 def _size(task: Task) -> int:
-    """How many items a task has."""
+    """Return the number of items of a task."""
     match task:
         case Choices():
             return len(task.asked)
@@ -182,61 +185,56 @@ def _size(task: Task) -> int:
             return len(task.images)
 
 
-def _kept(scores: np.ndarray) -> np.ndarray:
-    """Which items have scores [items]."""
-    if scores.dtype.kind in "iu":
-        return scores != LEFT_OUT
-    return ~np.isnan(scores).reshape(len(scores), -1).all(axis=1)
-
-
-def _measured(
+def _task_metrics(
     name: str, task: Task, scores: Mapping[str, np.ndarray], counted: Mapping[str, Count]
 ) -> Iterator[tuple[str, float]]:
-    """The numbers of a task, by their names."""
+    """Yield the names and values of a task's metrics."""
     for leaf in _leaves(name, task):
         if not counted[leaf].items:
             continue
-        own, kept = scores[leaf], _kept(scores[leaf])
+        valid = has_scores(scores[leaf])
+        values = scores[leaf][valid]
         match task:
             case Choices():
-                kept &= _counting(leaf, task)
-                if kept.any():
-                    yield leaf, _choices(leaf, task, own, kept)
+                valid &= _in_large_groups(leaf, task)
+                if valid.any():
+                    yield leaf, _choices(leaf, task, scores[leaf], valid)
             case Groups():
-                right = right_groups(own[kept].transpose(0, 2, 1), SUBTASKS[leaf].ties)
+                right = right_groups(values.transpose(0, 2, 1), SUBTASKS[leaf].ties)
                 yield leaf, accuracy(right.group)
                 yield f"{leaf}/text", accuracy(right.text)
                 yield f"{leaf}/image", accuracy(right.image)
             case Classes():
                 metric = CLASSIFICATIONS[leaf].metric if leaf in CLASSIFICATIONS else "accuracy"
-                yield leaf, CLASSIFICATION[metric](own[kept], task.labels[kept])
+                yield leaf, CLASSIFICATION[metric](values, task.labels[valid])
             case Pool():
-                yield leaf, recall_at(own[kept], 1)
-                yield from ((f"{leaf}/r{k}", recall_at(own[kept], k)) for k in RECALLS)
+                yield leaf, recall_at(values, 1)
+                yield from ((f"{leaf}/r{k}", recall_at(values, k)) for k in RECALLS)
             case Similarity():
-                yield leaf, spearman(own[kept], task.graded[kept])
-                yield f"{leaf}/pearson", pearson(own[kept], task.graded[kept])
+                yield leaf, spearman(values, task.graded[valid])
+                yield f"{leaf}/pearson", pearson(values, task.graded[valid])
 
 
-def _choices(name: str, task: Choices, scores: np.ndarray, kept: np.ndarray) -> float:
-    """The share of these items that are right, or its mean over their groups."""
+def _choices(name: str, task: Choices, scores: np.ndarray, items: np.ndarray) -> float:
+    """Return the accuracy of these items, or its mean over their groups."""
     rule = SUBTASKS[name]
-    right = right_choices(scores[kept], task.true[kept], rule.ties, task.offered[kept] != ABSENT)
-    return macro_accuracy(right, np.array(task.groups)[kept]) if rule.group_minimum else accuracy(right)
+    right = right_choices(scores[items], task.true[items], rule.ties, task.offered[items] != ABSENT)
+    return macro_accuracy(right, np.array(task.groups)[items]) if rule.group_minimum else accuracy(right)
 
 
-def _counting(name: str, task: Choices) -> np.ndarray:
-    """Which items count [items]: of a mean over groups those of large ones, to whose size all items belong, also those
-    that are left out.
+def _in_large_groups(name: str, task: Choices) -> np.ndarray:
+    """Return True for each item that counts [items]: all, or those of large groups in a mean over groups.
+
+    The size of a group includes its items that are left out.
 
     Raises:
-        DataError: there are to be groups and are none, or none is large enough.
+        DataError: the mean is over groups and the task has none, or none is large enough.
     """
     least = SUBTASKS[name].group_minimum
     if not least:
         return np.ones(len(task.asked), dtype=bool)
     if task.groups is None:
-        raise DataError(f"{name} is a mean over groups of items, and its items have none")
+        raise DataError(f"{name} is a mean over groups of items, and its items have no groups")
     sizes = Counter(task.groups)
     large = np.array([sizes[group] >= least for group in task.groups])
     if not large.any():

@@ -1,20 +1,19 @@
-"""The numbers of suites of images and captions: choices among captions or images, groups of Winoground's form, recall
-at K, and the metrics of ELEVATER's zero-shot classification.
+"""Metrics of choices, groups (Winoground's format), retrieval, ELEVATER's zero-shot classification, and correlation.
 
-A choice, a group or a retrieval is first told right or wrong item by item, then averaged: over items, or over groups of
-items. A number is a fraction. Equal scores are frequent where captions are equal (order tasks, COCO's duplicates) or
-scores come in half precision, and suites count them differently:
+Choices, groups and retrieval are scored right or wrong item by item, then averaged over items, or over groups of items.
+Values are fractions. Ties are frequent where captions are equal (order tasks, COCO's duplicates) or scores have half
+precision, and suites treat them differently:
 
-- ``strict``: the true candidate has to score higher than all others, as in Winoground, EqBen, SugarCrepe and ComVG,
-  whose code compares by ">". An argmax, which takes the first of equals, comes to the same where the true candidate
-  stands last: ARO's relations and attributes.
-- ``lenient``: no other candidate may score higher. An argmax comes to that where the true candidate stands first: ARO's
-  order tasks and WhatsUp.
-- ``first``: the candidate that stands first among equals is chosen, wherever the true one stands: an argmax in the
-  order of the file, as in SPEC and in classification.
+- ``strict``: the true candidate must score higher than all others, as in Winoground, EqBen, SugarCrepe and ComVG, whose
+  code compares with ">". Argmax, which takes the first of equals, does the same if the true candidate is last: ARO's
+  relations and attributes.
+- ``lenient``: no other candidate may score higher. Argmax does this if the true candidate is first: ARO's order tasks
+  and WhatsUp.
+- ``first``: the first candidate among equals is chosen, wherever the true one is: argmax in the order of the file, as
+  in SPEC and in classification.
 
 Scores, indices and flags are NumPy arrays, or torch tensors on any device, of any precision: scores are compared, never
-added. Nothing here imports torch.
+added. This module does not import torch.
 """
 
 from collections.abc import Callable
@@ -23,11 +22,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 Ties = Literal["strict", "lenient", "first"]
-BLOCK = 1 << 23  # pairs of a query and a candidate that are compared at a time, so that masks stay small
+BLOCK = 1 << 23  # pairs of a query and a candidate compared at a time, so that masks stay small
 
 
 class GroupRight(NamedTuple):
-    """Which items are right [items], in each of the senses of Winoground."""
+    """The correctness of items [items], in each of the senses of Winoground."""
 
     text: np.ndarray  # each image's own caption is chosen among the captions
     image: np.ndarray  # each caption's own image is chosen among the images
@@ -35,25 +34,25 @@ class GroupRight(NamedTuple):
 
 
 class RetrievalHits(NamedTuple):
-    """How many wrong candidates stand before the first right one of each query."""
+    """The number of wrong candidates before the first right one, for each query."""
 
     image_to_text: np.ndarray  # [images]
     text_to_image: np.ndarray  # [captions]
 
 
 def right_choices(scores: Any, true: Any, ties: Ties, present: Any = None) -> np.ndarray:
-    """Whether the true candidate is chosen [items]: a caption of an image, or an image of a caption.
+    """Return True for each item whose true candidate is chosen [items]: a caption of an image, or the reverse.
 
     Args:
         scores: [items, candidates], higher fits better.
         true: [items], the index of each item's true candidate, or one index for all.
-        ties: how the true candidate fares among equals, see above.
-        present: [items, candidates] bool, where items have different numbers of candidates; scores elsewhere are not
-            looked at. All are present by default.
+        ties: the rule for ties, see above.
+        present: [items, candidates] bool, if items have different numbers of candidates; other scores are ignored. All
+            are present by default.
 
     Raises:
-        ValueError: shapes do not fit, a true candidate is none that is present, an item has no other candidate, a score
-            is NaN or infinite, or the rule for ties is none.
+        ValueError: shapes do not fit, a true candidate is not present, an item has no other candidate, a score is NaN
+            or infinite, or the rule for ties is unknown.
 
     Example:
         >>> scores = np.array([[2.0, 1.0], [1.0, 1.0], [0.0, 1.0]])
@@ -70,15 +69,15 @@ def right_choices(scores: Any, true: Any, ties: Ties, present: Any = None) -> np
 
 
 def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
-    """Whether captions and images that belong together in pairs find each other (Thrush et al., 2022).
+    """Return the correctness of groups of matching captions and images (Thrush et al., 2022).
 
     Args:
-        scores: [items, k captions, k images], higher fits better; caption i belongs to image i. Two in all suites.
-        ties: how a true candidate fares among equals, see above.
+        scores: [items, k captions, k images], higher fits better; caption i belongs to image i. k is 2 in all suites.
+        ties: the rule for ties, see above.
 
     Raises:
-        ValueError: an item has one caption or not as many captions as images, or a score is NaN or infinite, or the
-            rule for ties is none.
+        ValueError: an item has one caption, or unequal numbers of captions and images, a score is NaN or infinite, or
+            the rule for ties is unknown.
 
     Example:
         >>> right = right_groups(np.array([[[3.0, 2.0], [1.0, 4.0]], [[3.0, 1.0], [4.0, 5.0]]]))
@@ -89,16 +88,16 @@ def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
     if scores.ndim != 3 or scores.shape[1] != scores.shape[2]:
         raise ValueError(f"scores are [items, k captions, k images], not {scores.shape}")
     items, k, _ = scores.shape
-    own = np.tile(np.arange(k), items)
+    true = np.tile(np.arange(k), items)
     text, image = (
-        np.all(right_choices(rows.reshape(items * k, k), own, ties).reshape(items, k), axis=1)
+        np.all(right_choices(rows.reshape(items * k, k), true, ties).reshape(items, k), axis=1)
         for rows in (scores.transpose(0, 2, 1), scores)
     )
     return GroupRight(text, image, text & image)
 
 
 def accuracy(right: Any) -> float:
-    """The share of items that are right: all items count alike.
+    """Return the share of right items; all items weigh the same.
 
     Args:
         right: [items] bool.
@@ -114,9 +113,9 @@ def accuracy(right: Any) -> float:
 
 
 def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
-    """The mean over groups of items of the share that is right: all groups count alike.
+    """Return the mean over groups of the share of right items; all groups weigh the same.
 
-    ARO reports relations and attribute pairs so, of the latter those with 25 items or more.
+    ARO reports its relations and its attribute pairs this way, the latter for pairs with 25 items or more.
 
     Args:
         right: [items] bool.
@@ -124,7 +123,7 @@ def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
         at_least: groups with fewer items are left out.
 
     Raises:
-        ValueError: there are no items, they are not bool, there are not as many groups, or none is large enough.
+        ValueError: there are no items, they are not bool, shapes do not fit, or no group is large enough.
 
     Example:
         >>> macro_accuracy(np.array([True, False, True]), ["on", "on", "under"])
@@ -134,7 +133,7 @@ def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
     """
     right, groups = _checked_right(right), _to_host(groups)
     if groups.shape != right.shape:
-        raise ValueError(f"groups are {groups.shape}, not {right.shape} as the items")
+        raise ValueError(f"groups are {groups.shape}; items are {right.shape}")
     _, member = np.unique(groups, return_inverse=True)
     sizes = np.bincount(member)
     large = sizes >= at_least
@@ -144,19 +143,19 @@ def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
 
 
 def retrieval_hits(scores: Any, image_of: Any, ties: Ties = "first") -> RetrievalHits:
-    """How far down the first right candidate stands, of images among all captions and of captions among all images.
+    """Return the ranks of the first right candidates, of images among all captions and of captions among all images.
 
-    An image has one caption or several. What standing before means among equals is the rule for ties; released code
-    sorts, or takes the K highest, and leaves it open.
+    An image has one or more captions. The rule for ties orders equal scores; released code sorts, or takes the K
+    highest, and leaves the order open.
 
     Args:
         scores: [images, captions], higher fits better.
         image_of: [captions], the index of each caption's image.
-        ties: how right candidates fare among equals, see above.
+        ties: the rule for ties, see above.
 
     Raises:
-        ValueError: shapes do not fit, a caption's image is none, an image has no caption, a score is NaN or infinite,
-            or the rule for ties is none.
+        ValueError: shapes do not fit, a caption's image does not exist, an image has no caption, a score is NaN or
+            infinite, or the rule for ties is unknown.
 
     Example:
         >>> hits = retrieval_hits(np.array([[2.0, 1.0, 3.0], [1.0, 4.0, 2.0]]), image_of=np.array([0, 0, 1]))
@@ -174,19 +173,19 @@ def retrieval_hits(scores: Any, image_of: Any, ties: Ties = "first") -> Retrieva
 
 
 def first_hits(scores: Any, queries: Any, candidates: Any, ties: Ties = "first") -> np.ndarray:
-    """How many wrong candidates stand before the first right one of each query [queries]: 0 where the best is right.
+    """Return the number of wrong candidates before the first right one of each query [queries]; 0 if the best is right.
 
-    Queries do not depend on each other, so that those of a large set can be told in parts.
+    Queries are independent, so that those of a large set can be computed in parts.
 
     Args:
         scores: [queries, candidates], higher fits better.
-        queries: [queries], what each query shows, as a number; of captions and images that is the image's.
-        candidates: [candidates], the same of each candidate; those with the query's number are right.
-        ties: how the best of the right candidates fares among equals, see above.
+        queries: [queries], the number that a right candidate shares: the image's, for captions and images.
+        candidates: [candidates], the number of each candidate.
+        ties: the rule for ties of the best right candidate, see above.
 
     Raises:
         ValueError: shapes do not fit, a query has no right candidate, a score is NaN or infinite, or the rule for ties
-            is none.
+            is unknown.
 
     Example:
         >>> first_hits(np.array([[2.0, 1.0, 3.0]]), queries=[0], candidates=[0, 0, 1]).tolist()
@@ -196,28 +195,29 @@ def first_hits(scores: Any, queries: Any, candidates: Any, ties: Ties = "first")
     _check_ties(ties)
     expected = queries.shape + candidates.shape
     if scores.shape != expected or len(expected) != 2:
-        raise ValueError(f"scores are {scores.shape}, not {expected} as queries and candidates say")
-    lonely = ~np.isin(queries, candidates)
-    if lonely.any():
-        raise ValueError(f"query {int(lonely.argmax())} is the first of {int(lonely.sum())} without a right candidate")
+        raise ValueError(f"scores are {scores.shape}, not {expected} as queries and candidates")
+    unmatched = ~np.isin(queries, candidates)
+    if unmatched.any():
+        first, count = int(unmatched.argmax()), int(unmatched.sum())
+        raise ValueError(f"query {first} is the first of {count} without a right candidate")
     rows = max(1, BLOCK // max(1, len(candidates)))
     hits = np.empty(len(queries), dtype=np.int64)
     for start in range(0, len(queries), rows):
         block = np.ascontiguousarray(scores[start : start + rows])
         _check_finite(np.isfinite(block), "query", start)
         right = queries[start : start + rows, None] == candidates
-        own = np.where(right, block, -np.inf).max(axis=1)
-        place = (right & (block == own[:, None])).argmax(axis=1)
-        hits[start : start + rows] = _ahead(block, ~right, own, place, ties).sum(axis=1)
+        best = np.where(right, block, -np.inf).max(axis=1)
+        place = (right & (block == best[:, None])).argmax(axis=1)
+        hits[start : start + rows] = _ahead(block, ~right, best, place, ties).sum(axis=1)
     return hits
 
 
 def recall_at(hits: Any, k: int) -> float:
-    """R@K: the share of queries with at least one right candidate among the K that score highest.
+    """Return R@K: the share of queries with a right candidate among the K with the highest scores.
 
     Args:
-        hits: [queries], how many wrong candidates stand before the first right one.
-        k: how many candidates count, from 1.
+        hits: [queries], the number of wrong candidates before the first right one.
+        k: the number of candidates, at least 1.
 
     Raises:
         ValueError: there are no queries, or k is below 1.
@@ -227,12 +227,12 @@ def recall_at(hits: Any, k: int) -> float:
         (0.3333333333333333, 1.0)
     """
     if k < 1:
-        raise ValueError(f"K is {k}, and counts from 1")
+        raise ValueError(f"K is {k}; it must be at least 1")
     return accuracy(_to_host(hits) < k)
 
 
 def class_accuracy(scores: Any, targets: Any) -> float:
-    """The share of images whose class scores highest; the first of equal ones is predicted.
+    """Return the share of images whose class scores highest; the first of equal ones is predicted.
 
     Args:
         scores: [images, classes], higher is likelier.
@@ -249,10 +249,10 @@ def class_accuracy(scores: Any, targets: Any) -> float:
 
 
 def mean_per_class(scores: Any, targets: Any) -> float:
-    """The mean over classes of the share of a class's images that are told right.
+    """Return the mean over classes of the share of a class's images that are classified right.
 
-    Classes without images are not counted. ELEVATER's code (00d0af7, through vision-evaluation) does not let them be
-    predicted either; each of its data sets has images of all classes.
+    Classes without images are left out. ELEVATER's code (00d0af7, through vision-evaluation) also excludes them from
+    predictions; each of its data sets has images of all classes.
 
     Args:
         scores: [images, classes], higher is likelier.
@@ -269,16 +269,16 @@ def mean_per_class(scores: Any, targets: Any) -> float:
 
 
 def mean_average_precision(scores: Any, labels: Any) -> float:
-    """The mean over classes of the precision at eleven recalls, 0, 0.1, ..., 1: the best at that recall or a higher one
-    (VOC 2007).
+    """Return the mean over classes of the 11-point average precision (VOC 2007).
 
-    Equal scores are told together. As ELEVATER's code has it (00d0af7, through vision-evaluation 37491aa and
+    That is the mean precision at the recalls 0, 0.1, ..., 1, each the best precision at that recall or a higher one.
+    Equal scores share one threshold. As in ELEVATER's code (00d0af7, through vision-evaluation 37491aa and
     scikit-learn), the precision at recall 0 is 1 whatever the scores, since the curve ends there; Everingham et al.
-    (2010) take the best of all, so that a class is up to 1/11 lower. Classes without images are left out.
+    (2010) take the best precision of all, so that a class is up to 1/11 lower. Classes without images are left out.
 
     Args:
         scores: [images, classes], higher is likelier.
-        labels: [images, classes] bool, whether an image shows a class.
+        labels: [images, classes] bool, True where an image shows a class.
 
     Raises:
         ValueError: shapes do not fit, labels are not bool, a score is NaN or infinite, or no class has an image.
@@ -291,20 +291,22 @@ def mean_average_precision(scores: Any, labels: Any) -> float:
     if labels.dtype != bool or labels.ndim != 2:
         raise ValueError(f"labels are [images, classes] of bool, not {labels.dtype} of shape {labels.shape}")
     if scores.shape != labels.shape:
-        raise ValueError(f"scores are {scores.shape}, not {labels.shape} as labels")
+        raise ValueError(f"scores are {scores.shape}; labels are {labels.shape}")
     _check_finite(np.isfinite(scores), "image")
-    shown = np.flatnonzero(labels.any(axis=0))
-    if not len(shown):
+    classes = np.flatnonzero(labels.any(axis=0))
+    if not len(classes):
         raise ValueError("no class has an image")
-    return float(np.mean([_average_precision(scores[:, one], labels[:, one]) for one in shown]))
+    return float(np.mean([_average_precision(scores[:, number], labels[:, number]) for number in classes]))
 
 
 def roc_auc(scores: Any, targets: Any) -> float:
-    """The share of couples of an image of class 1 and one of class 0 whose scores stand in that order; of equal scores
-    a half: the area under the ROC curve.
+    """Return the area under the ROC curve.
+
+    It is the share of couples of an image of class 1 and one of class 0 in which the first scores higher; equal scores
+    count a half.
 
     Args:
-        scores: [images, 2], probabilities of classes: the second's alone are looked at, as ELEVATER's code does.
+        scores: [images, 2], probabilities of classes; only the second's are used, as in ELEVATER's code.
         targets: [images], 0 or 1.
 
     Raises:
@@ -319,7 +321,7 @@ def roc_auc(scores: Any, targets: Any) -> float:
         raise ValueError(f"scores are [images, 2], not {scores.shape}")
     targets = _checked_true(targets, scores)
     _check_finite(np.isfinite(scores), "image")
-    lower, upper = (np.sort(scores[targets == one, 1]) for one in (0, 1))
+    lower, upper = (np.sort(scores[targets == number, 1]) for number in (0, 1))
     if not len(lower) or not len(upper):
         raise ValueError(f"there are {len(lower)} images of class 0 and {len(upper)} of class 1: the area needs both")
     below = np.searchsorted(lower, upper, side="left").sum()
@@ -327,7 +329,7 @@ def roc_auc(scores: Any, targets: Any) -> float:
     return float((below + not_above) / (2 * len(lower) * len(upper)))
 
 
-CLASSIFICATION: dict[str, Callable[[Any, Any], float]] = {  # as ELEVATER's settings name them
+CLASSIFICATION: dict[str, Callable[[Any, Any], float]] = {  # by their names in ELEVATER's settings
     "accuracy": class_accuracy,
     "mean-per-class": mean_per_class,
     "11point_mAP": mean_average_precision,
@@ -336,11 +338,10 @@ CLASSIFICATION: dict[str, Callable[[Any, Any], float]] = {  # as ELEVATER's sett
 
 
 def spearman(scores: Any, grades: Any) -> float:
-    """Spearman's correlation of scores [pairs] with grades [pairs]: Pearson's of their ranks, of equal ones the
-    mean of theirs.
+    """Return Spearman's correlation of scores [pairs] with grades [pairs]: Pearson's of ranks; ties share a mean rank.
 
     Raises:
-        ValueError: there are not two pairs, one is NaN or infinite, or all scores or all grades are equal.
+        ValueError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
 
     Example:
         >>> spearman([0.1, 0.2, 0.9], [1.0, 5.0, 3.0])
@@ -348,65 +349,65 @@ def spearman(scores: Any, grades: Any) -> float:
     """
     from scipy.stats import rankdata  # a second to import
 
-    return pearson(*(rankdata(each) for each in _checked_pairs(scores, grades)))
+    return pearson(*(rankdata(values) for values in _checked_pairs(scores, grades)))
 
 
 def pearson(scores: Any, grades: Any) -> float:
-    """Pearson's correlation of scores [pairs] with grades [pairs].
+    """Return Pearson's correlation of scores [pairs] with grades [pairs].
 
     Raises:
-        ValueError: there are not two pairs, one is NaN or infinite, or all scores or all grades are equal.
+        ValueError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
 
     Example:
         >>> round(pearson([0.1, 0.2, 0.9], [1.0, 5.0, 3.0]), 4)
         0.1147
     """
-    one, other = (each - each.mean() for each in _checked_pairs(scores, grades))
-    return float(one @ other / np.sqrt((one @ one) * (other @ other)))
+    x, y = (values - values.mean() for values in _checked_pairs(scores, grades))
+    return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
 
 def _checked_pairs(scores: Any, grades: Any) -> tuple[np.ndarray, np.ndarray]:
     pairs = _to_host(scores).astype(np.float64), _to_host(grades).astype(np.float64)
     if pairs[0].ndim != 1 or pairs[0].shape != pairs[1].shape or len(pairs[0]) < 2:
-        raise ValueError(f"scores and grades are [pairs] of two pairs at least, not {pairs[0].shape}, {pairs[1].shape}")
+        shapes = f"{pairs[0].shape}, {pairs[1].shape}"
+        raise ValueError(f"scores and grades are [pairs] of at least two pairs, not {shapes}")
     _check_finite(np.isfinite(np.stack(pairs, axis=1)), "pair")
-    for name, each in zip(("scores", "grades"), pairs, strict=True):
-        if (each == each[0]).all():
-            raise ValueError(f"all {name} are {each[0]:g}: nothing goes with them")
+    for name, values in zip(("scores", "grades"), pairs, strict=True):
+        if (values == values[0]).all():
+            raise ValueError(f"all {name} are {values[0]:g}: the correlation is undefined")
     return pairs
 
 
 def _average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The mean precision of one class at eleven recalls."""
+    """Return the mean precision of one class at eleven recalls."""
     order = np.argsort(-scores.astype(np.float64), kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)  # where a run of equal scores ends
-    found = np.cumsum(labels[order])[ends]
-    precision = found / (ends + 1)
-    reached = 10 * found >= np.arange(1, 11)[:, None] * labels.sum()  # recalls of 0.1 to 1, in whole numbers
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)  # the ends of runs of equal scores
+    hits = np.cumsum(labels[order])[ends]
+    precision = hits / (ends + 1)
+    reached = 10 * hits >= np.arange(1, 11)[:, None] * labels.sum()  # recalls of 0.1 to 1, in integers
     return float((1 + np.where(reached, precision, 0).max(axis=1).sum()) / 11)
 
 
-def _ahead(scores: np.ndarray, wrong: np.ndarray, own: np.ndarray, place: np.ndarray, ties: Ties) -> np.ndarray:
-    """The wrong candidates [items, candidates] that stand before the right one of a row.
+def _ahead(scores: np.ndarray, wrong: np.ndarray, best: np.ndarray, place: np.ndarray, ties: Ties) -> np.ndarray:
+    """Return the wrong candidates [items, candidates] that precede the right one of a row.
 
     Args:
         scores: [items, candidates].
-        wrong: [items, candidates] bool, what there is besides right candidates.
-        own: [items], the score of the right one, the best where there are several.
+        wrong: [items, candidates] bool, the wrong candidates that are present.
+        best: [items], the best score of right candidates.
         place: [items], its index, the first of equals.
-        ties: what equal scores mean.
+        ties: the rule for ties.
     """
-    own, level = own[:, None], scores == own[:, None]
-    ahead = scores > own
+    ahead, equal = scores > best[:, None], scores == best[:, None]
     if ties == "strict":
-        ahead |= level
+        ahead |= equal
     elif ties == "first":
-        ahead |= level & (np.arange(scores.shape[1]) < place[:, None])
+        ahead |= equal & (np.arange(scores.shape[1]) < place[:, None])
     return ahead & wrong
 
 
 def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, indices of true candidates [items] and which candidates are present, as NumPy arrays."""
+    """Check scores, indices of true candidates [items] and the mask of candidates; return them as NumPy arrays."""
     scores, true = _to_host(scores), _to_host(true)
     _check_ties(ties)
     if scores.ndim != 2:
@@ -414,7 +415,7 @@ def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[n
     true = _checked_true(np.broadcast_to(true, len(scores)) if true.ndim == 0 else true, scores)
     present = np.ones(scores.shape, dtype=bool) if present is None else _to_host(present)
     if present.shape != scores.shape or present.dtype != bool:
-        raise ValueError(f"present is {scores.shape} of bool as scores, not {present.dtype} of shape {present.shape}")
+        raise ValueError(f"present is bool of shape {scores.shape}, not {present.dtype} of shape {present.shape}")
     absent = ~present[np.arange(len(true)), true]
     if absent.any():
         raise ValueError(
@@ -422,13 +423,13 @@ def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[n
         )
     alone = present.sum(axis=1) < 2
     if alone.any():
-        raise ValueError(f"item {int(alone.argmax())} is the first of {int(alone.sum())} with one candidate alone")
+        raise ValueError(f"item {int(alone.argmax())} is the first of {int(alone.sum())} with only one candidate")
     _check_finite(np.isfinite(scores) | ~present, "item")
     return scores, true, present
 
 
 def _checked_true(true: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Indices of columns of scores, one for each row."""
+    """Check indices of columns of scores, one for each row."""
     if true.ndim != 1 or (true.size and true.dtype.kind not in "iu"):
         raise ValueError(f"indices are [items] of integers, not {true.dtype} of shape {true.shape}")
     if len(true) != len(scores):
@@ -437,7 +438,7 @@ def _checked_true(true: np.ndarray, scores: np.ndarray) -> np.ndarray:
     if outside.any():
         item = int(outside.argmax())
         raise ValueError(
-            f"item {item} is the first of {int(outside.sum())} whose index is none: "
+            f"item {item} is the first of {int(outside.sum())} with a wrong index: "
             f"{true[item]} is not among {scores.shape[1]}"
         )
     return true.astype(np.int64)
@@ -448,12 +449,12 @@ def _checked_right(right: Any) -> np.ndarray:
     if right.ndim != 1 or right.dtype != bool:
         raise ValueError(f"right is [items] of bool, not {right.dtype} of shape {right.shape}")
     if not len(right):
-        raise ValueError("there are no items, and no share of them")
+        raise ValueError("there are no items")
     return right
 
 
 def _check_finite(fine: np.ndarray, row: str, first: int = 0) -> None:
-    """Raises for the first row of scores that is not fine; rows are counted from first."""
+    """Raise for the first row of scores that is not finite; rows are counted from ``first``."""
     broken = ~fine.all(axis=1)
     if broken.any():
         place = first + int(broken.argmax())
@@ -466,7 +467,7 @@ def _check_ties(ties: str) -> None:
 
 
 def _to_host(array: Any) -> np.ndarray:
-    """A NumPy array of a tensor on any device, or of anything like an array."""
+    """Convert a tensor on any device, or anything like an array, to NumPy."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         array = array.float() if array.is_floating_point() and array.element_size() < 4 else array  # no bfloat16

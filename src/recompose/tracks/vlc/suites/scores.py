@@ -1,7 +1,6 @@
 """Scores of tasks from embeddings: cosines of choices and groups, probabilities of classes, ranks of retrieval.
 
-An item one of whose images cannot be read has no scores: its row is NaN, of ranks ``LEFT_OUT``. Nothing here imports
-torch.
+An item with an unreadable image has no scores: its row is NaN, its rank ``LEFT_OUT``. This module imports no torch.
 """
 
 from collections.abc import Mapping
@@ -17,27 +16,25 @@ from recompose.tracks.vlc.suites.catalogue import RETRIEVALS
 from recompose.tracks.vlc.suites.metrics import Ties, first_hits
 
 FILE = "scores.safetensors"  # of an evaluation: array of scores by the name of its sub-task
-BROKEN = -1  # in place of the row of an image that cannot be read
+BROKEN = -1  # in place of the row of an unreadable image
 LEFT_OUT = -1  # in place of the rank of a query that is left out
-SHARPNESS = 100.0  # of the softmax over classes, as ELEVATER has it whatever a model's own is
+SHARPNESS = 100.0  # of the softmax over classes, in ELEVATER the same for all models
 WAYS = ("i2t", "t2i")  # of retrieval
-BLOCK = 1 << 24  # numbers that are held at a time
+BLOCK = 1 << 24  # numbers in memory at a time
 
 
 @dataclass(frozen=True)
 class Features:
-    """The embeddings of a suite's images and texts: rows of arrays that other suites share, each of length 1."""
+    """The embeddings of a suite's images and texts, as rows of shared arrays, each of length 1."""
 
     images: np.ndarray  # [rows, E]
     texts: np.ndarray  # [rows, E]
-    image_rows: np.ndarray  # [images of the suite], BROKEN where an image cannot be read
+    image_rows: np.ndarray  # [images of the suite], BROKEN for an unreadable image
     text_rows: np.ndarray  # [texts of the suite]
 
 
 def suite_scores(suite: Suite, features: Features) -> dict[str, np.ndarray]:
-    """The scores of a suite's sub-tasks, as ``task_scores`` has them: by their names, of retrieval by the names of both
-    ways.
-    """
+    """Return the scores of a suite's sub-tasks by name; retrieval has one entry for each direction."""
     scores: dict[str, np.ndarray] = {}
     for name, task in suite.tasks.items():
         if isinstance(task, Pool):
@@ -50,14 +47,14 @@ def suite_scores(suite: Suite, features: Features) -> dict[str, np.ndarray]:
 
 
 def task_scores(task: Task, features: Features) -> np.ndarray:
-    """The scores of a task.
+    """Return the scores of a task.
 
     Returns:
-        Of choices the cosines [items, candidates], NaN where an item has no such candidate; of groups the cosines
-        [items, 2 images, 2 captions]; of classes their probabilities [images, classes]; of similarity cosines [pairs].
+        For choices, cosines [items, candidates], NaN where an item has no such candidate; for groups, cosines [items, 2
+        images, 2 captions]; for classes, probabilities [images, classes]; for similarity, cosines [pairs].
 
     Raises:
-        TypeError: of retrieval, which has ranks: ``pool_ranks``.
+        TypeError: the task is retrieval, which has ranks: see ``pool_ranks``.
 
     Example:
         >>> rows = np.arange(2)
@@ -75,13 +72,13 @@ def task_scores(task: Task, features: Features) -> np.ndarray:
             return class_probabilities(task, features)
         case Similarity():
             return text_cosines(task, features)
-    raise TypeError(f"a {type(task).__name__} has ranks, and no scores of a size that can be kept")
+    raise TypeError(f"a {type(task).__name__} has ranks; its scores are too many to store")
 
 
 def choice_cosines(task: Choices, features: Features) -> np.ndarray:
-    """The cosines [items, candidates] of what is asked for and what is offered."""
-    asked, offered = np.broadcast_to(task.asked[:, None], task.offered.shape), task.offered
-    images, texts = (asked, offered) if task.query == "i2t" else (offered, asked)
+    """Return the cosines [items, candidates] of queries and candidates."""
+    queries, candidates = np.broadcast_to(task.asked[:, None], task.offered.shape), task.offered
+    images, texts = (queries, candidates) if task.query == "i2t" else (candidates, queries)
     present = task.offered != ABSENT
     image_rows = np.where(present, features.image_rows[images], 0)
     text_rows = np.where(present, features.text_rows[texts], 0)
@@ -92,7 +89,7 @@ def choice_cosines(task: Choices, features: Features) -> np.ndarray:
 
 
 def group_cosines(task: Groups, features: Features) -> np.ndarray:
-    """The cosines [items, 2, 2] of each image of an item with each of its captions."""
+    """Return the cosines [items, 2, 2] of each image of an item with each of its captions."""
     image_rows, text_rows = features.image_rows[task.images], features.text_rows[task.texts]
     cosines = _cosines(features, *np.broadcast_arrays(image_rows[:, :, None], text_rows[:, None, :]))
     cosines[(image_rows == BROKEN).any(axis=1)] = np.nan
@@ -100,11 +97,12 @@ def group_cosines(task: Groups, features: Features) -> np.ndarray:
 
 
 def class_probabilities(task: Classes, features: Features) -> np.ndarray:
-    """The probabilities [images, classes]: the softmax of cosines times 100, with the mean of the embeddings of a
-    class's prompts, each of length 1 as their mean is made to be (ELEVATER, 00d0af7).
+    """Return the probabilities [images, classes]: the softmax of cosines times 100 (ELEVATER, 00d0af7).
+
+    A class is the normalised mean of the normalised embeddings of its prompts.
     """
-    prompts = [features.texts[features.text_rows[list(each)]].mean(axis=0) for each in task.prompts]
-    classes = np.stack([mean / np.linalg.norm(mean) for mean in prompts])
+    means = [features.texts[features.text_rows[list(prompts)]].mean(axis=0) for prompts in task.prompts]
+    classes = np.stack([mean / np.linalg.norm(mean) for mean in means])
     rows = features.image_rows[task.images]
     probabilities = np.empty((len(rows), len(classes)), dtype=np.float32)
     for block in _blocks(len(rows), features.images.shape[1] + len(classes)):
@@ -116,18 +114,17 @@ def class_probabilities(task: Classes, features: Features) -> np.ndarray:
 
 
 def text_cosines(task: Similarity, features: Features) -> np.ndarray:
-    """The cosines [pairs] of the texts of each pair."""
-    one, other = (features.texts[features.text_rows[texts]] for texts in (task.first, task.second))
-    cosines: np.ndarray = np.einsum("pe,pe->p", one, other)
+    """Return the cosines [pairs] of the texts of each pair."""
+    first, second = (features.texts[features.text_rows[texts]] for texts in (task.first, task.second))
+    cosines: np.ndarray = np.einsum("pe,pe->p", first, second)
     return cosines
 
 
 def pool_ranks(task: Pool, features: Features, ties: Ties = "first") -> tuple[np.ndarray, np.ndarray]:
-    """How many wrong candidates stand before the first right one, of images among all captions [images] and of captions
-    among all images [captions].
+    """Return the ranks of images among all captions [images] and of captions among all images [captions].
 
-    An image that cannot be read is none of the queries and candidates; its captions are no queries, and stay among the
-    candidates.
+    A rank is the number of wrong candidates before the first right one. An unreadable image is neither query nor
+    candidate; its captions are candidates only.
     """
     rows = features.image_rows[task.images]
     readable = rows != BROKEN
@@ -136,7 +133,7 @@ def pool_ranks(task: Pool, features: Features, ties: Ties = "first") -> tuple[np
     text_rows = features.text_rows[task.texts]
     to_text[images] = _ranks(
         features.images, rows[images], features.texts, text_rows, images, task.image_of, ties
-    )  # what an image shows is its own number, and a caption its image's
+    )  # an image is matched by its own number, a caption by its image's
     to_image[captions] = _ranks(
         features.texts, text_rows[captions], features.images, rows[images], task.image_of[captions], images, ties
     )
@@ -144,15 +141,22 @@ def pool_ranks(task: Pool, features: Features, ties: Ties = "first") -> tuple[np
 
 
 def write_scores(scores: Mapping[str, np.ndarray], path: Path) -> None:
-    """Write the scores of an evaluation, of however many suites."""
+    """Write the scores of an evaluation."""
     arrays = {name: np.ascontiguousarray(array) for name, array in scores.items()}
     write_atomically(path, lambda temporary: save_file(arrays, temporary))
 
 
 def read_scores(path: Path) -> dict[str, np.ndarray]:
-    """Read what ``write_scores`` wrote."""
+    """Read a file of ``write_scores``."""
     arrays: dict[str, np.ndarray] = load_file(path)
     return arrays
+
+
+def has_scores(scores: np.ndarray) -> np.ndarray:
+    """Return True for each item that has scores, or a rank [items]."""
+    if scores.dtype.kind in "iu":
+        return scores != LEFT_OUT
+    return ~np.isnan(scores).reshape(len(scores), -1).all(axis=1)
 
 
 def _ranks(
@@ -160,23 +164,23 @@ def _ranks(
     query_rows: np.ndarray,
     candidates: np.ndarray,
     candidate_rows: np.ndarray,
-    shown: np.ndarray,
-    right: np.ndarray,
+    query_numbers: np.ndarray,
+    candidate_numbers: np.ndarray,
     ties: Ties,
 ) -> np.ndarray:
-    """``first_hits`` of queries, block by block: the whole matrix need not fit into memory."""
-    # a product of matrices may round a column by its place: equal candidates are to score equal, and are taken once
+    """Compute ``first_hits`` of queries block by block: the whole matrix need not fit into memory."""
+    # a product of matrices may round a column by its place: equal candidates must tie, so each is computed once
     unique, place = np.unique(candidate_rows, return_inverse=True)
     columns = np.ascontiguousarray(candidates[unique].T)
     ranks = np.empty(len(query_rows), dtype=np.int64)
     for block in _blocks(len(query_rows), len(candidate_rows)):
         scores = queries[query_rows[block]] @ columns
-        ranks[block] = first_hits(scores[:, place], shown[block], right, ties)
+        ranks[block] = first_hits(scores[:, place], query_numbers[block], candidate_numbers, ties)
     return ranks
 
 
 def _cosines(features: Features, image_rows: np.ndarray, text_rows: np.ndarray) -> np.ndarray:
-    """The cosines of images and texts at these rows, each pair of rows taken once: equal pairs score equal."""
+    """Return the cosines of images and texts at these rows; each pair is computed once, so that equal pairs tie."""
     numbers = image_rows.astype(np.int64) * len(features.texts) + text_rows
     pairs, place = np.unique(numbers, return_inverse=True)
     cosines = np.empty(len(pairs), dtype=np.float32)
@@ -187,6 +191,6 @@ def _cosines(features: Features, image_rows: np.ndarray, text_rows: np.ndarray) 
 
 
 def _blocks(rows: int, width: int) -> list[slice]:
-    """Parts of rows of so many numbers each."""
+    """Return slices of rows, whose numbers fit in ``BLOCK``."""
     size = max(1, BLOCK // max(1, width))
     return [slice(start, start + size) for start in range(0, rows, size)]

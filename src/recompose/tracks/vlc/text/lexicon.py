@@ -1,13 +1,13 @@
-"""What a word may be replaced by: its antonyms and co-hyponyms in WordNet, or another preposition.
+"""Replacements of words: antonyms and co-hyponyms in WordNet, and other prepositions.
 
-``WordNet`` reads the files of WordNet's database (wndb(5WN), 3.x) from any folder: that of the real one and small ones
-that ``write_lexicon`` makes for a drawn world, the same way. NLTK's reader is not used: it opens only folders
-that are registered for the whole process, refuses files that a group may write, and is not complete without NLTK's own
-download of WordNet. The tests hold this reader to it.
+``WordNet`` reads the files of WordNet's database (wndb(5WN), 3.x) from any folder: the published one, or a small one
+that ``write_lexicon`` writes for a synthetic data set. NLTK's reader is not used: it opens only folders registered for
+the whole process, refuses group-writable files, and needs NLTK's own download of WordNet. The tests compare this reader
+with it.
 
-Which words replace a word, and how often, follows the code that CLoVe (Netflix/clove, 77fea64) released and FSC-CLIP
-(ytaek-oh/fsc-clip, 604015d) took over. One departure: there the count of a lemma is that of whichever sense of the same
-spelling was looked up first in the process, a noun's for a verb, say; here it is the lemma's own.
+The replacements and their weights follow the code of CLoVe (Netflix/clove, 77fea64), which FSC-CLIP (ytaek-oh/fsc-clip,
+604015d) adopted. One departure: there the count of a lemma is that of the first sense of the same spelling that the
+process looked up, such as a noun's for a verb; here it is the lemma's own.
 """
 
 import re
@@ -28,10 +28,12 @@ from recompose.files import write_text
 PartOfSpeech = Literal["n", "v", "a", "r"]  # noun, verb, adjective, adverb
 
 FILES: Mapping[PartOfSpeech, str] = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+SynsetKey = tuple[PartOfSpeech, int]  # part of speech and offset
 PREPOSITIONS_FILE = "prepositions.tsv"  # a preposition and its weight in each line; WordNet itself has no such file
 LAYOUT = "index.*, data.* and *.exc of noun, verb, adj and adv, and cntlist.rev (the folder dict of WordNet 3.0)"
 
-# How often English books of 2019 have a preposition (Google Books), times the words that WordNet's counts are out of.
+# Relative frequency of prepositions in English books of 2019 (Google Books), times the number of words behind WordNet's
+# counts.
 # fmt: off
 PREPOSITIONS: Mapping[str, int] = {
     "aboard": 2, "above": 48, "across": 52, "after": 159, "against": 98, "along": 52, "alongside": 5, "amid": 2,
@@ -50,22 +52,22 @@ PREPOSITIONS: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """Words that may stand in place of another, each with its weight in a draw."""
+    """Replacements of a word, each with its weight in a draw."""
 
     words: tuple[str, ...]
-    running_weights: tuple[int, ...]  # of a word and all before it
+    running_weights: tuple[int, ...]  # cumulative sums of weights
 
     @classmethod
-    def of(cls, weights: Mapping[str, int]) -> "Alternatives":
-        """From the weight of each word."""
+    def from_weights(cls, weights: Mapping[str, int]) -> "Alternatives":
+        """Return alternatives, given the weight of each word."""
         return cls(tuple(weights), tuple(accumulate(weights.values())))
 
     def draw(self, rng: Random) -> int:
-        """The place of a word, drawn by weight."""
+        """Draw the place of a word by weight."""
         return bisect_right(self.running_weights, rng.randrange(self.running_weights[-1]))
 
     def draw_another(self, rng: Random, place: int) -> int:
-        """The place of a word, drawn by weight from all but one."""
+        """Draw the place of a word by weight, from all except one."""
         before = self.running_weights[place - 1] if place else 0
         weight = self.running_weights[place] - before
         drawn = rng.randrange(self.running_weights[-1] - weight)
@@ -73,22 +75,22 @@ class Alternatives:
 
 
 class Lexicon(Protocol):
-    """What hard negatives ask about words."""
+    """The queries about words that hard negatives need."""
 
     def related(self, word: str, part_of_speech: PartOfSpeech) -> Alternatives:
-        """The antonyms and co-hyponyms of a word, in whichever form it stands."""
+        """Return the antonyms and co-hyponyms of a word in any form."""
         ...
 
     def prepositions(self, other_than: str) -> Alternatives:
-        """All prepositions but one, given in lower case."""
+        """Return all prepositions except one in lower case."""
         ...
 
     def is_preposition(self, phrase: str) -> bool:
-        """Whether a phrase, in lower case, is one of the prepositions."""
+        """Return True if a phrase in lower case is a preposition."""
         ...
 
     def is_verb(self, phrase: str) -> bool:
-        """Whether words, in lower case, are a verb together."""
+        """Return True if the words of a phrase in lower case are one verb."""
         ...
 
 
@@ -97,38 +99,37 @@ class Pointer:
     """A relation of a synset, or of one of its lemmas, to another."""
 
     symbol: str  # wninput(5WN): @ hypernym, ~ hyponym, ! antonym, + derivationally related, & similar
-    synset: tuple[str, int]  # part of speech and offset
-    source: int | None  # the place of the lemma that it comes from; None: it is of the whole synset
-    target: int | None  # the place of the lemma that it goes to
+    synset: SynsetKey
+    source: int | None  # the place of the source lemma; None: the whole synset
+    target: int | None  # the place of the target lemma; None: the whole synset
 
 
 @dataclass(frozen=True, slots=True)
 class Synset:
-    """Lemmas of one meaning."""
+    """A set of lemmas of one meaning."""
 
-    key: tuple[str, int]  # part of speech and offset
+    key: SynsetKey
     satellite: bool  # an adjective that is defined by a similar one
     lexicographer: int  # the number of the lexicographer's file, part of the lemmas' keys
     lemmas: tuple[str, ...]
-    numbers: tuple[int, ...]  # [lemmas], told apart by it within a lexicographer's file
+    numbers: tuple[int, ...]  # [lemmas], unique for a spelling within a lexicographer's file
     pointers: tuple[Pointer, ...]
 
-    def related(self, symbol: str) -> list[tuple[str, int]]:
-        """The synsets that this one, as a whole, points to, each once."""
-        return list(
-            dict.fromkeys(each.synset for each in self.pointers if each.symbol == symbol and each.source is None)
-        )
+    def related(self, symbol: str) -> list[SynsetKey]:
+        """Return the distinct synsets that this one, as a whole, points to."""
+        pointers = (pointer for pointer in self.pointers if pointer.symbol == symbol and pointer.source is None)
+        return list(dict.fromkeys(pointer.synset for pointer in pointers))
 
 
 Lemma = tuple[Synset, int]  # a synset, and a place among its lemmas
 
 
 class WordNet:
-    """A lexicon in the files of WordNet's database.
+    """A lexicon that reads the files of WordNet's database.
 
     Args:
-        folder: where they are. Its prepositions are those of its ``prepositions.tsv``; without one, as in WordNet's
-            own folder, they are ``PREPOSITIONS``.
+        folder: the files' folder. Prepositions are those of its ``prepositions.tsv``; without this file, as in
+            WordNet's own folder, they are ``PREPOSITIONS``.
 
     Raises:
         DataError: a file is absent or is not in WordNet's format.
@@ -149,23 +150,25 @@ class WordNet:
         return type(self), (self.folder,)
 
     def is_preposition(self, phrase: str) -> bool:
-        """Whether a phrase, in lower case, is one of the prepositions."""
+        """Return True if a phrase in lower case is a preposition."""
         return phrase in self._prepositions
 
     def is_verb(self, phrase: str) -> bool:
-        """Whether words, in lower case, are a verb together."""
+        """Return True if the words of a phrase in lower case are one verb."""
         return phrase.replace(" ", "_") in self._index["v"]
 
     def base_forms(self, word: str, part_of_speech: PartOfSpeech) -> list[str]:
-        """What of the database a word may be a form of (morphy(7WN)): itself, and what its exceptions or else the
-        rules of endings give."""
+        """Return the database's base forms of a word (morphy(7WN)).
+
+        These are the word itself, and the forms of its exceptions, or else of the rules of endings.
+        """
         word = word.lower()
         irregular = self._exceptions[part_of_speech].get(word)
         forms = _without_endings(word, part_of_speech) if irregular is None else irregular
         return [form for form in dict.fromkeys([word, *forms]) if form in self._index[part_of_speech]]
 
     def synsets(self, word: str, part_of_speech: PartOfSpeech) -> list[Synset]:
-        """The meanings of all that a word may be a form of; one that several forms share stands there for each."""
+        """Return the meanings of all base forms of a word; a meaning of several forms is repeated."""
         return [
             self.synset((part_of_speech, offset))
             for form in self.base_forms(word, part_of_speech)
@@ -173,9 +176,9 @@ class WordNet:
         ]
 
     def weights(self, word: str, part_of_speech: PartOfSpeech) -> dict[str, int]:
-        """The antonyms and co-hyponyms of a word, each with the sum, over the ways that lead to it, of how often
-        WordNet's corpora have it in that meaning, 1 at least.
+        """Return the weights of a word's antonyms and co-hyponyms.
 
+        A weight is the sum, over all paths to the lemma, of its count in WordNet's corpora in that meaning, at least 1.
         Co-hyponyms are the lemmas two hypernyms up and two hyponyms down, siblings and cousins; those of an adjective
         are adjectives derived from co-hyponyms of the nouns that it is derived from. Lemmas that share a synset with
         the word are left out.
@@ -184,20 +187,21 @@ class WordNet:
         synonyms = {lemma for synset in synsets for lemma in synset.lemmas}
         weights: Counter[str] = Counter()
         for synset in synsets:
-            for other, place in (*self._antonyms(synset), *self._co_hyponyms(synset)):
-                if other.lemmas[place] not in synonyms:
-                    weights[other.lemmas[place]] += max(self.count((other, place)), 1)
+            for target, place in (*self._antonyms(synset), *self._co_hyponyms(synset)):
+                if target.lemmas[place] not in synonyms:
+                    weights[target.lemmas[place]] += max(self.count((target, place)), 1)
         return dict(weights)
 
     def count(self, lemma: Lemma) -> int:
-        """How often WordNet's corpora have a lemma in its meaning."""
+        """Return the count of a lemma in its meaning in WordNet's corpora."""
         return self._counts.get(self._sense_key(lemma), 0)
 
     def _related(self, word: str, part_of_speech: PartOfSpeech) -> Alternatives:
-        return Alternatives.of(self.weights(word, part_of_speech))
+        return Alternatives.from_weights(self.weights(word, part_of_speech))
 
     def _other_prepositions(self, other_than: str) -> Alternatives:
-        return Alternatives.of({word: weight for word, weight in self._prepositions.items() if word != other_than})
+        weights = {word: weight for word, weight in self._prepositions.items() if word != other_than}
+        return Alternatives.from_weights(weights)
 
     def _antonyms(self, synset: Synset) -> Iterator[Lemma]:
         for place in range(len(synset.lemmas)):
@@ -230,18 +234,18 @@ class WordNet:
         synset, place = lemma
         for pointer in synset.pointers:
             if pointer.symbol == symbol and pointer.source == place and pointer.target is not None:
-                other = self.synset(pointer.synset)
-                if pointer.target >= len(other.lemmas):
-                    raise self._damaged(synset.key)
-                yield other, pointer.target
+                target = self.synset(pointer.synset)
+                if pointer.target >= len(target.lemmas):
+                    raise self._damage(synset.key)
+                yield target, pointer.target
 
     def _sense_key(self, lemma: Lemma) -> str:
         synset, place = lemma
         head = ":"
         number = {"n": 1, "v": 2, "a": 3, "r": 4}[synset.key[0]]
         if synset.satellite:
-            of = self.synset(synset.related("&")[0])
-            head, number = f"{of.lemmas[0]}:{of.numbers[0]:02d}", 5
+            similar = self.synset(synset.related("&")[0])
+            head, number = f"{similar.lemmas[0]}:{similar.numbers[0]:02d}", 5
         return f"{synset.lemmas[place]}%{number}:{synset.lexicographer:02d}:{synset.numbers[place]:02d}:{head}".lower()
 
     def _offsets(self, lemma: str, part_of_speech: PartOfSpeech) -> list[int]:
@@ -252,21 +256,21 @@ class WordNet:
         except (IndexError, ValueError):
             raise DataError(_NOT_WORDNET.format(self.folder / f"index.{FILES[part_of_speech]}", lemma)) from None
 
-    def _read_synset(self, key: tuple[str, int]) -> Synset:
+    def _read_synset(self, key: SynsetKey) -> Synset:
         part_of_speech, offset = key
-        data = self._data[part_of_speech]  # type: ignore[index]
+        data = self._data[part_of_speech]
         line = data[offset : data.find(b"\n", offset)].decode("utf-8", "replace")
         try:
-            return _parsed(key, line)
+            return _parse(key, line)
         except (IndexError, ValueError):
-            raise self._damaged(key) from None
+            raise self._damage(key) from None
 
-    def _damaged(self, key: tuple[str, int]) -> DataError:
-        return DataError(_NOT_WORDNET.format(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}"))  # type: ignore[index]
+    def _damage(self, key: SynsetKey) -> DataError:
+        return DataError(_NOT_WORDNET.format(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}"))
 
 
-_NOT_WORDNET = "{}, entry {}: not in the format of WordNet's database; get the folder anew"
-_ENDINGS: Mapping[PartOfSpeech, Sequence[tuple[str, str]]] = {  # morphy(7WN), and what they are replaced by
+_NOT_WORDNET = "{}, entry {}: not in the format of WordNet's database; download the folder again"
+_ENDINGS: Mapping[PartOfSpeech, Sequence[tuple[str, str]]] = {  # of morphy(7WN), with their replacements
     "n": [
         *(("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z")),
         *(("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y")),
@@ -282,15 +286,15 @@ def _without_endings(word: str, part_of_speech: PartOfSpeech) -> list[str]:
     return [word[: -len(ending)] + base for ending, base in endings if word.endswith(ending)]
 
 
-def _parsed(key: tuple[str, int], line: str) -> Synset:
-    """A line of a data file.
+def _parse(key: SynsetKey, line: str) -> Synset:
+    """Parse a line of a data file.
 
     Raises:
-        ValueError: it is not one, or another than the one asked for.
-        IndexError: it ends too early.
+        ValueError: the line is malformed, or of another synset.
+        IndexError: the line ends too early.
     """
     fields = line.partition("|")[0].split()
-    if int(fields[0]) != key[1] or _PARTS[fields[2]] != key[0]:
+    if int(fields[0]) != key[1] or _PARTS.get(fields[2]) != key[0]:
         raise ValueError(line)
     words = int(fields[3], 16)
     pointers = int(fields[4 + 2 * words])
@@ -308,8 +312,8 @@ def _parsed(key: tuple[str, int], line: str) -> Synset:
     return synset
 
 
-_MARKER = re.compile(r"\([^()]*\)$")  # where an adjective stands: galore(ip)
-_PARTS = defaultdict(str, {"n": "n", "v": "v", "a": "a", "s": "a", "r": "r"})
+_MARKER = re.compile(r"\([^()]*\)$")  # the position of an adjective: galore(ip)
+_PARTS: Mapping[str, PartOfSpeech] = {"n": "n", "v": "v", "a": "a", "s": "a", "r": "r"}
 
 
 def _pointer(symbol: str = "", offset: str = "", part_of_speech: str = "", ends: str = "") -> Pointer:
@@ -321,8 +325,8 @@ def _pointer(symbol: str = "", offset: str = "", part_of_speech: str = "", ends:
 
 
 def _index(path: Path) -> dict[str, str]:
-    """What stands behind each lemma of an index."""
-    return {lemma: rest for lemma, _, rest in (line.partition(" ") for line in _lines(path)) if lemma}
+    """Return the fields of each lemma of an index."""
+    return {lemma: fields for lemma, _, fields in (line.partition(" ") for line in _lines(path)) if lemma}
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:
@@ -332,8 +336,8 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
 def _counts(path: Path) -> dict[str, int]:
     counts = {}
     for line in _lines(path):
-        key, _, rest = line.partition(" ")
-        count = rest.split()[-1:]
+        key, _, numbers = line.partition(" ")
+        count = numbers.split()[-1:]
         if not count or not count[0].isascii() or not count[0].isdigit():
             raise DataError(_NOT_WORDNET.format(path, key))
         counts[key] = int(count[0])
@@ -347,9 +351,7 @@ def _prepositions(path: Path) -> Mapping[str, int]:
     for line in _lines(path):
         word, _, weight = line.partition("\t")
         if not weight.isascii() or not weight.isdigit() or not int(weight):
-            raise DataError(
-                f"{path}, {word!r}: a preposition, a tab and its weight, 1 at least, are expected in a line"
-            )
+            raise DataError(f"{path}, {word!r}: a line must be a preposition, a tab and its weight, at least 1")
         weights[word] = int(weight)
     return weights
 
@@ -367,13 +369,13 @@ def _bytes(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class Meaning:
-    """A synset to be written."""
+    """A synset to write."""
 
-    name: str  # what others of the same lexicon call it by
+    name: str  # unique in the lexicon
     part_of_speech: PartOfSpeech
     lemmas: tuple[str, ...]
-    hypernym: str | None = None  # the name of another
-    counts: Mapping[str, int] = field(default_factory=dict)  # how often a lemma has this meaning
+    hypernym: str | None = None  # the name of another meaning
+    counts: Mapping[str, int] = field(default_factory=dict)  # of lemmas in this meaning
 
 
 def write_lexicon(
@@ -384,17 +386,18 @@ def write_lexicon(
     derived: Sequence[tuple[str, str]] = (),
     prepositions: Mapping[str, int] | None = None,
 ) -> None:
-    """Write a small lexicon in the files of WordNet's database, which ``WordNet`` and NLTK read.
+    """Write a small lexicon in the format of WordNet's database, which ``WordNet`` and NLTK read.
 
     Args:
-        folder: where to.
-        meanings: the synsets; a word's meanings come in their order.
-        antonyms: names of meanings, whose first lemmas are each other's antonyms.
-        derived: names of meanings, whose first lemmas are derived from each other: an adjective and a noun, as a rule.
-        prepositions: the weight of each; None: as of English books.
+        folder: the folder of the files.
+        meanings: the synsets, in the order of a word's meanings.
+        antonyms: pairs of names of meanings, whose first lemmas are antonyms.
+        derived: pairs of names of meanings, whose first lemmas are derived from each other, such as an adjective and a
+            noun.
+        prepositions: the weight of each; None: those of English books.
 
     Raises:
-        ValueError: two meanings have one name, none has a name that is referred to, or a weight is not positive.
+        ValueError: two meanings have one name, a name refers to no meaning, or a weight is not positive.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -417,49 +420,48 @@ def write_lexicon(
     offsets: dict[str, int] = {}
     folder.mkdir(parents=True, exist_ok=True)
     for part_of_speech, file in FILES.items():
-        own = [meaning for meaning in meanings if meaning.part_of_speech == part_of_speech]
         end = len(_HEADER)
-        for meaning in own:
+        for meaning in (meaning for meaning in meanings if meaning.part_of_speech == part_of_speech):
             offsets[meaning.name] = end
             end += len(_data_line(meaning, pointers[meaning.name], numbers, defaultdict(int)).encode())
         write_text(folder / f"{file}.exc", "")
     for part_of_speech, file in FILES.items():
-        own = [meaning for meaning in meanings if meaning.part_of_speech == part_of_speech]
-        data = [_data_line(meaning, pointers[meaning.name], numbers, offsets) for meaning in own]
+        entries = [meaning for meaning in meanings if meaning.part_of_speech == part_of_speech]
+        data = [_data_line(meaning, pointers[meaning.name], numbers, offsets) for meaning in entries]
         write_text(folder / f"data.{file}", _HEADER + "".join(data))
-        write_text(folder / f"index.{file}", _HEADER + "".join(_index_lines(own, pointers, offsets)))
+        write_text(folder / f"index.{file}", _HEADER + "".join(_index_lines(entries, pointers, offsets)))
     senses = sorted(_senses(meanings, numbers, offsets))
-    write_text(folder / "index.sense", "".join(f"{key} {rest}\n" for key, rest, _ in senses))
+    write_text(folder / "index.sense", "".join(f"{key} {fields}\n" for key, fields, _ in senses))
     write_text(folder / "cntlist.rev", "".join(f"{key} {count}\n" for key, _, count in senses if count))
     write_text(folder / "lexnames", "".join(f"{n:02d}\t{name}.all\t{n + 1}\n" for n, name in enumerate(FILES.values())))
     if prepositions is not None:
         write_text(folder / PREPOSITIONS_FILE, "".join(f"{word}\t{weight}\n" for word, weight in prepositions.items()))
 
 
-_HEADER = "  1 A small lexicon in the format of WordNet's database.\n"  # lines that begin with blanks are no entries
-_Links = Mapping[str, Sequence[tuple[str, "Meaning", str]]]  # of a meaning: symbol, the other, the lemmas at the ends
+_HEADER = "  1 A small lexicon in the format of WordNet's database.\n"  # readers skip lines that begin with blanks
+_Links = Mapping[str, Sequence[tuple[str, "Meaning", str]]]  # of a meaning: symbol, target, the lemmas at both ends
 
 
 def _pointers(
     by_name: Mapping[str, Meaning], antonyms: Sequence[tuple[str, str]], derived: Sequence[tuple[str, str]]
 ) -> _Links:
-    hypernyms = [(each.name, each.hypernym) for each in by_name.values() if each.hypernym is not None]
+    hypernyms = [(meaning.name, meaning.hypernym) for meaning in by_name.values() if meaning.hypernym is not None]
     links: dict[str, list[tuple[str, Meaning, str]]] = defaultdict(list)
-    for pairs, there, back, ends in (
+    for pairs, forward, back, ends in (
         (hypernyms, "@", "~", "0000"),
         (antonyms, "!", "!", "0101"),
         (derived, "+", "+", "0101"),
     ):
-        for one, other in pairs:
-            if one not in by_name or other not in by_name:
-                raise ValueError(f"no meaning is called {(one if one not in by_name else other)!r}")
-            links[one].append((there, by_name[other], ends))
-            links[other].append((back, by_name[one], ends))
+        for source, target in pairs:
+            if source not in by_name or target not in by_name:
+                raise ValueError(f"no meaning is called {(source if source not in by_name else target)!r}")
+            links[source].append((forward, by_name[target], ends))
+            links[target].append((back, by_name[source], ends))
     return links
 
 
 def _numbers(meanings: Sequence[Meaning]) -> Mapping[tuple[str, str], int]:
-    """By name of a meaning and lemma: the number that tells it from the same lemma of other meanings."""
+    """Number the meanings of each lemma; keys are the name of a meaning and the lemma."""
     seen: Counter[tuple[str, str]] = Counter()
     numbers = {}
     for meaning in meanings:
@@ -491,20 +493,18 @@ def _index_lines(meanings: Sequence[Meaning], links: _Links, offsets: Mapping[st
         for lemma in meaning.lemmas:
             by_lemma[lemma.lower().replace(" ", "_")].append(meaning)
     lines = []
-    for lemma, own in sorted(by_lemma.items()):
-        symbols = dict.fromkeys(symbol for meaning in own for symbol, _, _ in links[meaning.name])
-        lines.append(
-            f"{lemma} {own[0].part_of_speech} {len(own)} {' '.join([str(len(symbols)), *symbols])} {len(own)} 0 "
-            + " ".join(f"{offsets[meaning.name]:08d}" for meaning in own)
-            + "  \n"
-        )
+    for lemma, entries in sorted(by_lemma.items()):
+        symbols = dict.fromkeys(symbol for meaning in entries for symbol, _, _ in links[meaning.name])
+        count, pointers = len(entries), " ".join([str(len(symbols)), *symbols])
+        places = " ".join(f"{offsets[meaning.name]:08d}" for meaning in entries)
+        lines.append(f"{lemma} {entries[0].part_of_speech} {count} {pointers} {count} 0 {places}  \n")
     return lines
 
 
 def _senses(
     meanings: Sequence[Meaning], numbers: Mapping[tuple[str, str], int], offsets: Mapping[str, int]
 ) -> Iterator[tuple[str, str, str]]:
-    """Of each lemma of a meaning: its key, its offset and number, its number and count ("": it has none)."""
+    """Yield for each lemma of a meaning its key, its fields in index.sense, and those in cntlist.rev ("": none)."""
     for meaning in meanings:
         file = [*FILES].index(meaning.part_of_speech)
         for lemma in meaning.lemmas:

@@ -1,17 +1,17 @@
-"""Hard negatives of a caption: texts of nearly the same words that say something else.
+"""Hard negatives of a caption: texts with nearly the same words and another meaning.
 
-Three kinds, each drawn anew whenever it is asked for: two phrases change places (``negclip``), a word is replaced
-(``replace``), and pairs of words change places (``bigram_shuffle``). They are what FSC-CLIP trains on (Appendix A.1),
-and follow its code (ytaek-oh/fsc-clip, 604015d) in which texts there are and how likely each is. Departures:
+There are three kinds, drawn at random in each call: two phrases swapped (``negclip``), a word replaced (``replace``),
+and pairs of words shuffled (``bigram_shuffle``). FSC-CLIP trains on them (Appendix A.1); the possible texts and their
+probabilities follow its code (ytaek-oh/fsc-clip, 604015d). Departures:
 
-- A text that is the caption itself is none (there a swap or an inflected word may give it back).
-- Words are inflected by LemmInflect, not by pyinflect: single nouns and verbs of which it does not know by its rules,
-  and, as there, nothing of several words. Prepositions are not inflected.
-- Whether a shuffled caption is the caption is decided by its own words, not by parsing the text anew.
+- The caption itself is never a negative (there, a swap or an inflected word may restore it).
+- Words are inflected by LemmInflect, not by pyinflect: single nouns and verbs unknown to it by its rules, and, as
+  there, nothing of several words. Prepositions are not inflected.
+- A shuffled caption is compared with the caption by its words, not by a new parse of the text.
 - Those of ``lexicon`` and ``scene_graph``.
 
-All three together take a tenth of a millisecond for a caption of twelve tokens, on one slow core, once the lexicon was
-asked for its words: nothing is kept of a caption, whose parse takes more memory than time.
+All three together take a tenth of a millisecond for a caption of twelve tokens, on one slow core, once the lexicon has
+cached its words. Nothing is cached of a caption: its parse takes more memory than time.
 """
 
 import re
@@ -27,47 +27,47 @@ from recompose.tracks.vlc.text.scene_graph import scene_graph
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-SHUFFLES = 10  # how often a caption is shuffled at most, until it is another one
-PER_ELEMENT = 2  # how many replacements of an entity, a modifier or a relation are candidates
+SHUFFLES = 10  # attempts at an order that differs from the caption's
+PER_ELEMENT = 2  # candidate replacements of an entity, a modifier or a relation
 
 
 def negclip(doc: "Doc", rng: Random) -> str | None:
-    """The caption with two phrases of the same kind in each other's place.
+    """Return the caption with two phrases of the same kind swapped.
 
-    Of noun chunks of more than two tokens, verb phrases, singular nouns, plural nouns, adverbs and adjectives two each
-    are drawn; where their texts differ, they may be swapped; one of these up to six swaps is drawn. Upper and lower
-    case move with the words.
+    Two phrases each are drawn from noun chunks of more than two tokens, verb phrases, singular nouns, plural nouns,
+    adverbs and adjectives; pairs with different texts can be swapped, and one of these up to six swaps is drawn. Upper
+    and lower case move with the words.
 
     Args:
         doc: a caption with tags, parts of speech, heads and dependencies.
-        rng: what is drawn from.
+        rng: the random source.
 
     Returns:
-        The negative, or None where no two such phrases were drawn that differ.
+        The negative, or None if no drawn pair has different texts.
 
     Raises:
         ValueError: the caption is not parsed.
     """
     pairs = (_two_of(phrases, rng) for phrases in _phrases(doc))
-    swaps = [(one, other) for one, other in pairs if one.text != other.text]
-    return _unless_same(doc.text, _swapped(doc.text, *rng.choice(swaps))) if swaps else None
+    swaps = [(first, second) for first, second in pairs if first.text != second.text]
+    return _unless_same(doc.text, _swap(doc.text, *rng.choice(swaps))) if swaps else None
 
 
 def bigram_shuffle(doc: "Doc", rng: Random) -> str | None:
-    """The caption with its pairs of consecutive tokens in another order.
+    """Return the caption with its pairs of consecutive tokens in another order.
 
-    A last token without a partner is a pair of its own; if it is punctuation, it is put behind any of the others or
-    before all. Pairs are joined by blanks; punctuation follows its partner without one. Up to ``SHUFFLES`` orders are
-    drawn until one is not that of the caption; punctuation at either end does not make a difference.
+    A last token without a partner is a pair of its own; if it is punctuation, it is inserted after a pair or before
+    all. Pairs are joined by blanks; punctuation follows its partner without one. Up to ``SHUFFLES`` orders are drawn
+    until one differs from the caption's; punctuation at either end makes no difference.
 
     Args:
         doc: a caption with parts of speech.
-        rng: what is drawn from.
+        rng: the random source.
 
     Returns:
-        The negative, or None where there is only one pair, or no other order was drawn.
+        The negative, or None if there is only one pair, or no other order was drawn.
     """
-    shuffle = _Shuffle.of(doc)
+    shuffle = _Shuffle.from_doc(doc)
     if len(shuffle.pairs) < 2:
         return None
     for _ in range(SHUFFLES):
@@ -75,27 +75,27 @@ def bigram_shuffle(doc: "Doc", rng: Random) -> str | None:
         if shuffle.last is not None:
             _insert(shuffle.last, pairs, rng)
         if _order(pairs) != shuffle.order:
-            return _unless_same(doc.text, " ".join(map(_joined, pairs)))
+            return _unless_same(doc.text, " ".join(map(_join, pairs)))
     return None
 
 
 def replace(doc: "Doc", rng: Random, lexicon: Lexicon) -> str | None:
-    """The caption with a word in place of another: a noun, an adjective, a verb or an adverb by an antonym or a
-    co-hyponym, a preposition by a preposition.
+    """Return the caption with one word replaced.
 
-    Of each element of the caption's scene graph (entity, modifier, relation) up to ``PER_ELEMENT`` replacements are
-    drawn by weight, without repetition; one of all of these is drawn. Of an entity the root is replaced, of a relation
-    that begins with a preposition all words. The word is brought into the number, tense or degree of the other, and
-    into its case, if that has capitals only or at the beginning of each word.
+    An antonym or a co-hyponym replaces a noun, an adjective, a verb or an adverb; a preposition replaces a preposition.
+    For each element of the caption's scene graph (entity, modifier, relation) up to ``PER_ELEMENT`` replacements are
+    drawn by weight, without repetition; one of all of these is drawn. The root of an entity is replaced, and all words
+    of a relation that begins with a preposition. The new word is inflected for the number, tense or degree of the old
+    one, and takes its case if that is all capitals or title case.
 
     Args:
         doc: a caption with tags, parts of speech, lemmas, heads and dependencies.
-        rng: what is drawn from.
-        lexicon: what words may be replaced by.
+        rng: the random source.
+        lexicon: the source of replacements.
 
     Returns:
-        The negative, or None where the caption has fewer than two entities, has neither modifiers (determiners are
-        some) nor relations, or has no word that can be replaced.
+        The negative, or None if the caption has fewer than two entities, has neither modifiers (determiners count) nor
+        relations, or has no word with a replacement.
 
     Raises:
         ValueError: the caption is not parsed.
@@ -107,7 +107,7 @@ def replace(doc: "Doc", rng: Random, lexicon: Lexicon) -> str | None:
     drawn = slot.alternatives.draw(rng)
     if nth:
         drawn = slot.alternatives.draw_another(rng, drawn)
-    word = _in_form(slot.alternatives.words[drawn], slot.tag, slot.text)
+    word = _fit_form(slot.alternatives.words[drawn], slot.tag, slot.text)
     return _unless_same(doc.text, doc.text[: slot.start] + word + doc.text[slot.end :])
 
 
@@ -125,41 +125,43 @@ class _Phrase:
     text: str
 
     @classmethod
-    def of(cls, span: "Span | Token") -> "_Phrase":
+    def from_span(cls, span: "Span | Token") -> "_Phrase":
         start = span.idx if hasattr(span, "idx") else span.start_char
         return cls(start, start + len(span.text), span.text)
 
 
 def _phrases(doc: "Doc") -> list[list[_Phrase]]:
-    """Phrases that may be swapped, by kind, in the caption's order; kinds with fewer than two are left out."""
+    """Return the phrases of each kind in the caption's order, without kinds that have fewer than two."""
     kinds: list[list[_Phrase]] = [
-        [_Phrase.of(chunk) for chunk in doc.noun_chunks if len(chunk) > 2],
-        [_Phrase.of(doc[start:end]) for start, end in _verb_phrases([token.pos_ for token in doc])],
-        [_Phrase.of(token) for token in doc if token.tag_ == "NN"],
-        [_Phrase.of(token) for token in doc if token.tag_ == "NNS"],
-        [_Phrase.of(token) for token in doc if token.pos_ == "ADV"],
-        [_Phrase.of(token) for token in doc if token.pos_ == "ADJ"],
+        [_Phrase.from_span(chunk) for chunk in doc.noun_chunks if len(chunk) > 2],
+        [_Phrase.from_span(doc[start:end]) for start, end in _verb_phrases([token.pos_ for token in doc])],
+        [_Phrase.from_span(token) for token in doc if token.tag_ == "NN"],
+        [_Phrase.from_span(token) for token in doc if token.tag_ == "NNS"],
+        [_Phrase.from_span(token) for token in doc if token.pos_ == "ADV"],
+        [_Phrase.from_span(token) for token in doc if token.pos_ == "ADJ"],
     ]
     return [phrases for phrases in kinds if len(phrases) > 1]
 
 
 def _verb_phrases(parts_of_speech: Sequence[str]) -> list[tuple[int, int]]:
-    """Where verb phrases start and end: of all stretches of perhaps a verb, any adverbs, any auxiliaries and one verb
-    at least, the longest, then the longest that does not overlap, and so on; the first of equally long ones.
+    """Return the starts and ends of verb phrases.
+
+    Candidates are all stretches of an optional verb, any adverbs, any auxiliaries and at least one verb. The longest is
+    chosen, then the longest that does not overlap, and so on; the first among equally long ones.
 
     Example:
         >>> _verb_phrases(["AUX", "VERB", "NOUN", "VERB", "ADV", "VERB"])
         [(0, 2), (3, 6)]
     """
-    letters = "".join(_LETTERS.get(each, " ") for each in parts_of_speech)
+    letters = "".join(_LETTERS.get(part_of_speech, " ") for part_of_speech in parts_of_speech)
     ends = [place + 1 for place, letter in enumerate(letters) if letter == "v"]
     starts = [place for place, letter in enumerate(letters) if letter != " "]
     stretches = [(start, end) for start in starts for end in ends if _VERB_PHRASE.fullmatch(letters, start, end)]
-    kept: list[tuple[int, int]] = []
+    chosen: list[tuple[int, int]] = []
     for start, end in sorted(stretches, key=lambda stretch: (stretch[0] - stretch[1], stretch[0])):
-        if all(end <= first or last <= start for first, last in kept):
-            kept.append((start, end))
-    return sorted(kept)
+        if all(end <= first or last <= start for first, last in chosen):
+            chosen.append((start, end))
+    return sorted(chosen)
 
 
 _LETTERS = {"VERB": "v", "ADV": "r", "AUX": "x"}
@@ -167,28 +169,28 @@ _VERB_PHRASE = re.compile("v?r*x*v+")
 
 
 def _two_of(phrases: Sequence[_Phrase], rng: Random) -> tuple[_Phrase, _Phrase]:
-    """Two phrases, the one that stands first in the caption first."""
-    one, other = (0, 1) if len(phrases) == 2 else sorted(rng.sample(range(len(phrases)), 2))
-    return phrases[one], phrases[other]
+    """Draw two phrases, in the caption's order."""
+    first, second = (0, 1) if len(phrases) == 2 else sorted(rng.sample(range(len(phrases)), 2))
+    return phrases[first], phrases[second]
 
 
-def _swapped(text: str, first: _Phrase, second: _Phrase) -> str:
+def _swap(text: str, first: _Phrase, second: _Phrase) -> str:
     return text[: first.start] + second.text + text[first.end : second.start] + first.text + text[second.end :]
 
 
 # bigram_shuffle
 
-_Word = tuple[str, bool]  # a token, and whether it is punctuation
+_Word = tuple[str, bool]  # a token, and True for punctuation
 
 
 @dataclass(frozen=True, slots=True)
 class _Shuffle:
     pairs: tuple[tuple[_Word, ...], ...]
-    last: _Word | None  # punctuation at the end that has no partner
+    last: _Word | None  # punctuation at the end without a partner
     order: list[str]
 
     @classmethod
-    def of(cls, doc: "Doc") -> "_Shuffle":
+    def from_doc(cls, doc: "Doc") -> "_Shuffle":
         words = [(token.text, token.pos_ == "PUNCT") for token in doc]
         pairs = [tuple(words[place : place + 2]) for place in range(0, len(words), 2)]
         alone = bool(pairs) and len(pairs[-1]) == 1 and pairs[-1][0][1]
@@ -204,16 +206,16 @@ def _insert(punctuation: _Word, pairs: list[tuple[_Word, ...]], rng: Random) -> 
 
 
 def _order(pairs: Sequence[tuple[_Word, ...]]) -> list[str]:
-    """The words of pairs, without punctuation at the beginning and at the end."""
+    """Return the words of pairs, without punctuation at the beginning and at the end."""
     words = [word for pair in pairs for word in pair]
     first = 1 if words and words[0][1] else 0
     last = len(words) - 1 if words and words[-1][1] else len(words)
     return [text for text, _ in words[first:last]]
 
 
-def _joined(words: tuple[_Word, ...]) -> str:
-    (first, _), *rest = words
-    return first + "".join(text if is_punctuation else f" {text}" for text, is_punctuation in rest)
+def _join(words: tuple[_Word, ...]) -> str:
+    (first, _), *following = words
+    return first + "".join(text if is_punctuation else f" {text}" for text, is_punctuation in following)
 
 
 # replace
@@ -221,12 +223,12 @@ def _joined(words: tuple[_Word, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A word, or a preposition of several, with what may stand in its place."""
+    """A word, or a preposition of several words, with its replacements."""
 
     start: int  # in characters
     end: int
     text: str
-    tag: str  # whose number, tense or degree a replacement takes; "" for none
+    tag: str  # its number, tense or degree apply to the replacement; "": none
     alternatives: Alternatives
 
 
@@ -241,7 +243,7 @@ _PARTS_OF_SPEECH: dict[str, PartOfSpeech] = {
 
 
 def _slots(doc: "Doc", lexicon: Lexicon) -> list[tuple[_Slot, int]]:
-    """What may be replaced, each once for its first replacement and, where there are two, once for its second."""
+    """Return the words that can be replaced, each with 0 for its first replacement and with 1 for a second, if any."""
     graph = scene_graph(doc, lexicon)
     if len(graph.entities) < 2 or not (graph.relations or graph.modifiers):
         return []
@@ -263,16 +265,16 @@ def _slot(span: "Span", lexicon: Lexicon) -> _Slot | None:
 _INFLECTED = frozenset({"NNS", "NNPS", "VBD", "VBG", "VBN", "VBZ", "JJR", "JJS", "RBR", "RBS"})
 
 
-def _in_form(lemma: str, tag: str, text: str) -> str:
-    """A lemma in the form and in the case of the word that it replaces."""
-    word = (_inflected(lemma, tag) if tag in _INFLECTED else lemma).replace("_", " ")
+def _fit_form(lemma: str, tag: str, text: str) -> str:
+    """Return a lemma in the form and in the case of the word that it replaces."""
+    word = (_inflect(lemma, tag) if tag in _INFLECTED else lemma).replace("_", " ")
     if text.isupper():
         return word.upper()
     return word.title() if text.istitle() else word
 
 
 @lru_cache(maxsize=2**16)
-def _inflected(lemma: str, tag: str) -> str:
+def _inflect(lemma: str, tag: str) -> str:
     from lemminflect import getInflection
 
     by_rule = lemma.isalpha() and tag[0] in "NV"

@@ -1,10 +1,10 @@
-"""What a caption speaks of: entities, their modifiers and the relations between them, from its parse.
+"""Scene graphs of captions: entities, their modifiers and the relations between them, from a parse.
 
-The rules are those that FSC-CLIP's code (ytaek-oh/fsc-clip, 604015d) has from CLoVe and from SceneGraphParser
-(vacancy/SceneGraphParser, 1b3d5fc). Departures: the parse is not changed (there a conjunct of a modifier gets the
-modifier's dependency, which here is only looked up so); a relation whose words would be in the wrong order is left out
-(there it is an empty span); and what is a phrasal verb is asked of a lexicon, where there it is a list from a website.
-As released, pronouns are entities: the rule that was to leave them out goes by a lemma that spaCy 3 does not give.
+The rules are those of FSC-CLIP's code (ytaek-oh/fsc-clip, 604015d), which took them from CLoVe and SceneGraphParser
+(vacancy/SceneGraphParser, 1b3d5fc). Departures: the parse is not changed (there a conjunct of a modifier is given the
+modifier's dependency; here only the look-up does so); a relation whose words would be in the wrong order is left out
+(there it is an empty span); and phrasal verbs are those of a lexicon (there, a list from a website). As released,
+pronouns are entities: the rule meant to exclude them tests for a lemma that spaCy 3 does not use.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """Parts of a caption."""
+    """The entities, modifiers and relations of a caption."""
 
     entities: "tuple[Span, ...]"  # noun chunks
     modifiers: "tuple[Token, ...]"  # determiners, numbers and adjectives of the entities
@@ -27,11 +27,11 @@ class SceneGraph:
 
 
 def scene_graph(doc: "Doc", lexicon: Lexicon) -> SceneGraph:
-    """The entities of a caption, their modifiers and their relations.
+    """Return the entities of a caption, their modifiers and their relations.
 
     Args:
-        doc: a caption with tags, parts of speech, lemmas, heads and dependencies (CLEAR's, as of spaCy's models).
-        lexicon: what knows phrasal verbs and prepositions of several words.
+        doc: a caption with tags, parts of speech, lemmas, heads and dependencies (CLEAR's, as in spaCy's models).
+        lexicon: lists phrasal verbs and prepositions of several words.
 
     Raises:
         ValueError: the caption is not parsed.
@@ -40,19 +40,19 @@ def scene_graph(doc: "Doc", lexicon: Lexicon) -> SceneGraph:
     modifiers = [list(_modifiers(chunk.root)) for chunk in chunks]
     conjuncts = {token.i for of_chunk in modifiers for token in of_chunk if token.dep_ == "conj"}
     parse = _Parse(doc, lexicon, dict.fromkeys(conjuncts, "amod"))
-    relations = [found for chunk in chunks if (found := parse.relation(chunk.root))]
+    relations = [relation for chunk in chunks if (relation := parse.relation(chunk.root))]
     # "front" of "in front of a piano" is no entity
-    kept = [place for place, chunk in enumerate(chunks) if chunk.root.i not in parse.parts_of_prepositions]
-    entities = tuple(chunks[place] for place in kept)
+    chosen = [place for place, chunk in enumerate(chunks) if chunk.root.i not in parse.parts_of_prepositions]
+    entities = tuple(chunks[place] for place in chosen)
     return SceneGraph(
         entities,
-        tuple(token for place in kept for token in modifiers[place]),
+        tuple(token for place in chosen for token in modifiers[place]),
         tuple(
             span
             for subject, object_, span in relations
-            for one in parse.with_conjuncts(doc[subject])
-            for other in parse.with_conjuncts(doc[object_])
-            if _in_any(entities, one) and _in_any(entities, other)
+            for source in parse.with_conjuncts(doc[subject])
+            for target in parse.with_conjuncts(doc[object_])
+            if _is_in_any(entities, source) and _is_in_any(entities, target)
         ),
     )
 
@@ -68,27 +68,27 @@ def _modifiers(noun: "Token") -> "Iterator[Token]":
             yield from _modifiers(child)
 
 
-def _in_any(entities: "tuple[Span, ...]", token: "Token") -> bool:
+def _is_in_any(entities: "tuple[Span, ...]", token: "Token") -> bool:
     return any(entity.start <= token.i < entity.end for entity in entities)
 
 
 class _Parse:
-    """A parse in which some tokens have another dependency than they were given."""
+    """A parse with changed dependencies of some tokens."""
 
     def __init__(self, doc: "Doc", lexicon: Lexicon, dependencies: Mapping[int, str]) -> None:
         self.doc, self.lexicon, self._dependencies = doc, lexicon, dependencies
-        self._subjects = dict(self._each_subject())
+        self._subjects = dict(self._verbs_and_subjects())
         self.parts_of_prepositions: set[int] = set()
 
     def dependency(self, token: "Token") -> str:
         return self._dependencies.get(token.i, token.dep_)
 
     def with_conjuncts(self, token: "Token") -> "list[Token]":
-        """A token and what is joined to it by a conjunction."""
+        """Return a token and its conjuncts."""
         return [token, *(child for child in token.children if self.dependency(child) == "conj")]
 
-    def _each_subject(self) -> Iterator[tuple[int, int]]:
-        """Places of verbs and of their subjects; the last one counts."""
+    def _verbs_and_subjects(self) -> Iterator[tuple[int, int]]:
+        """Yield the places of verbs and of their subjects; the last subject of a verb counts."""
         for token in self.doc:
             dependency = self.dependency(token)
             if dependency == "nsubj":
@@ -99,21 +99,20 @@ class _Parse:
                 yield token.head.head.i, token.i
 
     def relation(self, noun: "Token") -> "tuple[int, int, Span] | None":
-        """The places of the subject and the object of the relation that a noun is the object of, and its words."""
+        """Return the relation whose object is a noun: the places of subject and object, and the relation's words."""
         dependency, head = self.dependency(noun), noun.head.i
-        if dependency in ("dobj", "attr", "nsubjpass"):  # of "a piano is played by a woman" the piano is the object
-            found = (self._subjects[head], head, head) if head in self._subjects else None
+        places = None
+        if dependency in ("dobj", "attr", "nsubjpass"):  # in "a piano is played by a woman" the piano is the object
+            places = (self._subjects[head], head, head) if head in self._subjects else None
         elif dependency == "pobj":
-            found = self._relation_by_preposition(noun.head)
-        else:
-            found = None
-        if found is None or found[1] > found[2]:
+            places = self._relation_by_preposition(noun.head)
+        if places is None or places[1] > places[2]:
             return None
-        subject, first, last = found
+        subject, first, last = places
         return subject, noun.i, self.doc[first : last + 1]
 
     def _relation_by_preposition(self, preposition: "Token") -> tuple[int, int, int] | None:
-        """The places of the subject and of the first and the last word of the relation."""
+        """Return the places of the subject and of the first and the last word of the relation."""
         above, place = preposition.head, preposition.i
         dependency = self.dependency(above)
         if self.dependency(preposition) == "agent":
