@@ -20,7 +20,10 @@ from torch.utils.checkpoint import checkpoint
 
 from benchmarks.machine import machine
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.vlc.attribution import attention, gradcam, gradient, perturbation
+from recompose.tracks.vlc.attribution.by_attention import attention
+from recompose.tracks.vlc.attribution.by_gradcam import gradcam
+from recompose.tracks.vlc.attribution.by_gradient import gradient
+from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.losses import contrastive_loss
 
 ROOT = Path(__file__).parent.parent

@@ -199,7 +199,7 @@ def evaluate(
     from recompose.terminal.evaluate import show_evaluation
     from recompose.tracks.track import function
 
-    request = function("recompose.tracks.vlc.harness:Request")(
+    request = function("recompose.tracks.vlc.suites.harness:Request")(
         model=model,
         weights=weights,
         suites=tuple(name.strip() for name in suites.split(",")),
@@ -212,7 +212,7 @@ def evaluate(
         alpha=alpha,
         skip_broken=skip_broken,
     )
-    show_evaluation(Console(), function("recompose.tracks.vlc.harness:evaluate")(request))
+    show_evaluation(Console(), function("recompose.tracks.vlc.suites.harness:evaluate")(request))
 
 
 @app.command()

@@ -17,7 +17,7 @@ import pytest
 from recompose.papers.declaration import load_paper
 from recompose.params import load_params
 from recompose.tracks import FORMS, TRACKS
-from recompose.tracks.vlc.cae_subsets import METHODS
+from recompose.tracks.vlc.attribution.cae_subsets import METHODS
 from recompose.tracks.vlc.catalogue import active_settings
 from recompose.tracks.vlc.params import Vlc
 from tests.conftest import ROOT

@@ -17,9 +17,9 @@ import pytest
 from recompose.papers.declaration import load_paper
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.vlc.aggregation import COMP, ELEVATER
 from recompose.tracks.vlc.catalogue import METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import Vlc
+from recompose.tracks.vlc.suites.aggregation import COMP, ELEVATER
 from tests.conftest import ROOT
 
 PAPER = load_paper("fsc-clip")

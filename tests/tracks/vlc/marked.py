@@ -12,7 +12,7 @@ from torch import Tensor
 
 from recompose.synthetic.sentences import Entity, Scene, Wording, document, phrase
 from recompose.tracks.vlc.data.shapes_captions import write_senses
-from recompose.tracks.vlc.lexicon import WordNet
+from recompose.tracks.vlc.text.lexicon import WordNet
 
 CONTEXT = 24
 STAR, RING = Entity("star", ("red", "striped"), "big"), Entity("ring", ("blue",))

@@ -17,12 +17,12 @@ from spacy.tokens import Doc
 from recompose.backbones.pixels import PIXELS
 from recompose.errors import DataError
 from recompose.tracks.vlc import batches
+from recompose.tracks.vlc.attribution.label_batches import LabelRequest
 from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, whole_batches
 from recompose.tracks.vlc.building import tokenizer_of
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
-from recompose.tracks.vlc.label_batches import Marking
-from recompose.tracks.vlc.lexicon import write_lexicon
+from recompose.tracks.vlc.text.lexicon import write_lexicon
 from tests.tracks.vlc import marked
 from tests.tracks.vlc.tiny import CAPTIONS, KINDS, MAKERS, PATHS, images, stand_ins, write
 
@@ -137,29 +137,29 @@ def test_makers_are_those_of_the_kinds_that_are_asked_for(tmp_path: Path) -> Non
 
 
 def test_makers_of_a_kind_that_there_is_not_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'typo' is no kind of hard negatives: there are negclip, replace"):
+    with pytest.raises(ValueError, match="'typo' is no kind of hard negatives: choose among negclip, replace"):
         makers(["negclip", "typo"], tmp_path)
 
 
 def tensors_of(batch: Batch) -> list[torch.Tensor]:
-    return [*batch[:3], *(batch.marks or ()), *([] if batch.changed is None else [batch.changed])]
+    return [*batch[:3], *(batch.labels or ()), *([] if batch.changed is None else [batch.changed])]
 
 
-@pytest.mark.parametrize("marking", [None, Marking(False, 2, {"object": 4, "attribute": 3, "relation": 3})])
+@pytest.mark.parametrize("label_request", [None, LabelRequest(False, 2, {"object": 4, "attribute": 3, "relation": 3})])
 def test_makers_in_another_process_make_the_same_batches_of_pixels_that_they_map_themselves(
-    tmp_path: Path, marking: Marking | None
+    tmp_path: Path, label_request: LabelRequest | None
 ) -> None:
     texts = [doc.text for doc in marked.docs()]
     needs = write(tmp_path, [f"{row}.png" for row in range(len(texts))], texts)
     write_docs(marked.docs(), needs["data"])
     write_senses(needs["data"] / batches.LEXICON)
-    rows = read_rows(needs, KINDS, tokenizer_of(needs["backbone"]), 0, marking)
+    rows = read_rows(needs, KINDS, tokenizer_of(needs["backbone"]), 0, label_request)
     rows.epoch = 2
     expected = rows[[4, 0, 3]]
     sent = pickle.dumps(rows)
     assert images(len(texts))[0].tobytes() not in sent
     found = pickle.loads(sent)[[4, 0, 3]]
-    assert (expected.marks is None) == (marking is None)
+    assert (expected.labels is None) == (label_request is None)
     for one, other in zip(tensors_of(found), tensors_of(expected), strict=True):
         assert torch.equal(one, other)
 

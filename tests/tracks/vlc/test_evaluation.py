@@ -14,12 +14,13 @@ from recompose.backbones.pixels import PIXELS, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
-from recompose.tracks.vlc import attribution_store, embeddings
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restored
+from recompose.tracks.vlc.attribution import attribution_store
+from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
-from recompose.tracks.vlc.scores import FILE, read_scores
+from recompose.tracks.vlc.suites import embeddings
+from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.training.hardware import Hardware
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, tiny_suites, write_images
@@ -157,7 +158,7 @@ def test_both_activations_are_to_be_had_of_an_architecture_that_is_named_for_one
     name = narrowed("ViT-B-32-quickgelu")
     write_json(tmp_path / DESCRIPTION, {"architecture": name, "activation": activation, "weights": "w.safetensors"})
     save_file(build(name, activation).model.state_dict(), tmp_path / "w.safetensors")
-    of = {run_with: activations(restored({}, {"backbone": tmp_path}, 1.0, run_with)) for run_with in get_args(Gelu)}
+    of = {run_with: activations(restore_clip({}, {"backbone": tmp_path}, 1.0, run_with)) for run_with in get_args(Gelu)}
     assert of == {"own": {activation}, "other": {OTHER[activation]}}
 
 

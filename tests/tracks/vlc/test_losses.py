@@ -635,7 +635,7 @@ TOKEN_MASK = torch.ones(2, 4, dtype=torch.bool)
 LAST_EMPTY = torch.tensor([[True] * 4, [False] * 4])
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: contrastive_loss(FEATURES, FEATURES[:1], 1.0), r"are \[B, E\], .* not \(2, 2\) and \(1, 2\)"),
-    (lambda: contrastive_loss(FEATURES[:0], FEATURES[:0], 1.0), "of one image at least"),
+    (lambda: contrastive_loss(FEATURES[:0], FEATURES[:0], 1.0), "of at least one image"),
     (lambda: contrastive_loss(FEATURES[0], FEATURES[0], 1.0), r"not \(2,\) and \(2,\)"),
     (lambda: contrastive_loss(FEATURES, FEATURES, torch.ones(2)), r"the scale of logits is one number, not \(2,\)"),
     (
@@ -651,7 +651,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES[None], ALL, 1.0), "with 2 dimensions"),
     (
         lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0),
-        r"valid is bool \[B, K\] of 2 images, one at least, not torch.int32 \(2, 1\)",
+        r"valid is bool \[B, K\] of 2 images, at least one, not torch.int32 \(2, 1\)",
     ),
     (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:1], 1.0), r"not torch.bool \(1, 1\)"),
     (lambda: hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL[:, 0], 1.0), r"not torch.bool \(2,\)"),
@@ -682,11 +682,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: local_hard_negative_loss(
             TOKENS[:0], TOKENS[:0], TOKEN_MASK[:0], TOKENS[:0], TOKEN_MASK[:0], ALL[:0], 1.0
         ),
-        "of 0 images, one at least",
+        "of 0 images, at least one",
     ),
     (lambda: local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0), r"not \(2, 4, 3\) and \(1, 4, 3\)"),
     (lambda: local_scores(TOKENS, TOKENS[..., :2], TOKEN_MASK, 1.0), r"not \(2, 4, 3\) and \(2, 4, 2\)"),
-    (lambda: local_scores(TOKENS[:, :0], TOKENS, TOKEN_MASK, 1.0), "of one patch at least"),
+    (lambda: local_scores(TOKENS[:, :0], TOKENS, TOKEN_MASK, 1.0), "of at least one patch"),
     (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0), r"a mask is bool \[N, T\] .* torch.int32 \(2, 4\)"),
     (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK[:, :3], 1.0), r"for \(2, 4, 3\), not torch.bool \(2, 3\)"),
     (lambda: local_scores(TOKENS, TOKENS, TOKEN_MASK, torch.ones(2)), "the scale of logits"),

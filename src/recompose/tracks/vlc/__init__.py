@@ -1,4 +1,4 @@
-"""Vision-language compositionality: images and captions that differ in how things are put together."""
+"""Vision-language compositionality: images and captions that differ in how their parts are composed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,33 +12,35 @@ from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Metric, Track
-from recompose.tracks.vlc.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
-from recompose.tracks.vlc.cae_subsets import DECLARED, PLAIN
+from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
-from recompose.tracks.vlc.suites import SIMILARITIES, SUBTASKS
+from recompose.tracks.vlc.suites.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
+from recompose.tracks.vlc.suites.catalogue import SIMILARITIES, SUBTASKS
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
 ACCURACY = Metric("%", 100, 1, better=1)
-ATTRIBUTED = Metric("", 1, 3, better=0)
-OF_GROUPS = [f"{task.name}/{part}" for task in SUBTASKS.values() if task.query == "group" for part in ("text", "image")]
+ATTRIBUTION_SCORE = Metric("", 1, 3, better=0)
+GROUP_SENSES = [
+    f"{task.name}/{sense}" for task in SUBTASKS.values() if task.query == "group" for sense in ("text", "image")
+]
 RECALLS = [f"{name}/{way}/r{k}" for name in RETRIEVAL for way in ("i2t", "t2i") for k in (1, 5, 10)]
 CORRELATIONS = [f"{name}/pearson" for name in SIMILARITIES]
-ATTRIBUTION = "attribution"  # what evaluations may keep of captions, for figures and metrics
-CLASSIFYING = "test/elevater/"  # before the names of data sets of images and classes, of which there may be any
+ATTRIBUTION = "attribution"  # evaluations may save it, for figures and metrics
+CLASSIFICATION_PREFIX = "test/elevater/"  # any data set of images and classes may follow
 METRICS = [f"test/{name}" for tree in TREES for name in names_in(tree)] + [
-    f"test/{x}" for x in (*OF_GROUPS, *RECALLS, *CORRELATIONS, *DECLARED, *PLAIN)
+    f"test/{x}" for x in (*GROUP_SENSES, *RECALLS, *CORRELATIONS, *DECLARED, *PLAIN)
 ]
 TRAINING = "recompose.tracks.vlc.training"
 EVALUATION = "recompose.tracks.vlc.evaluation"
-ATTRIBUTING = "recompose.tracks.vlc.compute_attributions"  # of evaluations that keep attribution
+ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.compute_attributions"  # of evaluations that save attribution
 FIGURES = "recompose.tracks.vlc.figures"
 
 
 class VLC(Track):
-    """Images and captions, told from others that are put together otherwise."""
+    """Matching of images and captions that differ in composition alone."""
 
     name = "vlc"
     form = FORM
@@ -67,12 +69,12 @@ class VLC(Track):
     expectations = "recompose.tracks.vlc.expectations:expectations"
     methods = METHODS
     training, evaluation = TRAINING, EVALUATION
-    metric_code = ("recompose.tracks.vlc.metric_values",)
+    metric_code = ("recompose.tracks.vlc.suites.metric_values",)
 
     def plan(self, params: Params, planner: Planner, variants: Mapping[str, Variant]) -> TrackPlan:
         choice, section = params.chosen.tracks[self.name], params.tracks[self.name]
         assert isinstance(choice, VlcChoice) and isinstance(section, Vlc)
-        return _Runs(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
+        return _CaptionRuns(self.name, params, section, choice, planner, variants, METHODS, ADAPTERS).plan()
 
     def root(self, recipe: Recipe, data: Path) -> Path:
         return data / self.name if self._is_published_suite(recipe) else super().root(recipe, data)
@@ -82,7 +84,7 @@ class VLC(Track):
         return root / str(recipe.document["adapter"]) if self._is_published_suite(recipe) else root
 
     def _is_published_suite(self, recipe: Recipe) -> bool:
-        """Whether a data set is a suite that lies, with all others, in one folder."""
+        """Return True for a published suite: all of these share one folder."""
         return ADAPTERS[recipe.document["adapter"]].kind == "suites" and not self.is_synthetic(recipe)
 
     def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
@@ -90,8 +92,8 @@ class VLC(Track):
 
         section = params.tracks[self.name]
         assert isinstance(section, Vlc)
-        known = section.suites if ADAPTERS[recipe.document["adapter"]].kind == "suites" else section.datasets
-        return acquire(recipe, known[recipe.name], data, self.root(recipe, data))
+        entries = section.suites if ADAPTERS[recipe.document["adapter"]].kind == "suites" else section.datasets
+        return acquire(recipe, entries[recipe.name], data, self.root(recipe, data))
 
     def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
         from recompose.tracks.vlc.data.acquire import write_index
@@ -99,9 +101,9 @@ class VLC(Track):
         return write_index(recipe, root, folder)
 
     def synthetic_index(self, data: Recipe, folder: Path, images: int) -> None:
-        from recompose.tracks.vlc.synthetic_index import write_rehearsal
+        from recompose.tracks.vlc.synthetic_index import write_synthetic_index
 
-        write_rehearsal(folder, folder.with_name(f"{folder.name}-raw"), images)
+        write_synthetic_index(folder, folder.with_name(f"{folder.name}-raw"), images)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures
@@ -109,14 +111,14 @@ class VLC(Track):
         return pictures(index)
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.vlc.metric_values import read_metrics
+        from recompose.tracks.vlc.suites.metric_values import read_metrics
 
         return read_metrics(needs, evaluation)
 
     def metric(self, name: str) -> Metric:
-        if name not in METRICS and not name.startswith(CLASSIFYING):
+        if name not in METRICS and not name.startswith(CLASSIFICATION_PREFIX):
             raise KeyError(name)
-        return ATTRIBUTED if name.removeprefix("test/") in PLAIN else ACCURACY
+        return ATTRIBUTION_SCORE if name.removeprefix("test/") in PLAIN else ACCURACY
 
     def metric_names(self) -> Iterable[str]:
         return METRICS
@@ -124,13 +126,13 @@ class VLC(Track):
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         from recompose.tracks.vlc.data.index import size
 
-        drawn = recipe.document.get("images")  # of a corpus, one for each caption
-        return size(index) or ({"train": drawn} if drawn else published_sizes(ADAPTERS, recipe.document))
+        synthetic = recipe.document.get("images")  # of a corpus, one for each caption
+        return size(index) or ({"train": synthetic} if synthetic else published_sizes(ADAPTERS, recipe.document))
 
 
 @dataclass(frozen=True)
-class _Runs(Runs):
-    """Makes the recipes of runs and evaluations."""
+class _CaptionRuns(Runs):
+    """The planner of the track's runs and evaluations."""
 
     section: Vlc
     choice: VlcChoice
@@ -155,7 +157,7 @@ class _Runs(Runs):
         needs = {"backbone": self._backbone(variant), **self._suites(seed, attributed)}
         if variant.method != UNTRAINED:
             needs["run"] = self.run_of(name, variant, data, seed)
-        code = fingerprint([entry.module, EVALUATION, *[ATTRIBUTING] * attributed])
+        code = fingerprint([entry.module, EVALUATION, *[ATTRIBUTION_CODE] * attributed])
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
@@ -174,13 +176,14 @@ class _Runs(Runs):
         return self.planner.backbone(str(self.backbone_name(variant)))
 
     def _suites(self, seed: int, attributed: bool) -> dict[str, Recipe]:
-        """What everything is evaluated on, and its pictures; of drawn suites the world of this seed. Attribution is of
-        ARO: where a profile has that by itself, nothing else is encoded for it.
+        """Return the suites of an evaluation and their pixels; synthetic suites are those of the seed's replicate.
+
+        Attribution is of ARO: where a profile has ARO as a suite of its own, nothing else is encoded for it.
         """
         needs: dict[str, Recipe] = {}
         sections = {name: self.section.suites[name] for name in self.choice.suites}
-        alone = {name: section for name, section in sections.items() if section.adapter == "aro"}
-        for name, section in (alone if attributed and alone else sections).items():
+        aro = {name: section for name, section in sections.items() if section.adapter == "aro"}
+        for name, section in (aro if attributed and aro else sections).items():
             suite = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
             needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
         return needs

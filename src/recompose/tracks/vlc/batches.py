@@ -1,7 +1,7 @@
-"""Batches of images, captions, and hard negatives that are made anew whenever a caption is seen.
+"""Batches of images, captions, and hard negatives, which are made again in every epoch.
 
-What is made of a caption depends on nothing but a run's seed, the epoch and the row: not on the batch it stands in, on
-what was made before, or on the process that makes it.
+A caption's negatives depend on the run's seed, the epoch and the row alone: not on the batch, on earlier negatives, or
+on the process that makes them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,28 +19,28 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
 from recompose.errors import DataError
+from recompose.tracks.vlc.attribution.token_labels import TokenLabels
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
-from recompose.tracks.vlc.token_labels import Marks
 from recompose.training.loop import Data, epoch_seed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from recompose.tracks.vlc.label_batches import Marker, Marking
+    from recompose.tracks.vlc.attribution.label_batches import LabelRequest, TokenLabeller
 
 LEXICON = "lexicon"  # the subfolder of an index with WordNet's files
-Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: nothing can be made of this caption
+Maker: TypeAlias = "Callable[[Doc, Random], str | None]"  # None: the caption allows no negative
 
 
 class Batch(NamedTuple):
-    """What a step is computed from."""
+    """The inputs of a training step."""
 
     pixels: Tensor  # [B, 3, H, W] bytes
     ids: Tensor  # [B + valid.sum(), T], captions and then negatives, all of the first caption first
-    valid: Tensor  # [B, K] bool, which negatives of each kind there are
-    marks: Marks | None = None  # of [B, T], where a method asks for them
-    changed: Tensor | None = None  # [B, P, T] bool; see ``label_batches.Marked`` for ids and valid then
+    valid: Tensor  # [B, K] bool, the negatives of each kind that exist
+    labels: TokenLabels | None = None  # of [B, T], where a method asks for them
+    changed: Tensor | None = None  # [B, P, T] bool; see ``label_batches.LabelledTexts`` for ids and valid then
 
 
 class CaptionRows(Dataset[Batch]):
@@ -48,16 +48,16 @@ class CaptionRows(Dataset[Batch]):
 
     Args:
         pixels: [images, 3, H, W], bytes.
-        images: [rows], which image each shows.
+        images: [rows], the number of each row's image.
         captions: [rows].
-        docs: [rows], the captions as spaCy sees them; empty where nothing is made of them.
+        docs: [rows], the captions parsed by spaCy; empty where no negatives or labels are made.
         makers: of hard negatives, one for each kind.
         tokenizer: of texts, to ids [texts, context].
         seed: of the run.
-        marker: what marks captions; None: they are not marked.
+        labeller: labels the captions' tokens; None: no labels.
     """
 
-    epoch = 0  # that negatives are made for
+    epoch = 0  # of the negatives
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class CaptionRows(Dataset[Batch]):
         makers: Sequence[Maker],
         tokenizer: Tokenizer,
         seed: int,
-        marker: "Marker | None" = None,
+        labeller: "TokenLabeller | None" = None,
     ) -> None:
         self._pixels, self._images, self._captions = pixels, images, captions
         self._docs, self._makers = docs, makers
         self._tokenizer, self._seed = tokenizer, seed
-        self._marker = marker
+        self._labeller = labeller
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -84,38 +84,40 @@ class CaptionRows(Dataset[Batch]):
         return len(self._captions)
 
     def __getitem__(self, rows: list[int]) -> Batch:
-        made = [self.negatives(row) for row in rows]
-        valid = torch.tensor([[text is not None for text in texts] for texts in made], dtype=torch.bool)
-        negatives = [text for texts in made for text in texts if text is not None]
+        by_row = [self.negatives(row) for row in rows]
+        valid = torch.tensor([[text is not None for text in texts] for texts in by_row], dtype=torch.bool)
+        negatives = [text for texts in by_row for text in texts if text is not None]
         ids = self._tokenizer([self._captions[row] for row in rows] + negatives)
         pixels = torch.from_numpy(self._pixels[self._images[rows]])
         valid = valid.view(len(rows), len(self._makers))
-        if self._marker is None:
-            return Batch(pixels, cut(ids, ids), valid)
+        if self._labeller is None:
+            return Batch(pixels, trim_padding(ids, ids), valid)
         rngs = [Random(f"{self._seed}/{self.epoch}/{row}/replaced") for row in rows]
-        ids, valid, marks, changed = self._marker.marked(rows, ids, valid, rngs)
-        return Batch(pixels, cut(ids, ids), valid, Marks(*(cut(each, ids) for each in marks)), cut(changed, ids))
+        ids, valid, labels, changed = self._labeller.label(rows, ids, valid, rngs)
+        trimmed = TokenLabels(*(trim_padding(mask, ids) for mask in labels))
+        return Batch(pixels, trim_padding(ids, ids), valid, trimmed, trim_padding(changed, ids))
 
     def negatives(self, row: int) -> list[str | None]:
-        """What is made of a row's caption in this epoch [kinds]."""
+        """Make the hard negatives [kinds] of a row's caption in this epoch."""
         rng = Random(f"{self._seed}/{self.epoch}/{row}")
         return [make(self._docs[row], rng) for make in self._makers]
 
 
-def cut(of: Tensor, ids: Tensor) -> Tensor:
-    """What is of tokens [..., context], without those behind the longest of texts [texts, context]."""
-    return of[..., : int(end_of_text(ids).max()) + 1].contiguous()
+def trim_padding(values: Tensor, ids: Tensor) -> Tensor:
+    """Cut values of tokens [..., context] at the end of the longest of the texts [texts, context]."""
+    return values[..., : int(end_of_text(ids).max()) + 1].contiguous()
 
 
 class CaptionData(Data):
-    """A corpus in seeded batches, the last one left out where it is smaller than others (as FSC-CLIP's code at 604015d
-    does: its images would be told from fewer captions).
+    """A corpus in seeded batches; a smaller last batch is dropped.
+
+    FSC-CLIP's code at 604015d drops it, too: its images would be contrasted with fewer captions.
 
     Args:
         rows: of the corpus.
         batch_size: images of all devices together.
         seed: of the run.
-        workers: processes of each device that make batches; 0: the one that trains does.
+        workers: processes of each device that make batches; 0: the training process makes them.
     """
 
     def __init__(self, rows: CaptionRows, *, batch_size: int, seed: int, workers: int = 0) -> None:
@@ -124,11 +126,11 @@ class CaptionData(Data):
 
     @property
     def steps(self) -> int:
-        """Of an epoch."""
+        """The number of steps of an epoch."""
         return max(1, len(self._rows) // self._batch_size)
 
     def train_dataloader(self) -> DataLoader[Any]:
-        """The batches of the current epoch: asked for anew at each."""
+        """Return the batches of the current epoch; Lightning calls this in every epoch."""
         trainer = self.trainer
         assert trainer is not None
         self._rows.epoch, seed = trainer.current_epoch, epoch_seed(self._seed, trainer.current_epoch)
@@ -136,24 +138,23 @@ class CaptionData(Data):
         return DataLoader(self._rows, sampler=batches, batch_size=None, num_workers=self._workers)
 
 
-def whole_batches(length: int, size: int, seed: int, rank: int = 0, world: int = 1) -> list[list[int]]:
-    """The positions of each batch of an epoch, for process ``rank`` of ``world``, all of the same size; of fewer
-    samples than a batch has, one of them all.
+def whole_batches(length: int, size: int, seed: int, rank: int = 0, processes: int = 1) -> list[list[int]]:
+    """Return the positions of each batch of an epoch for a process, all batches of the same size.
+
+    If there are fewer samples than a batch has, one batch holds all of them.
 
     Raises:
-        ValueError: a batch cannot be shared equally.
+        ValueError: a batch is not divisible by the number of processes.
 
     Example:
         >>> [len(batch) for batch in whole_batches(11, 4, seed=0)]
         [4, 4]
     """
-    if size % world:
-        raise ValueError(
-            f"a batch of {size} cannot be shared equally between {world} devices: change batch_size or devices"
-        )
+    if size % processes:
+        raise ValueError(f"a batch of {size} is not divisible by {processes} devices: change batch_size or devices")
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
-    size = min(size, length - length % world)
-    return [order[start : start + size][rank::world] for start in range(0, length - size + 1, size)]
+    size = min(size, length - length % processes)
+    return [order[start : start + size][rank::processes] for start in range(0, length - size + 1, size)]
 
 
 def read_rows(
@@ -161,81 +162,83 @@ def read_rows(
     kinds: Sequence[str],
     tokenizer: Tokenizer,
     seed: int,
-    marking: "Marking | None" = None,
+    label_request: "LabelRequest | None" = None,
 ) -> CaptionRows:
-    """The rows of a corpus.
+    """Read the rows of a corpus.
 
     Args:
         needs: the verified folders ``data``, an index of captions, and ``pixels``, of its images.
         kinds: of hard negatives.
         tokenizer: of texts.
         seed: of the run.
-        marking: what is asked to know of captions; None: nothing.
+        label_request: the labels to make; None: none.
 
     Raises:
-        DataError: the index has no rows, or what it holds does not go together.
+        DataError: the index has no rows, or its files do not fit each other.
     """
     folder = needs["data"]
     captions, pixels = Captions.read(folder), read_pixels(needs["pixels"])
-    docs = read_docs(folder) if kinds or marking else []
+    docs = read_docs(folder) if kinds or label_request else []
     places = {path: place for place, path in enumerate(dict.fromkeys(captions.paths))}
-    again = "delete its folder, and prepare the data set again"
+    remedy = "delete its folder, and prepare the data set again"
     if not captions.captions:
-        raise DataError(f"{folder / ROWS} holds no captions: {again}")
+        raise DataError(f"{folder / ROWS} holds no captions: {remedy}")
     if len(places) != len(pixels):
         raise DataError(
-            f"{needs['pixels'] / PIXELS} holds {len(pixels)} images, not the {len(places)} of {folder / ROWS}: {again}"
+            f"{needs['pixels'] / PIXELS} holds {len(pixels)} images, not the {len(places)} of {folder / ROWS}: {remedy}"
         )
-    if (kinds or marking) and len(docs) != len(captions.captions):
+    if (kinds or label_request) and len(docs) != len(captions.captions):
         counts = f"{len(docs)} captions, not the {len(captions.captions)} of {ROWS}"
-        raise DataError(f"{folder / DOCS} holds {counts}: {again}")
+        raise DataError(f"{folder / DOCS} holds {counts}: {remedy}")
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
-    marker = marker_of(marking, docs, folder, tokenizer)
-    return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed, marker)
+    labeller = labeller_of(label_request, docs, folder, tokenizer)
+    return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed, labeller)
 
 
-def marker_of(marking: "Marking | None", docs: "Sequence[Doc]", folder: Path, tokenizer: Tokenizer) -> "Marker | None":
-    """What marks captions.
+def labeller_of(
+    label_request: "LabelRequest | None", docs: "Sequence[Doc]", folder: Path, tokenizer: Tokenizer
+) -> "TokenLabeller | None":
+    """Return the labeller of captions' tokens, or None.
 
     Args:
-        marking: what is asked to know of captions; None: nothing.
+        label_request: the labels to make; None: none.
         docs: the captions of an index.
-        folder: of the index, with the files of WordNet that know words of several parts.
+        folder: of the index, with WordNet's files, which list words of several parts.
         tokenizer: of texts.
 
     Raises:
-        DataError: the files are no WordNet's.
+        DataError: the files are not WordNet's.
     """
-    if marking is None:
+    if label_request is None:
         return None
-    from recompose.tracks.vlc.label_batches import Marker  # needed by few
-    from recompose.tracks.vlc.lexicon import WordNet
+    from recompose.tracks.vlc.attribution.label_batches import TokenLabeller  # few methods need it
+    from recompose.tracks.vlc.text.lexicon import WordNet
 
-    return Marker(marking, docs, WordNet(folder / LEXICON), tokenizer)
+    return TokenLabeller(label_request, docs, WordNet(folder / LEXICON), tokenizer)
 
 
 def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
-    """What makes hard negatives of these kinds.
+    """Return the makers of hard negatives of these kinds.
 
     Args:
         kinds: ``negclip``, ``replace`` and ``bigram_shuffle``.
-        folder: an index of captions, with the files of WordNet that replace words.
+        folder: an index of captions, with WordNet's files.
 
     Raises:
-        ValueError: there is no such kind.
-        DataError: the files are no WordNet's.
+        ValueError: an unknown kind.
+        DataError: the files are not WordNet's.
     """
     if not kinds:
         return []
-    from recompose.tracks.vlc.lexicon import WordNet
-    from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace  # slow to import, and needed by few
+    from recompose.tracks.vlc.text.lexicon import WordNet
+    from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace  # slow to import, rarely needed
 
-    known: dict[str, Callable[[], Maker]] = {
+    by_kind: dict[str, Callable[[], Maker]] = {
         "negclip": lambda: negclip,
         "replace": lambda: partial(replace, lexicon=WordNet(folder / LEXICON)),
         "bigram_shuffle": lambda: bigram_shuffle,
     }
-    wrong = [kind for kind in kinds if kind not in known]
-    if wrong:
-        raise ValueError(f"{wrong[0]!r} is no kind of hard negatives: there are {', '.join(known)}")
-    return [known[kind]() for kind in kinds]
+    unknown = [kind for kind in kinds if kind not in by_kind]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no kind of hard negatives: choose among {', '.join(by_kind)}")
+    return [by_kind[kind]() for kind in kinds]

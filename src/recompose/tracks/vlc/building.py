@@ -1,4 +1,4 @@
-"""How a method is built, and how a run's CLIP is restored: what a run and an evaluation of it have in common."""
+"""Construction of methods and restoration of a run's CLIP, shared by runs and evaluations."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -15,20 +15,20 @@ from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Bac
 from recompose.files import read_json
 from recompose.tracks.vlc.methods.parts import tower_lora
 
-CHECKPOINT = "checkpoint.safetensors"  # of the backbone, what training changed, under the backbone's names
+CHECKPOINT = "checkpoint.safetensors"  # the trained weights of the backbone, under its names
 COSTS = "costs.json"
 Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
-Gelu = Literal["own", "other"]  # what a CLIP runs with: the activation that it was pretrained with, or the other one
+Gelu = Literal["own", "other"]  # the activation that a CLIP was pretrained with, or the other one
 OTHER: Mapping[Activation, Activation] = {"gelu": "quick_gelu", "quick_gelu": "gelu"}
-SECTIONS = ("training", "scoring")  # of a method's settings: all others are its own
+SECTIONS = ("training", "scoring")  # of a method's settings; its class takes all others
 
 
 def build_method(document: Mapping[str, Any], backbone: Backbone) -> nn.Module:
-    """A method before training: of a backbone that it takes for its own, and may change.
+    """Build an untrained method around a backbone, which it owns and may change.
 
     Args:
-        document: ``class``, ``settings`` and ``seed``, which new weights are drawn from.
-        backbone: that nobody else holds.
+        document: ``class``, ``settings`` and ``seed``, from which new weights are drawn.
+        backbone: not shared with other code.
     """
     pl.seed_everything(document["seed"], verbose=False)
     module, name = document["class"].split(":")
@@ -37,7 +37,7 @@ def build_method(document: Mapping[str, Any], backbone: Backbone) -> nn.Module:
 
 
 def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a method's class takes.
+    """Return the settings that a method's class takes.
 
     Example:
         >>> own_settings({"tuning": "full", "training": {"lr": 0.1}, "scoring": {"alpha": 1.0}})
@@ -47,31 +47,31 @@ def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
-    """The tokenizer of a backbone's folder: ids [texts, context], wherever the backbone is."""
+    """Return the tokenizer of a backbone's folder; its ids [texts, context] are on the CPU."""
     open_clip.add_model_config(ARCHITECTURES)
-    made: Tokenizer = open_clip.get_tokenizer(read_json(folder / DESCRIPTION)["architecture"])
-    return made
+    tokenizer: Tokenizer = open_clip.get_tokenizer(read_json(folder / DESCRIPTION)["architecture"])
+    return tokenizer
 
 
 @torch.no_grad()
-def restored(
+def restore_clip(
     document: Mapping[str, Any], needs: Mapping[str, Path], alpha: float = 1.0, activation: Gelu = "own"
 ) -> Backbone:
-    """The CLIP that a run left, ready to encode.
+    """Return a run's CLIP, ready to encode.
 
-    WiSE-FT (Wortsman et al., 2022): ``alpha`` 1 is what training left, 0 what it began with, and between them each
-    weight is (1 - alpha) of the one and alpha of the other, the logarithm of the factor on cosines included. Of
-    low-rank changes both parts are taken alpha times (as FSC-CLIP's code at 604015d does, which takes them for 0
-    before training), so that what they change goes with alpha squared.
+    WiSE-FT (Wortsman et al., 2022): each weight is (1 - alpha) times its value before training plus alpha times its
+    value after training, the logarithm of the factor on cosines included. Low-rank changes have both parts multiplied
+    by alpha (as in FSC-CLIP's code at 604015d, which takes them for 0 before training), so that the change of a weight
+    scales with alpha squared.
 
     Args:
         document: ``settings`` of the run.
-        needs: the verified folders ``backbone`` and ``run``; without ``run`` it is the backbone as it was pretrained.
-        alpha: the share of what training left.
-        activation: what it runs with, whatever it was trained with.
+        needs: the verified folders ``backbone`` and ``run``; without ``run``, the pretrained backbone is returned.
+        alpha: the share of the trained weights.
+        activation: the activation to run with, whatever the model was trained with.
 
     Raises:
-        ValueError: alpha is no share.
+        ValueError: alpha is not between 0 and 1.
         RuntimeError: the checkpoint does not fit the backbone.
     """
     if not 0 <= alpha <= 1:
@@ -79,36 +79,36 @@ def restored(
     backbone = _pretrained(needs["backbone"], activation)
     if "run" not in needs:
         return backbone
-    settings, left = document["settings"], load_file(needs["run"] / CHECKPOINT)
+    settings, trained = document["settings"], load_file(needs["run"] / CHECKPOINT)
     if settings["tuning"] == "lora":
         tower_lora.attach(backbone, settings["lora"]["rank"], settings["lora"]["alpha"])
-        begun = {name: torch.zeros_like(tensor) for name, tensor in left.items()}
+        initial = {name: torch.zeros_like(tensor) for name, tensor in trained.items()}
     else:
-        begun = backbone.state_dict()
-    _load(backbone, {name: (1 - alpha) * begun[name] + alpha * tensor for name, tensor in left.items()})
+        initial = backbone.state_dict()
+    _load(backbone, {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()})
     tower_lora.merge(backbone)
     return backbone.requires_grad_(False).eval()
 
 
 def _pretrained(folder: Path, activation: Gelu) -> Backbone:
-    """The backbone of a folder, with its own activation or with the other one."""
+    """Load the backbone of a folder, with its own activation or with the other one."""
     description = read_json(folder / DESCRIPTION)
-    own: Activation = description["activation"]
-    runs_with = own if activation == "own" else OTHER[own]
+    pretrained_with: Activation = description["activation"]
+    runs_with = pretrained_with if activation == "own" else OTHER[pretrained_with]
     return load(description["architecture"], runs_with, folder / description["weights"])
 
 
 def trained_names(backbone: Backbone) -> set[str]:
-    """The names of a backbone's weights that train."""
+    """Return the names of a backbone's trainable weights."""
     return {name for name, parameter in backbone.named_parameters() if parameter.requires_grad}
 
 
 def _load(backbone: Backbone, state: Mapping[str, Tensor]) -> None:
-    """Load all weights that were trained, and nothing else.
+    """Load the trained weights into a backbone.
 
     Raises:
-        RuntimeError: there are others, or fewer.
+        RuntimeError: these are not exactly the backbone's trainable weights.
     """
     if trained_names(backbone) != set(state):
-        raise RuntimeError(f"a checkpoint has {len(state)} weights, not the {len(trained_names(backbone))} that train")
+        raise RuntimeError(f"the checkpoint has {len(state)} weights; {len(trained_names(backbone))} are trainable")
     backbone.load_state_dict(dict(state), strict=False)

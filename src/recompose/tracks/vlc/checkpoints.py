@@ -1,8 +1,7 @@
-"""The weights of CLIPs as people have them: files, tags of open_clip, and runs of ours; and models that are loaded with
-them.
+"""Weights of CLIPs from files, tags of open_clip and runs of Recompose, and models loaded with them.
 
-The activation of a model is part of it and stands in no checkpoint: weights trained with QuickGELU still load with
-GELU, and score several points lower without a word. So what weights are known to be trained with goes with them.
+Checkpoints do not record the model's activation: weights trained with QuickGELU load with GELU without an error, and
+score several points lower. So weights are described together with the activation they were trained with.
 """
 
 import re
@@ -28,13 +27,13 @@ from recompose.files import read_json
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.store import RECORD, Store
-from recompose.tracks.vlc.building import CHECKPOINT, Tokenizer, restored
-from recompose.tracks.vlc.encoding import Preprocess
+from recompose.tracks.vlc.building import CHECKPOINT, Tokenizer, restore_clip
+from recompose.tracks.vlc.suites.encoding import Preprocess
 
-TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # that OpenAI's archives hold as weights
+TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # OpenAI's archives hold these as weights
 ACTIVATIONS = ("auto", "gelu", "quick_gelu")
-PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # that a tag may have of its own
-TRAINED_WITH: Mapping[str, Activation] = {  # by what stands in a file's name: released without a word of it
+PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")  # a tag may override these
+TRAINED_WITH: Mapping[str, Activation] = {  # by a pattern of the file's name: their releases do not state it
     r"negclip": "quick_gelu",
     r"(?<![a-z])ce[-_]?clip": "quick_gelu",
     r"(?<![a-z])gnm": "quick_gelu",
@@ -43,20 +42,20 @@ TRAINED_WITH: Mapping[str, Activation] = {  # by what stands in a file's name: r
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Where the weights of a model are, and what is known of them."""
+class ModelWeights:
+    """The weights of a model: their file, activation and origin."""
 
     name: str
     file: Path
     sha256: str
-    trained_with: Activation | None  # None where nobody knows
-    tag: Mapping[str, Any] = field(default_factory=dict)  # open_clip's settings of a tag; of a file none
+    trained_with: Activation | None  # None: unknown
+    tag: Mapping[str, Any] = field(default_factory=dict)  # open_clip's settings of a tag; empty for a file
     run: "Run | None" = None
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of ours."""
+    """A run of Recompose."""
 
     document: Mapping[str, Any]
     needs: Mapping[str, Path]  # the verified folders ``run`` and ``backbone``
@@ -64,43 +63,43 @@ class Run:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model that can be evaluated."""
+    """A model ready for evaluation."""
 
     model: nn.Module
     preprocess: Preprocess
     tokenizer: Tokenizer
     activation: Activation
-    weights: Weights
+    weights: ModelWeights
 
 
-def find_weights(model: str, name: str) -> Weights:
-    """The weights of this name: a file, the folder of a run of ours, or a tag of open_clip, which downloads it.
+def find_weights(model: str, name: str) -> ModelWeights:
+    """Return the weights of this name: a file, the folder of a run, or a tag, which open_clip downloads.
 
     Raises:
-        DataError: there is none of these, or the download fails.
+        DataError: the name is none of these, or the download fails.
         DamagedError: the run's files were changed.
     """
     path = Path(name)
     if path.is_file():
         sha256 = sha256_file(path)
-        return Weights(name, path, sha256, _trained_with(path, sha256))
+        return ModelWeights(name, path, sha256, _trained_with(path, sha256))
     if path.is_dir():
-        return _of_run(model, path)
+        return _run_weights(model, path)
     config = open_clip.get_pretrained_cfg(model, name)
     if not config:
         tags = open_clip.list_pretrained_tags_by_model(model)
-        known = f"of {model}: {', '.join(tags)}" if tags else f"{model} has none"
-        raise DataError(f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({known})")
+        choices = f"tags of {model}: {', '.join(tags)}" if tags else f"{model} has no tags"
+        raise DataError(f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({choices})")
     try:
         file = Path(open_clip.download_pretrained(config))
     except (OSError, RuntimeError, ValueError) as error:
-        raise DataError(f"open_clip cannot get '{name}' of {model}: {str(error).splitlines()[0]}") from None
+        raise DataError(f"open_clip cannot download '{name}' of {model}: {str(error).splitlines()[0]}") from None
     trained = "quick_gelu" if config.get("quick_gelu") else "gelu"
-    return Weights(name, file, sha256_file(file), cast(Activation, trained), config)
+    return ModelWeights(name, file, sha256_file(file), cast(Activation, trained), config)
 
 
-def _of_run(model: str, folder: Path) -> Weights:
-    """The weights that a run left in its folder, and the backbone's beside it in the store."""
+def _run_weights(model: str, folder: Path) -> ModelWeights:
+    """Return the weights in a run's folder, whose backbone is in the same store."""
     try:
         recipe = recipe_of(read_json(folder / RECORD))
         store, backbone = Store(folder.resolve().parents[1]), recipe.needs["backbone"]
@@ -108,36 +107,36 @@ def _of_run(model: str, folder: Path) -> Weights:
         store.verify(recipe_of(read_json(store.folder(backbone) / RECORD)))  # its weights may be code
         description = read_json(store.file(backbone, DESCRIPTION))
     except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(f"{folder} is a folder, and no run of ours: name the file with the weights in it") from None
+        raise DataError(f"{folder} is a folder, but not a run: name the file with the weights in it") from None
     if description["architecture"] != model:
         raise DataError(f"{folder} is a run of {description['architecture']}, not of {model}")
     run = Run(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})
     name = f"the run {recipe.name}"
-    return Weights(name, checkpoint, sha256_file(checkpoint), description["activation"], run=run)
+    return ModelWeights(name, checkpoint, sha256_file(checkpoint), description["activation"], run=run)
 
 
-def choose_activation(model: str, weights: Weights, asked: str) -> tuple[Activation, tuple[str, ...]]:
-    """The activation that a model runs with, and what one has to know of it.
+def choose_activation(model: str, weights: ModelWeights, requested: str) -> tuple[Activation, tuple[str, ...]]:
+    """Return the activation that a model runs with, and notes for the reader.
 
     Raises:
-        DataError: there is no such activation.
+        DataError: an unknown activation.
 
     Example:
-        >>> negclip = Weights("negclip.pth", Path("negclip.pth"), "", "quick_gelu")
+        >>> negclip = ModelWeights("negclip.pth", Path("negclip.pth"), "", "quick_gelu")
         >>> choose_activation("shapes-clip", negclip, "auto")
         ('quick_gelu', ())
         >>> choose_activation("shapes-clip", negclip, "gelu")[1]
         ('negclip.pth was trained with quick_gelu and runs with gelu: its scores are not those of the model',)
     """
-    if asked not in ACTIVATIONS:
-        raise DataError(f"there is no activation '{asked}': {', '.join(ACTIVATIONS)}")
-    own = cast(Activation, "quick_gelu" if config_of(model).get("quick_gelu") else "gelu")
-    chosen = cast(Activation, asked) if asked != "auto" else weights.trained_with or own
+    if requested not in ACTIVATIONS:
+        raise DataError(f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}")
+    default = cast(Activation, "quick_gelu" if config_of(model).get("quick_gelu") else "gelu")
     trained = weights.trained_with
-    if trained is None and asked == "auto":
+    chosen = cast(Activation, requested) if requested != "auto" else trained or default
+    if trained is None and requested == "auto":
         return chosen, (
-            f"what {weights.name} was trained with is not known: it runs with {chosen}, as {model} does by default; "
-            f"weights that descend from OpenAI's want --activation quick_gelu",
+            f"the activation that {weights.name} was trained with is unknown: it runs with {chosen}, the default of "
+            f"{model}; weights that descend from OpenAI's need --activation quick_gelu",
         )
     if trained is not None and trained != chosen:
         return chosen, (
@@ -147,59 +146,59 @@ def choose_activation(model: str, weights: Weights, asked: str) -> tuple[Activat
 
 
 def config_of(model: str) -> dict[str, Any]:
-    """The settings of an architecture.
+    """Return open_clip's settings of an architecture.
 
     Raises:
-        DataError: there is none of this name.
+        DataError: an unknown name.
     """
     open_clip.add_model_config(ARCHITECTURES)
     config = open_clip.get_model_config(model)
     if config is None:
-        raise DataError(f"there is no architecture '{model}'{nearest(model, open_clip.list_models())}")
+        raise DataError(f"unknown architecture '{model}'{nearest(model, open_clip.list_models())}")
     return dict(config)
 
 
-def load_model(model: str, weights: Weights, activation: Activation, alpha: float = 1.0) -> Loaded:
-    """A model with its weights, and what its towers take of images and texts.
+def load_model(model: str, weights: ModelWeights, activation: Activation, alpha: float = 1.0) -> Loaded:
+    """Load a model with its weights, preprocessing and tokenizer.
 
-    A text tower that is causal computes no padding; others compute what open_clip does.
+    A causal text tower skips padding; others compute as open_clip does.
 
     Args:
         model: its architecture.
         weights: its weights.
-        activation: what it runs with.
-        alpha: of a run of ours, see ``building.restored``.
+        activation: the activation to run with.
+        alpha: of a run, see ``building.restore_clip``.
 
     Raises:
-        DataError: the file does not hold weights of this architecture, or what is asked for is for runs alone.
+        DataError: the file does not hold weights of this architecture, or an option applies to runs alone.
     """
     if weights.run is not None:
         if activation != weights.trained_with:
-            raise DataError(f"{weights.name} runs with {weights.trained_with}, as it was trained, alone")
-        tuned = restored(weights.run.document, weights.run.needs, alpha)
+            raise DataError(f"{weights.name} runs only with {weights.trained_with}, as it was trained")
+        tuned = restore_clip(weights.run.document, weights.run.needs, alpha)
         return Loaded(tuned, tuned.preprocess, open_clip.get_tokenizer(model), activation, weights)
     if alpha != 1:
-        raise DataError("--alpha goes between the weights before and after a run of ours: name its folder as --weights")
+        raise DataError("--alpha interpolates between the weights before and after a run: name its folder as --weights")
     towers, tokenizer = _random(model, activation), open_clip.get_tokenizer(model)
     built: Any = towers.model if isinstance(towers, Backbone) else towers
     try:
         if weights.tag and not _is_torchscript(weights.file):
-            open_clip.load_checkpoint(built, str(weights.file), weights_only=True)  # knows the forms of all its tags
+            open_clip.load_checkpoint(built, str(weights.file), weights_only=True)  # reads all its tags' formats
         else:
             built.load_state_dict(convert_state_dict(built, read_state(weights)))
     except RuntimeError as error:
         if isinstance(error, DataError):
             raise
-        told = " ".join(" ".join(str(error).splitlines()[1:2]).split())
-        raise DataError(f"{weights.file} does not hold weights of {model}: {told}") from None
-    own = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
-    shown = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **own})
-    return Loaded(towers, image_transform_v2(shown, is_train=False), tokenizer, activation, weights)
+        reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
+        raise DataError(f"{weights.file} does not hold weights of {model}: {reason}") from None
+    overrides = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
+    preprocessing = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **overrides})
+    return Loaded(towers, image_transform_v2(preprocessing, is_train=False), tokenizer, activation, weights)
 
 
 def _random(model: str, activation: Activation) -> nn.Module:
-    """A model with random weights, as a ``Backbone`` where it can be one."""
-    if "stem" in config_of(model):  # one of ours, which open_clip cannot build alone
+    """Build a model with random weights, as a ``Backbone`` where possible."""
+    if "stem" in config_of(model):  # an architecture of Recompose, which open_clip alone cannot build
         return build(model, activation)
     quick = activation == "quick_gelu"
     built = open_clip.create_model(model, load_weights=False, pretrained_text=False, quick_gelu=quick)
@@ -207,9 +206,7 @@ def _random(model: str, activation: Activation) -> nn.Module:
 
 
 def _is_plain(model: Any) -> bool:
-    """Whether a model is what ``Backbone`` takes: towers of open_clip's plain blocks, the text tower's causal and read
-    at the end of text.
-    """
+    """Return True if ``Backbone`` can wrap a model: plain blocks of open_clip, causal text read at the end of text."""
     if type(model) is not open_clip.CLIP or model.attn_mask is None or model.text_pool_type != "argmax":
         return False
     transformer = getattr(model.visual, "transformer", None)
@@ -218,13 +215,13 @@ def _is_plain(model: Any) -> bool:
     return plain and isinstance(model.text_projection, Tensor)
 
 
-def read_state(weights: Weights) -> dict[str, Tensor]:
-    """The weights in a file, by their names: of safetensors, or of a pickle that holds nothing but tensors.
+def read_state(weights: ModelWeights) -> dict[str, Tensor]:
+    """Read weights by name from safetensors, or from a pickle that holds only tensors.
 
-    A TorchScript archive is code: of these OpenAI's alone are read, known by their digests.
+    A TorchScript archive is code: only OpenAI's are read, identified by their digests.
 
     Raises:
-        DataError: it is none of these, or cannot be read.
+        DataError: the file is none of these, or cannot be read.
     """
     path = weights.file
     try:
@@ -233,8 +230,8 @@ def read_state(weights: Weights) -> dict[str, Tensor]:
         elif _is_torchscript(path):
             if weights.sha256 not in _openai_digests():
                 raise DataError(
-                    f"{path} is a TorchScript archive, which is code, and not one that OpenAI published: save its "
-                    f"state_dict() as .safetensors where you trust it"
+                    f"{path} is a TorchScript archive, which is code, and not one that OpenAI published: if you trust "
+                    f"it, save its state_dict() as .safetensors"
                 )
             state = torch.jit.load(path, map_location="cpu").state_dict()
             state = {name: tensor for name, tensor in state.items() if name not in TORCHSCRIPT_CONSTANTS}
@@ -243,16 +240,16 @@ def read_state(weights: Weights) -> dict[str, Tensor]:
     except (SafetensorError, UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
         if isinstance(error, DataError):
             raise
-        told = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(
-            f"{path} cannot be read as weights alone: {told}. A checkpoint that holds more is to be saved as "
-            f".safetensors where you trust it"
+            f"{path} cannot be read as weights alone: {reason}. If you trust a checkpoint that holds more, save it as "
+            f".safetensors"
         ) from None
     for wrapper in ("state_dict", "model"):
         if isinstance(state, Mapping) and isinstance(state.get(wrapper), Mapping):
             state = state[wrapper]
     if not isinstance(state, Mapping) or not all(isinstance(value, Tensor) for value in state.values()) or not state:
-        raise DataError(f"{path} holds no weights by their names")
+        raise DataError(f"{path} holds no weights by name")
     return {str(name).removeprefix("module."): _in_full(tensor) for name, tensor in state.items()}
 
 
@@ -261,7 +258,7 @@ def _in_full(tensor: Tensor) -> Tensor:
 
 
 def _is_torchscript(path: Path) -> bool:
-    """Whether a file is an archive that holds code."""
+    """Return True if a file is an archive that holds code."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -269,14 +266,15 @@ def _is_torchscript(path: Path) -> bool:
 
 
 def _openai_digests() -> set[str]:
-    """The digests of OpenAI's archives: their addresses hold them."""
-    urls = (open_clip.get_pretrained_url(*each) for each in open_clip.list_pretrained())
+    """Return the digests of OpenAI's archives, which are parts of their addresses."""
+    urls = (open_clip.get_pretrained_url(*model_and_tag) for model_and_tag in open_clip.list_pretrained())
     return {url.split("/")[-2] for url in urls if "openaipublic" in url}
 
 
 def _trained_with(path: Path, sha256: str) -> Activation | None:
-    """What a file's weights are known to be trained with: as a backbone of ours says beside it, by their digest, or by
-    the file's name.
+    """Return the activation that a file's weights were trained with, or None where it is unknown.
+
+    It is that of a backbone's description in the same folder, or follows from the digest or the file's name.
     """
     try:
         description = read_json(path.parent / DESCRIPTION)
@@ -286,4 +284,5 @@ def _trained_with(path: Path, sha256: str) -> Activation | None:
         pass
     if sha256 in _openai_digests():
         return "quick_gelu"
-    return next((known for pattern, known in TRAINED_WITH.items() if re.search(pattern, path.name.lower())), None)
+    matches = (activation for pattern, activation in TRAINED_WITH.items() if re.search(pattern, path.name.lower()))
+    return next(matches, None)

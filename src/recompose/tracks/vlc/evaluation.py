@@ -1,4 +1,4 @@
-"""An evaluation: what a run left, or a CLIP as it was pretrained, on all suites of a profile."""
+"""Evaluation of a run's CLIP, or of a pretrained one, on all suites of a profile."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
-from recompose.tracks.vlc.building import COSTS, restored, tokenizer_of
+from recompose.tracks.vlc.building import COSTS, restore_clip, tokenizer_of
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.embeddings import image_embeddings, text_embeddings
-from recompose.tracks.vlc.scores import FILE, Features, suite_scores, write_scores
+from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
+from recompose.tracks.vlc.suites.scores import FILE, Features, suite_scores, write_scores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
 
-ATTRIBUTING = "recompose.tracks.vlc.compute_attributions"  # by its name: other evaluations owe nothing to it
-EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are kept
-SUITES, PIXELS = "suites-", "pixels-"  # before the names of collections of suites, in what an evaluation needs
+ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.compute_attributions"  # by name: outside other fingerprints
+EMBEDDINGS = "embeddings.safetensors"  # of pictures and texts, where they are saved
+SUITES, PIXELS = "suites-", "pixels-"  # prefixes of the names of collections, in an evaluation's needs
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Suites that share raw files, with the embeddings of all of them."""
+    """Suites that share raw files, with their pixels and embeddings."""
 
     suites: list[Suite]
     pixels: np.ndarray | ShardedArray  # [pictures, 3, height, width] bytes
@@ -37,7 +37,7 @@ class Collection:
     texts: np.ndarray  # [texts, E]
 
     def features(self) -> list[Features]:
-        """The embeddings of each suite, of those of all."""
+        """Return each suite's features, as rows of the shared embeddings."""
         rows = {picture: row for row, picture in enumerate(pictures_of(self.suites))}
         places = {text: row for row, text in enumerate(texts_of(self.suites))}
         return [
@@ -54,49 +54,55 @@ class Collection:
 def evaluate(
     document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
 ) -> None:
-    """Score a model on suites, and leave ``scores.safetensors`` and ``costs.json``, and ``embeddings.safetensors`` and
-    ``attribution.safetensors`` where they are kept, in a folder.
+    """Score a model on suites, and write ``scores.safetensors`` and ``costs.json`` into a folder.
+
+    ``embeddings.safetensors`` and ``attribution.safetensors`` are written where the document saves them.
 
     Args:
-        document: ``settings`` with ``scoring``, ``threads`` and ``keeps``.
-        needs: the verified folders ``backbone``, of a trained method ``run``, and of each collection of suites its
-            index and its pixels.
-        folder: where results are left.
-        hardware: where torch computes.
-        title: what progress is reported under.
+        document: ``settings`` with ``scoring``, ``threads`` and ``save``.
+        needs: the verified folders ``backbone``, ``run`` of a trained method, and the index and the pixels of each
+            collection of suites.
+        folder: the folder for results.
+        hardware: the device to compute on.
+        title: the title of progress reports.
 
     Raises:
-        DataError: pictures are of another size than the model takes.
+        DataError: the pictures' size is not the model's.
     """
     torch.set_num_threads(document["threads"])
     scoring = document["settings"]["scoring"]
-    restoring = restored(document, needs, scoring.get("alpha", 1.0), scoring["activation"])
-    backbone = restoring.to(hardware.device).eval()
+    backbone = restore_clip(document, needs, scoring.get("alpha", 1.0), scoring["activation"])
+    backbone = backbone.to(hardware.device).eval()
     costs = EvaluationCosts(0, hardware.device)
     scores: dict[str, np.ndarray] = {}
     with costs.scoring():
-        known = {name: encoded(backbone, needs, name, hardware.device, title) for name in collections(needs)}
-        for collection in known.values():
+        collections = {
+            name: encode_collection(backbone, needs, name, hardware.device, title) for name in collection_names(needs)
+        }
+        for collection in collections.values():
             for suite, features in zip(collection.suites, collection.features(), strict=True):
                 scores |= suite_scores(suite, features)
     write_scores(scores, folder / FILE)
     if "embeddings" in document["save"]:
-        kept = {f"{name}/images": each.images for name, each in known.items()}
-        kept |= {f"{name}/texts": each.texts for name, each in known.items()}
-        write_atomically(folder / EMBEDDINGS, lambda path: save_file(kept, path))
+        embeddings = {f"{name}/images": collection.images for name, collection in collections.items()}
+        embeddings |= {f"{name}/texts": collection.texts for name, collection in collections.items()}
+        write_atomically(folder / EMBEDDINGS, lambda path: save_file(embeddings, path))
     if "attribution" in document["save"]:
-        keep, tokenizer = import_module(ATTRIBUTING).write_attributions, tokenizer_of(needs["backbone"])
-        keep(backbone, tokenizer, [each for _, each in sorted(known.items())], folder, title)
+        write_attributions = import_module(ATTRIBUTION_CODE).write_attributions
+        tokenizer = tokenizer_of(needs["backbone"])
+        write_attributions(backbone, tokenizer, [collections[name] for name in sorted(collections)], folder, title)
     costs.write(folder / COSTS)
 
 
-def collections(needs: Mapping[str, Path]) -> list[str]:
-    """The names of the collections of suites among what an evaluation needs."""
+def collection_names(needs: Mapping[str, Path]) -> list[str]:
+    """Return the names of the collections of suites among an evaluation's needs."""
     return [role.removeprefix(SUITES) for role in needs if role.startswith(SUITES)]
 
 
-def encoded(backbone: Backbone, needs: Mapping[str, Path], name: str, device: torch.device, title: str) -> Collection:
-    """A collection of suites, all pictures and texts encoded, each once."""
+def encode_collection(
+    backbone: Backbone, needs: Mapping[str, Path], name: str, device: torch.device, title: str
+) -> Collection:
+    """Return a collection of suites with all its pictures and texts encoded, each once."""
     suites, pixels = read_suites(needs[SUITES + name]), read_pixels(needs[PIXELS + name])
     images = image_embeddings(backbone, pixels, device, title)
     return Collection(suites, pixels, images, text_embeddings(backbone, texts_of(suites), device, title))

@@ -1,4 +1,4 @@
-"""What has to hold of tuning on captions, on any data."""
+"""Expectations of tuning on captions that hold on any data."""
 
 from collections.abc import Iterator
 
@@ -7,5 +7,5 @@ from recompose.report.results import Results
 
 
 def expectations(results: Results) -> Iterator[Expectation]:
-    """Yield whether fine-tuning raises the mean over suites of compositionality."""
+    """Yield the expectation that fine-tuning raises the mean over suites of compositionality."""
     yield from is_above(results, "vlc", "test/comp", ["clip-ft"], "clip", "fine-tuning raises Comp")

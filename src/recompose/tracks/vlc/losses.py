@@ -1,17 +1,18 @@
-"""The losses of FSC-CLIP, of NegCLIP and of CE-CLIP: the contrast of images with captions, and that of a caption with
-its hard negatives, of one vector each (global) or of patches and tokens (local).
+"""The losses of FSC-CLIP, NegCLIP, CE-CLIP and CLIP-CAE: contrasts of images, captions and hard negatives.
 
-A batch has B images with one caption each, and of up to K kinds a hard negative of each caption: ``valid`` [B, K] bool
-says which there are, and negatives are given without the missing ones, in the row order of ``valid``, all of the first
-caption first. (FSC-CLIP's code, 604015d, lists them kind by kind, which gives the same losses.) ``logit_scale`` is
-1 / tau, 100 in a pretrained CLIP, a number or a tensor of one that takes gradients. Features are of any length, since
-only cosines count; the released model normalises them before. Tokens are as the model projects them, since their
-lengths weigh patches. No loss is weighted by its lambda, and nothing is gathered across devices, which as released only
-the contrast of images with captions does.
+The contrast with hard negatives is of one vector each (global), or of patches and tokens (local).
 
-What a missing negative does is a choice, ``missing``: ``zero``, as released, it has a logit of 0 and stays in the
-denominator of the softmax, negligible at the cosines and the scale of a pretrained CLIP, though not at a scale near 1;
-``excluded``, as the paper says (Appendix A.1), it is in no sum.
+A batch has B images with one caption each, and up to K hard negatives of each caption, one of each kind. ``valid``
+[B, K] bool marks those that exist; negatives are passed without the missing ones, in the row order of ``valid``, all of
+the first caption first. (FSC-CLIP's code, 604015d, lists them kind by kind, which gives the same losses.)
+``logit_scale`` is 1 / tau, 100 in a pretrained CLIP: a number, or a tensor of one number that takes gradients. Features
+may have any length, since only cosines count; the released model normalises them before. Tokens are not normalised
+after projection, since their lengths weigh patches. No loss is multiplied by its lambda, and nothing is gathered across
+devices; the released code gathers only for the contrast of images with captions.
+
+The option ``missing`` sets the treatment of a missing negative. ``zero``, as released: it has a logit of 0 and stays in
+the denominator of the softmax, which is negligible at the cosines and the scale of a pretrained CLIP, but not at a
+scale near 1. ``excluded``, as in the paper (Appendix A.1): it is in no sum.
 """
 
 from typing import Any, Literal, get_args
@@ -26,8 +27,10 @@ Target = Literal["first", "own"]
 
 
 def contrastive_loss(image_features: Tensor, text_features: Tensor, logit_scale: Tensor | float) -> Tensor:
-    """CLIP's loss (FSC-CLIP, Eqs. 1 and 2): the mean of the cross-entropies of a caption among the batch's captions
-    given its image, and of an image among the batch's images given its caption.
+    """Return CLIP's loss (FSC-CLIP, Eqs. 1 and 2).
+
+    It is the mean of the cross-entropies of a caption among the batch's captions given its image, and of an image among
+    the batch's images given its caption.
 
     Args:
         image_features: [B, E].
@@ -56,10 +59,10 @@ def contrastive_loss_with_negatives(
     *,
     missing: Missing = "zero",
 ) -> Tensor:
-    """NegCLIP's loss: CLIP's, where the negatives of all captions stand among the captions that an image is told from.
-    Captions are told from the same images as before.
+    """Return NegCLIP's loss: CLIP's loss, with the negatives of all captions among the candidates of an image.
 
-    NegCLIP's additional images are not part of it; FSC-CLIP's code (604015d), whose NegCLIP this is, has none.
+    The candidates of a caption are the same images as in CLIP's loss. NegCLIP's additional images are left out, as in
+    FSC-CLIP's code (604015d), whose NegCLIP this is.
 
     Args:
         image_features: [B, E].
@@ -86,7 +89,7 @@ def contrastive_loss_with_negatives(
     _check_negatives(image_features, negative_features, valid)
     _check_scale(logit_scale)
     _check_choice("missing", missing, Missing)
-    images, texts, negatives = (normalize(one, dim=1) for one in (image_features, text_features, negative_features))
+    images, texts, negatives = (normalize(part, dim=1) for part in (image_features, text_features, negative_features))
     of_images = logit_scale * images @ torch.cat([texts, negatives]).T
     if missing == "zero":
         of_images = pad(of_images, (0, int((~valid).sum())))
@@ -105,14 +108,14 @@ def hard_negative_loss(
     *,
     missing: Missing = "zero",
 ) -> Tensor:
-    """The global loss of hard negatives, L_neg^g (FSC-CLIP, Eqs. 3 and 4), under selective calibrated regularization
-    (Eqs. 9 and 10): how well an image's caption is told from its own hard negatives.
+    """Return the global loss of hard negatives, L_neg^g (FSC-CLIP, Eqs. 3 and 4).
 
-    With p the softmax over a caption (0) and its K negatives of an image, n the caption and the negatives that there
-    are, and y_0 = 1 - beta + beta / n, y_k = beta / n of these negatives and 0 of missing ones, an image's loss is
-    -sum_k y_k (1 - p_k)^gamma log p_k. The factor takes gradients, too. The loss is the mean over images with a
-    negative. Where none has one it is 0, with gradients of 0; the released code (604015d) has NaN there and stops.
-    As printed, beta is shared by all 1 + K, missing or not.
+    It contrasts an image's caption with its own hard negatives, under selective calibrated regularization (Eqs. 9 and
+    10). Let p be the softmax of an image over its caption (0) and its K negatives, and n the number of the caption and
+    the existing negatives. With y_0 = 1 - beta + beta / n, y_k = beta / n for existing negatives and 0 for missing
+    ones, an image's loss is -sum_k y_k (1 - p_k)^gamma log p_k. The factor takes gradients, too. The loss is the mean
+    over images with a negative. Without any it is 0, with gradients of 0; the released code (604015d) has NaN there and
+    stops. As printed in the paper, beta is shared by all 1 + K, missing or not.
 
     Args:
         image_features: [B, E].
@@ -121,8 +124,8 @@ def hard_negative_loss(
         valid: [B, K] bool.
         logit_scale: 1 / tau.
         gamma: the power of the focal factor; 0 for none.
-        beta: the mass of the labels that is smoothed; 0 for none.
-        missing: what a missing negative of an image with others does, see the module.
+        beta: the smoothed mass of the labels; 0 for none.
+        missing: the treatment of a missing negative of an image that has others, see the module.
 
     Raises:
         ValueError: shapes do not fit, there are no images, the scale is not one number, gamma is negative, or beta is
@@ -140,7 +143,7 @@ def hard_negative_loss(
     _check_pairs(image_features, text_features)
     _check_negatives(image_features, negative_features, valid)
     _check_scale(logit_scale)
-    images, texts, negatives = (normalize(one, dim=1) for one in (image_features, text_features, negative_features))
+    images, texts, negatives = (normalize(part, dim=1) for part in (image_features, text_features, negative_features))
     return _selective_cross_entropy(
         logit_scale * (images * texts).sum(dim=1),
         logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1),
@@ -165,11 +168,11 @@ def local_hard_negative_loss(
     *,
     missing: Missing = "zero",
 ) -> Tensor:
-    """The local loss of hard negatives, L_neg^l (FSC-CLIP, Eq. 5): ``hard_negative_loss`` with the logarithms of local
-    scores in place of scaled cosines.
+    """Return the local loss of hard negatives, L_neg^l (FSC-CLIP, Eq. 5).
 
-    As released (604015d), tokens are projected into the shared space and not normalised, patches are without the class
-    token, and masks leave out the start token and padding, and keep the end token.
+    It is ``hard_negative_loss`` with the logarithms of local scores in place of scaled cosines. As released (604015d),
+    tokens are projected into the shared space and not normalised, patches are without the class token, and masks leave
+    out the start token and padding, and include the end token.
 
     Args:
         image_tokens: [B, P, E], patches.
@@ -180,9 +183,9 @@ def local_hard_negative_loss(
         valid: [B, K] bool.
         logit_scale: 1 / tau, the one of the contrastive loss.
         gamma: the power of the focal factor; 0 for none.
-        beta: the mass of the labels that is smoothed; 0 for none.
-        weights: how patches are weighted, see ``patch_weights``.
-        missing: what a missing negative of an image with others does, see the module.
+        beta: the smoothed mass of the labels; 0 for none.
+        weights: the weights of patches, see ``patch_weights``.
+        missing: the treatment of a missing negative of an image that has others, see the module.
 
     Raises:
         ValueError: shapes do not fit, there are no images or no patches, a text has no token that counts, the scale is
@@ -209,17 +212,18 @@ def local_scores(
     logit_scale: Tensor | float,
     weights: Weights = "minmax",
 ) -> Tensor:
-    """log S_l [N] of images with texts (FSC-CLIP, Eqs. 7 and 8): the logarithm of the sum over tokens of exp(cosine of
-    a token with the mean of patches that is weighted for it, times the scale).
+    """Return log S_l [N] of images with texts (FSC-CLIP, Eqs. 7 and 8).
 
-    It is a sum: a longer text has a higher score. Gradients go to tokens and patches, none through the weights.
+    It is the logarithm of the sum over tokens of exp(scale times the cosine of a token with its weighted mean of
+    patches). As it is a sum, a longer text has a higher score. Gradients go to tokens and patches, none through the
+    weights.
 
     Args:
         image_tokens: [N, P, E].
         text_tokens: [N, T, E], of each image's text.
         text_mask: [N, T] bool, the tokens that count.
         logit_scale: 1 / tau.
-        weights: how patches are weighted, see ``patch_weights``.
+        weights: the weights of patches, see ``patch_weights``.
 
     Raises:
         ValueError: shapes do not fit, there are no patches, a text has no token that counts, or the scale is not one
@@ -242,11 +246,11 @@ def local_scores(
 
 
 def patch_weights(image_tokens: Tensor, text_tokens: Tensor, weights: Weights = "minmax") -> Tensor:
-    """The weights [N, T, P] of an image's patches for each token of a text, by the dot products of the token with the
-    patches as they are given, without a temperature. They sum to 1 and take no gradients.
+    """Return the weights [N, T, P] of an image's patches for each token of a text.
 
-    Where a token's dot products are all the same, ``minmax`` and ``sparse`` weigh patches alike; Eq. 6 and the released
-    code (604015d) have 0 / 0 there.
+    They follow from the dot products of the token with the patches, unnormalised and without a temperature; they sum to
+    1 and take no gradients. Where a token's dot products are all the same, ``minmax`` and ``sparse`` are uniform; Eq. 6
+    and the released code (604015d) have 0 / 0 there.
 
     Args:
         image_tokens: [N, P, E].
@@ -256,7 +260,7 @@ def patch_weights(image_tokens: Tensor, text_tokens: Tensor, weights: Weights = 
             ``softmax`` (both Appendix B.1).
 
     Raises:
-        ValueError: shapes do not fit, there are no patches, or the weights are of no such name.
+        ValueError: shapes do not fit, there are no patches, or ``weights`` has an unknown value.
 
     Example:
         >>> patches = torch.tensor([[[0.0], [1.0], [4.0]]])
@@ -284,8 +288,9 @@ def intra_modal_loss(
     logit_scale: Tensor | float,
     target: Target = "first",
 ) -> Tensor:
-    """CE-CLIP's contrast of captions with negatives, L_imc (Zhang et al., 2024): the mean over captions of the
-    cross-entropy of a target among logits with the negatives of all captions.
+    """Return CE-CLIP's contrast of captions with negatives, L_imc (Zhang et al., 2024).
+
+    It is the mean over captions of the cross-entropy of a target among the logits of the negatives of all captions.
 
     Args:
         image_features: [B, E].
@@ -293,17 +298,17 @@ def intra_modal_loss(
         negative_features: [valid.sum(), E].
         valid: [B, K] bool.
         logit_scale: 1 / tau.
-        target: ``own``, the logit of a caption with its own image, which stands before those with negatives, as the
-            paper and an earlier version of the code (2d07821) say: captions move away from negatives. ``first``, as
-            released (ef87eb7), where no such logit is left and the labels still say the first column: every caption
-            is drawn to the first negative of the batch.
+        target: ``own``, the logit of a caption with its own image, in the first column, as in the paper and an earlier
+            version of the code (2d07821): captions move away from negatives. ``first``, as released (ef87eb7), which
+            lacks that column while the labels still select the first one: every caption moves towards the first
+            negative of the batch.
 
     Returns:
-        0, with gradients of 0, where there is no negative.
+        The loss; without negatives 0, with gradients of 0.
 
     Raises:
-        ValueError: shapes do not fit, there are no images, the scale is not one number, or the target is of no such
-            name.
+        ValueError: shapes do not fit, there are no images, the scale is not one number, or the target has an unknown
+            value.
 
     Example:
         >>> negatives, valid = torch.tensor([[0.0, 1.0]]), torch.tensor([[True], [False]])
@@ -316,10 +321,10 @@ def intra_modal_loss(
     _check_negatives(image_features, negative_features, valid)
     _check_scale(logit_scale)
     _check_choice("target", target, Target)
-    images, texts, negatives = (normalize(one, dim=1) for one in (image_features, text_features, negative_features))
-    own = logit_scale * (images * texts).sum(dim=1, keepdim=True)
-    if target == "own" or not len(negatives):  # alone, it makes a loss of 0
-        logits = torch.cat([own, logit_scale * texts @ negatives.T], dim=1)
+    images, texts, negatives = (normalize(part, dim=1) for part in (image_features, text_features, negative_features))
+    positives = logit_scale * (images * texts).sum(dim=1, keepdim=True)
+    if target == "own" or not len(negatives):  # a single column gives a loss of 0
+        logits = torch.cat([positives, logit_scale * texts @ negatives.T], dim=1)
     else:
         logits = logit_scale * texts @ negatives.T
     return nn.functional.cross_entropy(logits, torch.zeros(len(texts), dtype=torch.long, device=texts.device))
@@ -333,9 +338,10 @@ def cross_modal_rank_loss(
     logit_scale: Tensor | float,
     thresholds: Tensor,
 ) -> Tensor:
-    """CE-CLIP's ranking of an image's caption above its negatives, L_cmr (Zhang et al., 2024): how much the caption's
-    logit leads less than by a threshold of the negative's kind, as a mean over all B x K, where missing negatives
-    count 0 (as released, ef87eb7).
+    """Return CE-CLIP's loss that ranks an image's caption above its negatives, L_cmr (Zhang et al., 2024).
+
+    It is the mean over all B x K of the shortfall of the caption's lead over a negative below the threshold of the
+    negative's kind; missing negatives count 0 (as released, ef87eb7).
 
     Args:
         image_features: [B, E].
@@ -355,8 +361,8 @@ def cross_modal_rank_loss(
     """
     leads = _leads(image_features, text_features, negative_features, valid, logit_scale)
     _check_thresholds(thresholds, valid)
-    lacking = (thresholds - leads).relu().masked_fill(~valid, 0)
-    return lacking.sum() / max(valid.numel(), 1)
+    shortfalls = (thresholds - leads).relu().masked_fill(~valid, 0)
+    return shortfalls.sum() / max(valid.numel(), 1)
 
 
 @torch.no_grad()
@@ -369,11 +375,11 @@ def rank_thresholds(
     before: Tensor,
     highest: float,
 ) -> Tensor:
-    """The thresholds [K] of CE-CLIP's next step (Zhang et al., 2024): how much the captions of this batch lead their
-    negatives of a kind on average, from 0 to ``highest``.
+    """Return the thresholds [K] of CE-CLIP's next step (Zhang et al., 2024).
 
+    A threshold is the mean lead of this batch's captions over their negatives of a kind, clamped to 0 and ``highest``.
     As released (ef87eb7), that is the mean logit of all captions, those without this kind included, minus that of the
-    negatives there are. Where a batch has none of a kind, the released code has 0 / 0; here its threshold stays.
+    existing negatives. Where a batch has none of a kind, the released code has 0 / 0; here its threshold is unchanged.
 
     Args:
         image_features: [B, E].
@@ -382,7 +388,7 @@ def rank_thresholds(
         valid: [B, K] bool.
         logit_scale: 1 / tau.
         before: [K], the thresholds of this step.
-        highest: that a threshold can be.
+        highest: the upper limit of thresholds.
 
     Raises:
         ValueError: shapes do not fit, there are no images, or the scale is not one number.
@@ -400,49 +406,49 @@ def rank_thresholds(
 
 
 def _leads(images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float) -> Tensor:
-    """How much higher the logit of an image with its caption is than with its negatives [B, K]."""
-    positives, others = _logits_of_kinds(images, texts, negatives, valid, logit_scale)
-    return positives[:, None] - others
+    """Return the lead of an image's logit with its caption over those with its negatives [B, K]."""
+    positive_logits, negative_logits = _logits_of_kinds(images, texts, negatives, valid, logit_scale)
+    return positive_logits[:, None] - negative_logits
 
 
 def _logits_of_kinds(
     images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float
 ) -> tuple[Tensor, Tensor]:
-    """The logits of images with their captions [B], and with their negatives [B, K], 0 where there is none."""
+    """Return the logits of images with their captions [B], and with their negatives [B, K], 0 where one is missing."""
     _check_pairs(images, texts)
     _check_negatives(images, negatives, valid)
     _check_scale(logit_scale)
-    images, texts, negatives = (normalize(one, dim=1) for one in (images, texts, negatives))
+    images, texts, negatives = (normalize(part, dim=1) for part in (images, texts, negatives))
     positives = logit_scale * (images * texts).sum(dim=1)
-    others = logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1)
-    return positives, positives.new_zeros(valid.shape).masked_scatter(valid, others)
+    negative_logits = logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1)
+    return positives, positives.new_zeros(valid.shape).masked_scatter(valid, negative_logits)
 
 
 def _selective_cross_entropy(
     positives: Tensor, negatives: Tensor, valid: Tensor, gamma: float, beta: float, missing: Missing
 ) -> Tensor:
-    """The loss that ``hard_negative_loss`` states.
+    """Return the loss of ``hard_negative_loss``, given logits.
 
     Args:
         positives: [B], logits of captions.
         negatives: [valid.sum()], logits of their negatives.
         valid: [B, K] bool.
         gamma: the power of the focal factor.
-        beta: the mass of the labels that is smoothed.
-        missing: whether a missing negative has a logit of 0 or of minus infinity.
+        beta: the smoothed mass of the labels.
+        missing: the logit of a missing negative: 0, or minus infinity.
 
     Raises:
         ValueError: gamma is negative, or beta is outside [0, 1].
     """
     _check_choice("missing", missing, Missing)
     if gamma < 0:
-        raise ValueError(f"gamma is {gamma}, and a power of the focal factor is 0 at least")
+        raise ValueError(f"gamma is {gamma}; the power of the focal factor is at least 0")
     if not 0 <= beta <= 1:
         raise ValueError(f"beta is {beta}, not a part of the labels' mass from 0 to 1")
     absent = 0.0 if missing == "zero" else -torch.inf
-    others = positives.new_full(valid.shape, absent).masked_scatter(valid, negatives)
+    negative_logits = positives.new_full(valid.shape, absent).masked_scatter(valid, negatives)
     counted = pad(valid, (1, 0), value=True)
-    logs = log_softmax(torch.cat([positives[:, None], others], dim=1), dim=1).masked_fill(~counted, 0)
+    logs = log_softmax(torch.cat([positives[:, None], negative_logits], dim=1), dim=1).masked_fill(~counted, 0)
     labels = counted * (beta / counted.sum(dim=1, keepdim=True, dtype=logs.dtype))
     labels[:, 0] += 1 - beta
     doubts = (-logs.expm1()).clamp_min(torch.finfo(logs.dtype).tiny)  # 1 - p; powers below 1 have no slope at 0
@@ -452,26 +458,26 @@ def _selective_cross_entropy(
 
 
 def _cross_entropy_of_pairs(logits: Tensor) -> Tensor:
-    """The cross-entropy of logits [B, B or more] whose i-th row belongs to the i-th column."""
+    """Return the cross-entropy of logits [B, B or more] whose i-th row belongs to the i-th column."""
     return nn.functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
 
 
 def _images_of(valid: Tensor) -> Tensor:
-    """The image [valid.sum()] of each negative."""
+    """Return the image [valid.sum()] of each negative."""
     return valid.nonzero()[:, 0]
 
 
 def _check_pairs(images: Tensor, texts: Tensor) -> None:
     if images.ndim != 2 or texts.shape != images.shape or not len(images):
         shapes = f"{tuple(images.shape)} and {tuple(texts.shape)}"
-        raise ValueError(f"features of images and of texts are [B, E], of one image at least, not {shapes}")
+        raise ValueError(f"features of images and of texts are [B, E], of at least one image, not {shapes}")
 
 
 def _check_negatives(images: Tensor, negatives: Tensor, valid: Tensor) -> None:
-    """Make sure that negatives are as many as there should be, and as wide as images."""
+    """Check the number of negatives and their width."""
     if valid.dtype != torch.bool or valid.ndim != 2 or len(valid) != len(images) or not len(images):
         shape = f"{valid.dtype} {tuple(valid.shape)}"
-        raise ValueError(f"valid is bool [B, K] of {len(images)} images, one at least, not {shape}")
+        raise ValueError(f"valid is bool [B, K] of {len(images)} images, at least one, not {shape}")
     count = int(valid.sum())
     if negatives.ndim != images.ndim or negatives.shape[-1] != images.shape[-1] or len(negatives) != count:
         expected = f"{count} of width {images.shape[-1]}, as many as valid has, with {images.ndim} dimensions"
@@ -482,7 +488,7 @@ def _check_patches(images: Tensor, texts: Tensor) -> None:
     if images.ndim != 3 or texts.ndim != 3 or images.shape[::2] != texts.shape[::2] or not images.shape[1]:
         shapes = f"{tuple(images.shape)} and {tuple(texts.shape)}"
         raise ValueError(
-            f"tokens of images are [N, P, E] and those of texts [N, T, E], of one patch at least, not {shapes}"
+            f"tokens of images are [N, P, E] and those of texts [N, T, E], of at least one patch, not {shapes}"
         )
 
 
@@ -511,16 +517,15 @@ def _check_choice(name: str, choice: str, choices: Any) -> None:
 
 
 def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margin: float = 0.0) -> Tensor:
-    """CLIP-CAE's loss of attribution, L_Attr (Li et al., 2024, Eq. 5): how much more a caption's objects count for than
-    its relations and attributes.
+    """Return CLIP-CAE's loss of attribution, L_Attr (Li et al., 2024, Eq. 5).
 
     With a_obj the mean of a caption's scores over the tokens of its objects, and a_comp that over the tokens of its
     relations and attributes, the loss is the mean of max(a_obj - a_comp + epsilon, 0) over captions. The paper does not
-    tell what becomes of a caption without either kind of tokens: here it is left out. Where none has both the loss is
-    0, with gradients of 0.
+    specify the case of a caption without either kind of tokens: here it is left out. If no caption has both, the loss
+    is 0, with gradients of 0.
 
     Args:
-        scores: [texts, tokens], what each token counts for; those of other tokens may be anything, and take no
+        scores: [texts, tokens], the attribution to each token; scores outside the masks are ignored and take no
             gradients.
         objects: [texts, tokens] bool.
         composition: [texts, tokens] bool.
@@ -536,19 +541,19 @@ def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margi
         >>> attribution_loss(scores, objects, composition)
         tensor(0.1250)
     """
-    of_objects, of_composition = mean_attributions(scores, objects), mean_attributions(scores, composition)
-    there = objects.any(dim=1) & composition.any(dim=1)
-    excess = (of_objects - of_composition + margin).clamp_min(0)
-    return excess.masked_fill(~there, 0).sum() / there.sum().clamp_min(1)
+    object_means, composition_means = mean_attributions(scores, objects), mean_attributions(scores, composition)
+    complete = objects.any(dim=1) & composition.any(dim=1)
+    excess = (object_means - composition_means + margin).clamp_min(0)
+    return excess.masked_fill(~complete, 0).sum() / complete.sum().clamp_min(1)
 
 
-def mean_attributions(scores: Tensor, marked: Tensor) -> Tensor:
-    """The mean of each text's scores [texts, tokens] over its marked tokens [texts, tokens] bool; 0 without any.
+def mean_attributions(scores: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean of each text's scores [texts, tokens] over a mask [texts, tokens] bool; 0 where it is empty.
 
     Raises:
         ValueError: shapes do not fit, or the mask is not bool.
     """
-    if marked.dtype != torch.bool or scores.ndim != 2 or marked.shape != scores.shape:
-        given = f"{tuple(scores.shape)} and {marked.dtype} {tuple(marked.shape)}"
-        raise ValueError(f"scores are [texts, tokens], with a bool mask of their shape, not {given}")
-    return scores.masked_fill(~marked, 0).sum(dim=1) / marked.sum(dim=1).clamp_min(1)
+    if mask.dtype != torch.bool or scores.ndim != 2 or mask.shape != scores.shape:
+        shapes = f"{tuple(scores.shape)} and {mask.dtype} {tuple(mask.shape)}"
+        raise ValueError(f"scores are [texts, tokens], with a bool mask of their shape, not {shapes}")
+    return scores.masked_fill(~mask, 0).sum(dim=1) / mask.sum(dim=1).clamp_min(1)

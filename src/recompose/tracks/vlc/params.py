@@ -1,4 +1,4 @@
-"""What the track adds to params.yaml: its section, and what a profile chooses of it."""
+"""The track's part of params.yaml: its section, and the choice that a profile makes from it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
@@ -16,38 +16,40 @@ Methods = methods_section(METHODS)
 
 
 class Vlc(TrackSection):
-    """Vision-language compositionality: images, and captions that differ in how things are put together."""
+    """Vision-language compositionality: images, and captions that differ in composition."""
 
     known: ClassVar = METHODS
 
     datasets: dict[Name, DataSet] = Field(description="The corpora to train on, under names of your own.")
-    suites: dict[Name, SuiteEntry] = Field(description="What models are evaluated on, under names of your own.")
+    suites: dict[Name, SuiteEntry] = Field(description="The suites to evaluate on, under names of your own.")
     methods: Methods = Field(description="The methods and their settings.")  # type: ignore[valid-type]
 
 
 class VlcChoice(TrackChoice):
-    """What a profile takes of vision-language compositionality."""
+    """A profile's choice of corpora, suites, backbones and methods."""
 
     datasets: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The corpora to train on.")
-    suites: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="What all models are evaluated on.")
-    image_size: Count = Field(description="Height and width of the images that the CLIPs take, in pixels.")
+    suites: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The suites to evaluate on.")
+    image_size: Count = Field(description="Height and width of the CLIPs' images, in pixels.")
     backbone: str = Field(description="The CLIP that is tuned.")
-    other_backbone: str | None = Field(description="One of another architecture, for the table of it; null: none.")
-    other_pretraining: str | None = Field(
-        description="One that was pretrained on other data, for the table of it; null: none."
+    other_backbone: str | None = Field(
+        description="A CLIP of another architecture, for the table that compares architectures; null: none."
     )
-    methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
+    other_pretraining: str | None = Field(
+        description="A CLIP pretrained on other data, for the table that compares pretraining; null: none."
+    )
+    methods: Annotated[list[MethodName], Field(min_length=1), Distinct] = Field(description="The methods to run.")
 
     def backbones(self) -> Mapping[str, str | None]:
-        """The CLIPs, by what variants call them."""
+        """Return the CLIPs by the names that variants use."""
         return {"main": self.backbone, "other": self.other_backbone, "other-pretraining": self.other_pretraining}
 
     def problems(self, section: Vlc, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
-        """Names of things that do not exist, and of backbones that are no CLIPs."""
+        """Yield unknown names, and backbones that are not CLIPs."""
         yield from self.unknown(section)
         for number, name in enumerate(self.suites):
             yield from unknown_name(("suites", number), name, section.suites)
-        yield from self._asked_twice(section)
+        yield from self._overlapping_suites(section)
         clips = [name for name, backbone in backbones.items() if isinstance(backbone, Clip)]
         for key, chosen in (
             ("backbone", self.backbone),
@@ -58,18 +60,18 @@ class VlcChoice(TrackChoice):
             if chosen is not None:
                 yield from unknown_name(place, chosen, clips)
 
-    def _asked_twice(self, section: Vlc) -> Iterator[Problem]:
-        """Suites with sub-tasks of the same names: the scores of one would stand for those of both."""
-        known = [(number, section.suites[name]) for number, name in enumerate(self.suites) if name in section.suites]
-        for place, (number, suite) in enumerate(known):
-            for _, other in known[:place]:
-                if (
-                    suite.adapter == other.adapter
-                    or ADAPTERS[suite.adapter].synthetic
-                    or ADAPTERS[other.adapter].synthetic
-                ):
-                    yield Problem(("suites", number), f"has sub-tasks of the same names as another: {suite.adapter}")
-                    break
+    def _overlapping_suites(self, section: Vlc) -> Iterator[Problem]:
+        """Yield suites whose sub-tasks have the names of an earlier suite's: their scores would overwrite each other.
+
+        A synthetic suite has sub-tasks of all suites.
+        """
+        earlier: list[str] = []
+        for number, name in enumerate(self.suites):
+            if name in section.suites:
+                adapter = section.suites[name].adapter
+                if adapter in earlier or (earlier and any(ADAPTERS[form].synthetic for form in (adapter, *earlier))):
+                    yield Problem(("suites", number), f"its sub-tasks have the names of another suite's: {adapter}")
+                earlier.append(adapter)
 
 
 def _problems(section: Vlc, choice: VlcChoice | None, backbones: Mapping[str, Backbone]) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""An index for a few steps of training: drawn images and captions, whatever corpus it stands for."""
+"""A small synthetic index for a few steps of training, in place of any corpus."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from recompose.tracks.vlc.data.acquire import write_index
 from recompose.tracks.vlc.data.shapes_captions import draw
 
 
-def write_rehearsal(folder: Path, raw: Path, images: int) -> None:
-    """Write an index into a folder.
+def write_synthetic_index(folder: Path, raw: Path, images: int) -> None:
+    """Write a synthetic index into a folder.
 
     Args:
-        folder: where to.
-        raw: a new folder for what is drawn.
-        images: how many, each with one caption.
+        folder: the folder of the index.
+        raw: a new folder for the raw files.
+        images: the number of images, each with one caption.
     """
     draw(raw, seed=0, corpus="shapes-coco", images=images)
-    drawn = Recipe("data", "a rehearsal's", {"adapter": "shapes-captions"})
-    write_index(drawn, raw, folder)
+    recipe = Recipe("data", "synthetic", {"adapter": "shapes-captions"})
+    write_index(recipe, raw, folder)

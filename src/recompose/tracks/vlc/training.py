@@ -1,6 +1,4 @@
-"""A run: a CLIP that is tuned on a corpus of images and captions, as FSC-CLIP's code at 604015d does; the last epoch is
-what is kept.
-"""
+"""Training of a CLIP on a corpus of images and captions, as in FSC-CLIP's code at 604015d; the last epoch is saved."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +17,7 @@ from recompose.files import SCRATCH, write_atomically
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
 from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, tokenizer_of, trained_names
 from recompose.tracks.vlc.crops import random_crops
-from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, MarkedRepresentations
+from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, LabelledRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
@@ -27,19 +25,19 @@ from recompose.training.loop import TrainingModule, fit
 
 MAX_LOG_SCALE = log(100)  # the released models' limit on the factor of cosines
 BETAS, EPSILON = (0.9, 0.98), 1e-6
-WORKERS = 4  # processes that make batches beside a GPU, as released; on a CPU they would take what trains its cores
+WORKERS = 4  # processes that make batches beside a GPU, as released; on a CPU they would compete with training
 
 
 class CaptionTraining(TrainingModule):
-    """A method trained on images, captions and negatives.
+    """The training of a method on images, captions and negatives.
 
     Args:
-        method: that is trained.
+        method: the method to train.
         lr: the highest learning rate.
-        weight_decay: of weights that are no gains or biases.
-        warmup_steps: in which the learning rate rises.
-        steps: of the whole training.
-        chunk: images that are encoded at once; None: all of a batch.
+        weight_decay: of all weights except gains and biases.
+        warmup_steps: steps in which the learning rate rises.
+        steps: steps of the whole training.
+        chunk: images to encode at once; None: a whole batch.
     """
 
     def __init__(
@@ -58,38 +56,40 @@ class CaptionTraining(TrainingModule):
         self._warmup_steps, self._steps, self._chunk = warmup_steps, steps, chunk
 
     def on_train_epoch_start(self) -> None:
-        """Begin with what the released code begins each epoch with."""
+        """Reset the method's state of an epoch, as the released code does."""
         self.method.begin_epoch()
 
     def training_step(self, batch: Batch, _: int) -> Tensor:
-        """The method's loss, in 32 bits whatever towers compute in: at a factor of 100, 16 bits tell cosines apart by
-        half a logit at worst. (The released code multiplies in the tower's 16 bits.)
+        """Return the method's loss, computed in 32 bits whatever the towers' precision.
+
+        At a factor of 100, cosines in 16 bits resolve logits to half a unit at worst. (The released code multiplies in
+        the tower's 16 bits.)
 
         Raises:
-            FloatingPointError: the loss is not a number.
+            FloatingPointError: the loss is not finite.
         """
         pixels = self.method.backbone.from_bytes(random_crops(batch.pixels))
         whole = represent(self.method, pixels, batch.ids, batch.valid, self._chunk)
         with torch.autocast(self.device.type, enabled=False):
-            loss = self.method.loss(with_marks(in_32_bits(whole), batch), batch.valid)
+            loss = self.method.loss(with_labels(in_32_bits(whole), batch), batch.valid)
         if not loss.isfinite():
             raise FloatingPointError(
-                f"the loss is {loss.item()} in epoch {self.current_epoch + 1}: lower lr, or take a precision with a "
+                f"the loss is {loss.item()} in epoch {self.current_epoch + 1}: lower lr, or use a precision with a "
                 "greater range, such as bf16-mixed or 32-true"
             )
         self.log("loss", loss.detach(), on_step=False, on_epoch=True, batch_size=len(pixels), sync_dist=True)
-        if batch.marks is not None:
-            left_out = (~batch.marks.complete).sum().float()
+        if batch.labels is not None:
+            left_out = (~batch.labels.complete).sum().float()
             self.log("unmarked", left_out, on_step=False, on_epoch=True, reduce_fx="sum", sync_dist=True)
         return loss
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """A step of the optimiser, after which the factor on cosines is held within its limits."""
+        """Take a step of the optimiser, then clamp the factor on cosines."""
         super().optimizer_step(*args, **kwargs)
         clamp_scale(self.method.backbone)
 
     def configure_optimizers(self) -> Any:
-        """AdamW; see ``parameter_groups`` and ``rate``."""
+        """Return AdamW and its schedule; see ``parameter_groups`` and ``rate``."""
         groups = parameter_groups(self.method.backbone, self._weight_decay)
         optimizer = torch.optim.AdamW(groups, lr=self._lr, betas=BETAS, eps=EPSILON, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -99,40 +99,42 @@ class CaptionTraining(TrainingModule):
 
 
 def in_32_bits(representations: AnyRepresentations) -> AnyRepresentations:
-    """The same, where they are of 16 bits in 32."""
+    """Return the representations with 16-bit tensors converted to 32 bits."""
     half = (torch.float16, torch.bfloat16)
-    return type(representations)(*(each.float() if each.dtype in half else each for each in representations))
+    return type(representations)(*(part.float() if part.dtype in half else part for part in representations))
 
 
-def with_marks(representations: AnyRepresentations, batch: Batch) -> AnyRepresentations | MarkedRepresentations:
-    """The same, and the marks of the captions, where a batch has them."""
-    if batch.marks is None or batch.changed is None:
+def with_labels(representations: AnyRepresentations, batch: Batch) -> AnyRepresentations | LabelledRepresentations:
+    """Return the representations, joined with the captions' labels where a batch has them."""
+    if batch.labels is None or batch.changed is None:
         return representations
-    return MarkedRepresentations(representations, batch.marks, batch.changed)
+    return LabelledRepresentations(representations, batch.labels, batch.changed)
 
 
 def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, Any]]:
-    """What of a backbone trains, first what does not decay: gains, biases, and all that is a vector or a number (as
-    released).
+    """Return a backbone's trainable weights in two groups, the first without weight decay (as released).
+
+    Gains, biases, and all vectors and scalars do not decay.
     """
-    kept: list[Tensor] = []
-    decays: list[Tensor] = []
+    undecayed: list[Tensor] = []
+    decayed: list[Tensor] = []
     for name, parameter in backbone.named_parameters():
         if parameter.requires_grad:
-            spared = parameter.ndim < 2 or any(part in name for part in ("bn", "ln", "bias", "logit_scale"))
-            (kept if spared else decays).append(parameter)
-    return [{"params": kept, "weight_decay": 0.0}, {"params": decays, "weight_decay": weight_decay}]
+            exempt = parameter.ndim < 2 or any(part in name for part in ("bn", "ln", "bias", "logit_scale"))
+            (undecayed if exempt else decayed).append(parameter)
+    return [{"params": undecayed, "weight_decay": 0.0}, {"params": decayed, "weight_decay": weight_decay}]
 
 
 def highest_rate(settings: Mapping[str, Any]) -> float:
-    """The highest learning rate of what a method tunes."""
+    """Return the highest learning rate of the weights that a method tunes."""
     lr: float = settings["lora"]["lr"] if settings["tuning"] == "lora" else settings["training"]["lr"]
     return lr
 
 
 def rate(step: int, warmup_steps: int, steps: int) -> float:
-    """The learning rate of a step, the first is 0, as a share of the highest: linear up to the last step of the
-    warm-up, then half a cosine that reaches 0 when training is over (as released).
+    """Return the learning rate of a step, counted from 0, as a share of the highest (as released).
+
+    It rises linearly up to the last step of the warm-up, then falls as half a cosine that reaches 0 after training.
 
     Example:
         >>> [rate(step, 2, 6) for step in (0, 1, 2, 4, 6)]
@@ -145,42 +147,40 @@ def rate(step: int, warmup_steps: int, steps: int) -> float:
 
 @torch.no_grad()
 def clamp_scale(backbone: Backbone) -> None:
-    """Hold the factor on cosines between 1 and 100, where it trains."""
+    """Clamp the factor on cosines between 1 and 100, where it trains."""
     scale = backbone.model.logit_scale
     if scale.requires_grad:
         scale.clamp_(0, MAX_LOG_SCALE)
 
 
 def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
-    """Train a method, and leave ``checkpoint.safetensors`` and ``costs.json`` in a folder.
+    """Train a method, and write ``checkpoint.safetensors`` and ``costs.json`` into a folder.
 
     Resumes from the last whole epoch in the folder's ``scratch``.
 
     Args:
-        document: ``class``, ``settings`` (a method's own, and its ``training``), ``seed`` and ``trainer``.
+        document: ``class``, ``settings`` (the method's, and its ``training``), ``seed`` and ``trainer``.
         needs: the verified folders ``data``, ``pixels`` and ``backbone``.
-        folder: where results are left.
-        hardware: where it trains; the document says in which precision.
-        title: what progress is reported under.
+        folder: the folder for results.
+        hardware: the devices to train on; the precision is the document's.
+        title: the title of progress reports.
 
     Returns:
-        Whether this is the process that goes on: of several devices' processes only one.
+        True in the process that continues; one of several devices' processes does.
 
     Raises:
-        DataError: what the folders hold does not go together.
+        DataError: the folders' contents do not fit each other, or the precision does not fit the device.
     """
     trainer, settings, seed = document["trainer"], document["settings"]["training"], document["seed"]
     torch.set_num_threads(trainer["threads"])
     hardware = replace(hardware, precision=trainer["precision"])
     if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
-        raise DataError(
-            f"{title} is to train in 16-mixed, which needs a GPU: take bf16-mixed or 32-true in params.yaml"
-        )
+        raise DataError(f"{title}: precision 16-mixed needs a GPU; choose bf16-mixed or 32-true in params.yaml")
     (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
     costs_at_scale = count_at_paper_scale(lambda backbone: build_method(document, backbone))
     method = build_method(document, load_backbone(needs["backbone"]))
     assert isinstance(method, CaptionMethod)
-    rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed, method.marking)
+    rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed, method.label_request)
     check_size(rows.size, method.backbone.image_size)
     workers = 0 if hardware.device.type == "cpu" else WORKERS
     data = CaptionData(rows, batch_size=settings["batch_size"], seed=seed, workers=workers)
@@ -211,6 +211,6 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
 
 
 def trained_state(backbone: Backbone) -> dict[str, Tensor]:
-    """What training changed of a backbone."""
+    """Return the trained weights of a backbone by name."""
     names = trained_names(backbone)
     return {name: tensor.contiguous() for name, tensor in backbone.state_dict().items() if name in names}

@@ -27,7 +27,7 @@ from recompose.tracks.vlc.data.acquire import acquire, write_index
 from recompose.tracks.vlc.data.captions import Captions, read_docs, write_docs
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.tracks.vlc.data.published import contents, lexicon_files, pack, save_model, wheel_files
 
 COCO = Recipe("data", "coco", {"adapter": "negclip-list"}, track="vlc")

@@ -6,7 +6,7 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.suite import Choices, Groups, Suite, Task
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 
 
 def task(query: str, items: int) -> Task:

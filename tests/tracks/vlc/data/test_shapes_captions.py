@@ -13,11 +13,11 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.synthetic.sentences import ACTIONS, QUALITIES, RELATION_TAIL, SHAPES
-from recompose.tracks.vlc import negatives
 from recompose.tracks.vlc.data import shapes_captions
 from recompose.tracks.vlc.data.captions import read_docs
 from recompose.tracks.vlc.data.shapes_captions import CORPORA
-from recompose.tracks.vlc.lexicon import WordNet
+from recompose.tracks.vlc.text import negatives
+from recompose.tracks.vlc.text.lexicon import WordNet
 
 IMAGES = 240
 

@@ -18,7 +18,6 @@ from PIL import Image
 
 from recompose.synthetic.objects import SIZE
 from recompose.synthetic.sentences import Entity, Scene
-from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data import shapes_suites
 from recompose.tracks.vlc.data.shapes_suites import draw, draw_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
@@ -30,8 +29,9 @@ from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
 )
 from recompose.tracks.vlc.data.synthetic_suites.genome import shuffle_words
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scene
-from recompose.tracks.vlc.metric_values import check
 from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.metric_values import check
 
 ORDERS = ("aro/coco_order", "aro/flickr30k_order")
 COUNTS = {"no": 0, "a": 1, "an": 1, "the": 1, "two": 2, "three": 3, "four": 4}

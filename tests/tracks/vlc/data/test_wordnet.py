@@ -7,7 +7,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.wordnet import FILES, check, unpack
-from recompose.tracks.vlc.lexicon import WordNet
+from recompose.tracks.vlc.text.lexicon import WordNet
 from tests.tracks.vlc.data.published import contents, lexicon_files, pack
 
 

@@ -17,13 +17,13 @@ from recompose.data.pictures import Picture
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import NumbersOnly, Sheet, styled
-from recompose.tracks.vlc.attribution_store import FILE, Attributed, spans, write
+from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures import attribution_distributions as distributions
 from recompose.tracks.vlc.figures import attribution_maps, cumulative
-from recompose.tracks.vlc.scores import FILE as SCORES
-from recompose.tracks.vlc.scores import write_scores
+from recompose.tracks.vlc.suites.scores import FILE as SCORES
+from recompose.tracks.vlc.suites.scores import write_scores
 from tests.tracks.vlc.attributions import made_up
 
 RELATION, ATTRIBUTE = "aro/vg_relation", "aro/vg_attribution"

@@ -304,7 +304,7 @@ def test_captions_are_read_without_torch_which_is_to_be_had_afterwards() -> None
 def test_a_corpus_without_negatives_gives_an_empty_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Captions(("0.png",), ("cup",)).write(tmp_path)
     monkeypatch.setattr(negatives, "read_docs", lambda index: [])
-    monkeypatch.setattr("recompose.tracks.vlc.lexicon.WordNet", lambda folder: None)
+    monkeypatch.setattr("recompose.tracks.vlc.text.lexicon.WordNet", lambda folder: None)
     data = Recipe("data", "d", {})
     results: Any = SimpleNamespace(
         benchmarks=lambda track: ["d"],

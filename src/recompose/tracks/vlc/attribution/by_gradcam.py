@@ -1,7 +1,8 @@
-"""Attribution by attention and its gradients (CLIP-CAE, Section 3.2), of captions and of pictures: the rule of Chefer
-et al. (2021) for self-attention. Checked against hila-chefer/Transformer-MM-Explainability at 58eaea8, whose notebook
-for CLIP takes the gradients and the attention without their derivatives, the positive part of their product in each
-head, the mean over heads, and starts at the last layer unless it is told another.
+"""Attribution by attention and its gradients (CLIP-CAE, Section 3.2), to tokens and to patches.
+
+The rule is that of Chefer et al. (2021) for self-attention. Checked against hila-chefer/Transformer-MM-Explainability
+at 58eaea8, whose notebook for CLIP takes gradients and attention without their derivatives, the positive part of their
+product in each head, the mean over heads, and starts at the last layer by default.
 """
 
 from collections.abc import Sequence
@@ -15,13 +16,13 @@ from recompose.backbones.clip import Backbone
 from recompose.tracks.vlc.attribution.towers import (
     check_choice,
     check_pairs,
-    embedded,
-    fitted,
+    embed_texts,
     image_features,
+    pad_to,
     read_images,
     read_texts,
     similarity,
-    tracked,
+    with_gradient,
 )
 
 Heads = Literal["mean", "sum"]
@@ -39,34 +40,34 @@ def gradcam(
     layers: Layers = "all",
     create_graph: bool = False,
 ) -> Tensor:
-    """The end of text's row of R [texts, context], where R begins as the identity, and in each layer of the text tower
-    R <- R + E R (CLIP-CAE, Eqs. 7 and 8), with E the positive part of dS/dA * A over heads.
+    """Return the end of text's row of the relevance R [texts, context].
 
-    Behind the end of text, scores are 0. That of the end of text has the 1 of the identity in it.
+    R begins as the identity; each layer of the text tower updates R <- R + E R (CLIP-CAE, Eqs. 7 and 8), where E is the
+    positive part of dS/dA * A over heads. Scores after the end of text are 0; that of the end of text includes the 1 of
+    the identity.
 
     Args:
-        backbone: whose text tower attends.
+        backbone: the model whose text tower attends.
         images: pixels [texts, 3, H, W], or their embeddings [texts, E].
         ids: [texts, context], padded with zeros.
         heads: ``mean`` or ``sum``.
-        clamp: where negative parts are set to 0: in ``each`` head, in what heads are ``joined`` to, or nowhere
-            (``none``).
+        clamp: negative parts become 0 in ``each`` head, after heads are ``joined``, or never (``none``).
         layers: ``all``, or the ``last`` alone.
-        create_graph: whether scores can be differentiated; otherwise nothing is left of how they were computed.
+        create_graph: True to keep the graph, so that scores can be differentiated.
 
     Raises:
-        ValueError: shapes do not fit, there is no text, or a setting is of no such name.
+        ValueError: shapes do not fit, there is no text, or a setting has an unknown value.
     """
     check_pairs(images, ids)
     _check(heads, clamp, layers)
     with torch.set_grad_enabled(create_graph):
         features = image_features(backbone, images)
     with torch.enable_grad():
-        tokens = embedded(backbone, ids)
+        tokens = embed_texts(backbone, ids)
         read = read_texts(backbone, tokens)
         similarities = similarity(backbone, features if create_graph else features.detach(), read.features)
         scores = _row_of_relevance(similarities, read.attention, tokens.end, heads, clamp, layers, create_graph)
-    return fitted(scores, ids.shape[1])
+    return pad_to(scores, ids.shape[1])
 
 
 def patches(
@@ -79,11 +80,12 @@ def patches(
     layers: Layers = "all",
     create_graph: bool = False,
 ) -> Tensor:
-    """The same of the image tower: the class token's row of R without the class token [images, patches], row by row of
-    the picture from its top.
+    """Return the class token's row of the image tower's R, without the class token [images, patches].
+
+    Patches are in row-major order from the top of the picture.
 
     Args:
-        backbone: whose image tower is a transformer.
+        backbone: a model whose image tower is a transformer.
         pixels: [images, 3, H, W].
         ids: [images, context], of a caption of each.
         heads: see ``gradcam``.
@@ -92,7 +94,7 @@ def patches(
         create_graph: see ``gradcam``.
 
     Raises:
-        ValueError: shapes do not fit, there is no image, a setting is of no such name, or the image tower is
+        ValueError: shapes do not fit, there is no image, a setting has an unknown value, or the image tower is
             convolutional.
     """
     check_pairs(pixels, ids)
@@ -102,7 +104,7 @@ def patches(
     with torch.set_grad_enabled(create_graph):
         texts = backbone.encode_text(ids)
     with torch.enable_grad():
-        read = read_images(backbone, tracked(pixels))
+        read = read_images(backbone, with_gradient(pixels))
         similarities = similarity(backbone, read.features, texts)
         start = torch.zeros(len(pixels), dtype=torch.long, device=pixels.device)
         scores = _row_of_relevance(similarities, read.attention, start, heads, clamp, layers, create_graph)
@@ -118,8 +120,9 @@ def _row_of_relevance(
     layers: Layers,
     create_graph: bool,
 ) -> Tensor:
-    """A row [n, length] of R, which is (I + E of the last layer) ... (I + E of the first): one row of it takes products
-    of vectors with matrices only, the last layer first.
+    """Return a row [n, length] of R, the product (I + E of the last layer) ... (I + E of the first).
+
+    One row needs only products of vectors with matrices, the last layer first.
     """
     attention = attention if layers == "all" else attention[-1:]
     gradients = torch.autograd.grad(similarities.sum(), attention, create_graph=create_graph)
@@ -131,7 +134,7 @@ def _row_of_relevance(
 
 
 def _over_heads(products: Tensor, heads: Heads, clamp: Clamp) -> Tensor:
-    """E [n, length, length] of what gradients times attention are [n, heads, length, length]."""
+    """Return E [n, length, length], given gradients times attention [n, heads, length, length]."""
     if clamp == "each":
         products = products.relu()
     joined = products.mean(dim=1) if heads == "mean" else products.sum(dim=1)

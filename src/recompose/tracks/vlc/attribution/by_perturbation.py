@@ -1,4 +1,4 @@
-"""Attribution by what a caption loses when a word of it is replaced (CLIP-CAE, Section 3.3)."""
+"""Attribution by perturbation: the drop of similarity when a word is replaced (CLIP-CAE, Section 3.3)."""
 
 import torch
 from torch import Tensor
@@ -8,19 +8,19 @@ from recompose.tracks.vlc.attribution.towers import check_pairs, image_features,
 
 
 def perturbation(backbone: Backbone, images: Tensor, ids: Tensor, perturbed: Tensor, changed: Tensor) -> Tensor:
-    """How far the similarity drops when a token is replaced [texts, context]: the mean of S(I, T) - S(I, T_p) over the
-    perturbations T_p that change it (CLIP-CAE, Eq. 9). A token that none changes has 0.
+    """Return the drop of similarity when a token is replaced [texts, context].
 
-    A perturbation replaces a word or some, all pieces at once, and what stands there instead may have more pieces or
-    fewer. The image takes no gradients; the text tower and tau do.
+    It is the mean of S(I, T) - S(I, T_p) over the perturbations T_p that change the token (CLIP-CAE, Eq. 9), or 0
+    without any. A perturbation replaces all pieces of one or more words at once, possibly by more or fewer pieces. The
+    image takes no gradients; the text tower and tau do.
 
     Args:
-        backbone: that compares.
+        backbone: the model.
         images: pixels [texts, 3, H, W], or their embeddings [texts, E].
         ids: [texts, context], padded with zeros.
         perturbed: [texts, P, context], token ids of the perturbations of each text; texts may have fewer than P.
-        changed: [texts, P, context] bool, which tokens of ``ids`` each perturbation replaces. One that replaces none is
-            none: its ids are not looked at.
+        changed: [texts, P, context] bool, the tokens of ``ids`` that each perturbation replaces. Perturbations that
+            replace none are ignored.
 
     Raises:
         ValueError: shapes do not fit, or there is no text.
@@ -30,18 +30,20 @@ def perturbation(backbone: Backbone, images: Tensor, ids: Tensor, perturbed: Ten
     with torch.no_grad():
         features = image_features(backbone, images).detach()
     texts, valid = backbone.encode_text(ids), changed.any(dim=2)
-    others = backbone.encode_text(perturbed[valid]) if valid.any() else texts[:0]
-    return mean_drops(backbone, features, texts, others, changed)
+    replaced = backbone.encode_text(perturbed[valid]) if valid.any() else texts[:0]
+    return mean_drops(backbone, features, texts, replaced, changed)
 
 
-def mean_drops(backbone: Backbone, images: Tensor, texts: Tensor, others: Tensor, changed: Tensor) -> Tensor:
-    """What ``perturbation`` gives [texts, context], of embeddings: of images and of texts [texts, E], which are their
-    captions, and of perturbations [changed.any(dim=2).sum(), E], all of the first text first.
+def mean_drops(backbone: Backbone, images: Tensor, texts: Tensor, replaced: Tensor, changed: Tensor) -> Tensor:
+    """Return the scores of ``perturbation`` [texts, context], given embeddings.
+
+    Embeddings are of images and of their captions [texts, E], and of perturbations [changed.any(dim=2).sum(), E], all
+    of the first text first.
     """
     valid = changed.any(dim=2)
     rows = valid.nonzero()[:, 0]
     before = similarity(backbone, images, texts)[rows]
-    after = similarity(backbone, images[rows], others)
+    after = similarity(backbone, images[rows], replaced)
     drops = before.new_zeros(valid.shape).masked_scatter(valid, before - after)
     counted = changed.to(drops)
     return torch.einsum("np,npt->nt", drops, counted) / counted.sum(dim=1).clamp_min(1)

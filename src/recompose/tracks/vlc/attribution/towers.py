@@ -1,5 +1,6 @@
-"""Both towers computed block by block, with the probabilities of their attention at hand: a backbone's own pass gives
-none, and its fused kernels have no second derivatives.
+"""Forward passes of both towers, block by block, that return the probabilities of attention.
+
+A backbone's own pass does not return them, and its fused kernels have no second derivatives.
 """
 
 from typing import Any, NamedTuple
@@ -12,32 +13,32 @@ from recompose.backbones.clip import Backbone, end_of_text
 
 
 class Pass(NamedTuple):
-    """What a tower makes of n images or texts."""
+    """A tower's outputs for n images or texts."""
 
     features: Tensor  # [n, E], not normalised
     attention: tuple[Tensor, ...]  # of each layer [n, heads, length, length], the probabilities of keys for a query
 
 
 class Tokens(NamedTuple):
-    """Texts as the text tower takes them, up to the longest one's end, since the tower is causal."""
+    """Inputs of the text tower, cut at the longest text's end, since the tower is causal."""
 
     embeddings: Tensor  # [n, length, D]
-    end: Tensor  # [n], where each text's end-of-text token stands
+    end: Tensor  # [n], the position of each end-of-text token
 
 
-def embedded(backbone: Backbone, ids: Tensor) -> Tokens:
-    """Token ids [n, context] as embeddings of which derivatives can be taken, also where the backbone is frozen."""
+def embed_texts(backbone: Backbone, ids: Tensor) -> Tokens:
+    """Embed token ids [n, context], with derivatives also where the backbone is frozen."""
     end = end_of_text(ids)
-    return Tokens(tracked(backbone.embed_tokens(ids[:, : int(end.max()) + 1])), end)
+    return Tokens(with_gradient(backbone.embed_tokens(ids[:, : int(end.max()) + 1])), end)
 
 
-def tracked(inputs: Tensor) -> Tensor:
-    """The same, so that what follows from it has derivatives, also where nothing else asks for them."""
+def with_gradient(inputs: Tensor) -> Tensor:
+    """Return the inputs themselves if they require gradients, else a detached copy that does."""
     return inputs if inputs.requires_grad else inputs.detach().requires_grad_()
 
 
 def read_texts(backbone: Backbone, tokens: Tokens) -> Pass:
-    """What ``Backbone.encode_prompts`` computes."""
+    """Run the text tower, as ``Backbone.encode_prompts`` does."""
     model, length = backbone.model, tokens.embeddings.shape[1]
     x = tokens.embeddings + model.positional_embedding[:length]
     x, attention = _through(model.transformer.resblocks, x, model.attn_mask[:length, :length])
@@ -45,13 +46,13 @@ def read_texts(backbone: Backbone, tokens: Tokens) -> Pass:
 
 
 def read_images(backbone: Backbone, pixels: Tensor) -> Pass:
-    """What ``Backbone.encode_image`` computes of pixels [n, 3, H, W].
+    """Run the image tower on pixels [n, 3, H, W], as ``Backbone.encode_image`` does.
 
     Raises:
         ValueError: the image tower is convolutional, and has no patches.
     """
     if not backbone.depth:
-        raise ValueError("a convolutional image tower has neither patches nor attention: take a transformer")
+        raise ValueError("a convolutional image tower has neither patches nor attention: use a transformer")
     visual = backbone.model.visual
     x = visual.conv1(pixels).flatten(2).transpose(1, 2)
     x = torch.cat([visual.class_embedding.to(x).expand(len(x), 1, -1), x], dim=1)
@@ -61,35 +62,35 @@ def read_images(backbone: Backbone, pixels: Tensor) -> Pass:
 
 
 def _through(blocks: Any, x: Tensor, mask: Tensor | None) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Tokens [n, length, width] after all blocks, and the attention of each."""
-    every = []
+    """Return tokens [n, length, width] after all blocks, and the attention of each block."""
+    by_layer = []
     for block in blocks:
         queries, keys, values = block.attn.project(block.ln_1(x))
         logits = queries @ keys.transpose(-2, -1) * queries.shape[-1] ** -0.5
         probabilities = (logits if mask is None else logits + mask).softmax(dim=-1)
-        every.append(probabilities)
+        by_layer.append(probabilities)
         x = x + block.ls_1(block.attn.out_proj((probabilities @ values).transpose(1, 2).flatten(2)))
         x = x + block.ls_2(block.mlp(block.ln_2(x)))
-    return x, tuple(every)
+    return x, tuple(by_layer)
 
 
 def image_features(backbone: Backbone, images: Tensor) -> Tensor:
-    """The embeddings [n, E] of pixels [n, 3, H, W], or of what are embeddings already."""
+    """Return the embeddings [n, E] of pixels [n, 3, H, W]; embeddings are returned unchanged."""
     return images if images.ndim == 2 else backbone.encode_image(images)
 
 
 def similarity(backbone: Backbone, images: Tensor, texts: Tensor) -> Tensor:
-    """S(I, T) [n] of image embeddings [n, E] and text embeddings [n, E] (CLIP-CAE, Eq. 1)."""
+    """Return S(I, T) [n] of image embeddings [n, E] and text embeddings [n, E] (CLIP-CAE, Eq. 1)."""
     return backbone.logit_scale * (normalize(images, dim=1) * normalize(texts, dim=1)).sum(dim=1)
 
 
-def fitted(scores: Tensor, width: int) -> Tensor:
-    """Scores [n, length] as wide as ids: where nothing was computed they are 0."""
+def pad_to(scores: Tensor, width: int) -> Tensor:
+    """Pad scores [n, length] with zeros to the width of ids."""
     return pad(scores, (0, width - scores.shape[1]))
 
 
 def check_pairs(images: Tensor, ids: Tensor) -> None:
-    """Make sure that there is an image for each text.
+    """Check that there is an image for each text.
 
     Raises:
         ValueError: shapes do not fit, or there is no text.
@@ -97,16 +98,16 @@ def check_pairs(images: Tensor, ids: Tensor) -> None:
     if ids.ndim != 2 or images.ndim not in (2, 4) or len(images) != len(ids) or not ids.numel():
         shapes = f"{tuple(images.shape)} and {tuple(ids.shape)}"
         raise ValueError(
-            "images are pixels [texts, 3, H, W] or embeddings [texts, E], and ids [texts, context], of one text at "
-            f"least, not {shapes}"
+            "images are pixels [texts, 3, H, W] or embeddings [texts, E], and ids [texts, context], with at least one "
+            f"text, not {shapes}"
         )
 
 
 def check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
-    """Make sure that a setting is one of those that there are.
+    """Check the value of a setting.
 
     Raises:
-        ValueError: it is not.
+        ValueError: an unknown value.
     """
     if choice not in choices:
         raise ValueError(f"{name} is {choice!r}, not one of {', '.join(choices)}")

@@ -2,7 +2,7 @@
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Choices, Similarity, Suite, Task
-from recompose.tracks.vlc.suites import ITEMS, SIMILARITIES
+from recompose.tracks.vlc.suites.catalogue import ITEMS, SIMILARITIES
 
 UNSETTLED = ("svo_probes",)  # suites whose number of items depends on the images that could be downloaded
 

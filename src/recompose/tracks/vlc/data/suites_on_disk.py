@@ -8,7 +8,7 @@ from typing import Protocol, cast, get_args
 from recompose.errors import DataError
 from recompose.tracks.vlc.catalogue import SuiteForm
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
 
 _FORMATS = "recompose.tracks.vlc.data.formats"
 # name of a suite, also of its folder -> the module that reads its files

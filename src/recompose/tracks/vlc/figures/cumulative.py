@@ -13,13 +13,13 @@ from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
-from recompose.tracks.vlc.attribution_store import Attributed, cumulative_accuracy, ratios
-from recompose.tracks.vlc.cae_metrics import RELATIONS, right_relations
+from recompose.tracks.vlc.attribution.attribution_store import Attributed, cumulative_accuracy, ratios
+from recompose.tracks.vlc.attribution.cae_metrics import RELATIONS, right_relations
 from recompose.tracks.vlc.data.suite import Choices
 from recompose.tracks.vlc.figures.attribution_distributions import methods_of, read_attributions
 from recompose.tracks.vlc.figures.attribution_maps import suite_of
 from recompose.tracks.vlc.figures.retrieval import evaluations_of_one_seed
-from recompose.tracks.vlc.scores import FILE, read_scores
+from recompose.tracks.vlc.suites.scores import FILE, read_scores
 
 POINTS = 500  # of a line, at most: there are tens of thousands of items
 ENDS = (2.5, 97.5)  # percentiles of ratios that limit the panels

@@ -80,8 +80,8 @@ def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
 def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Example]:
     """Yield captions with a negative of every kind, the first ones of a random order."""
-    from recompose.tracks.vlc.lexicon import WordNet
-    from recompose.tracks.vlc.negatives import bigram_shuffle, negclip, replace
+    from recompose.tracks.vlc.text.lexicon import WordNet
+    from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace
 
     index = results.folder(data)
     with without_torch():

@@ -1,9 +1,10 @@
-"""CE-CLIP (Zhang et al., 2024): negatives are contrasted with captions, too, and ranked below them by thresholds that
-grow with what the model can tell apart. Checked against lezhang7/Enhance-FineGrained at ef87eb7.
+"""CE-CLIP (Zhang et al., 2024): negatives are contrasted with captions, and ranked below them by growing thresholds.
 
-The released negatives of a caption are four, written beforehand: nouns swapped, and an adjective, a noun and a verb
-replaced by a language model. Here they are of the kinds that settings name, made anew in each step. Where one could not
-be made, the released code shows the text ``###``; here none is shown.
+Checked against lezhang7/Enhance-FineGrained at ef87eb7. The thresholds grow with the margins that the model reaches.
+
+The released code has four prepared negatives of a caption: nouns swapped, and an adjective, a noun and a verb replaced
+by a language model. Here the settings name their kinds, and they are new in each step. For a missing negative, the
+released code uses the text ``###``; here it is left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,20 +22,20 @@ from recompose.tracks.vlc.losses import (
     rank_thresholds,
 )
 from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
-from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
+from recompose.tracks.vlc.methods.parts.gathering import gather_with_negatives
 
 
 class CeClip(CaptionMethod):
-    """CLIP under NegCLIP's contrast, a contrast of captions with negatives, and a rank of these.
+    """CLIP with NegCLIP's loss, a contrast of captions with negatives, and a ranking loss.
 
     Args:
-        backbone: that is tuned.
+        backbone: the CLIP to tune.
         tuning: ``full`` or ``lora``.
-        lora: ``rank`` and ``alpha``, where it is what is tuned.
-        negatives: the kinds that are made of a caption.
-        rank_weight: of the rank.
+        lora: ``rank`` and ``alpha`` of ``lora``.
+        negatives: the kinds of negatives of a caption.
+        rank_weight: of the ranking loss.
         contrast_weight: of the contrast of captions with negatives.
-        threshold: the highest one.
+        threshold: the upper limit of thresholds.
         intra_modal_target: see ``losses.intra_modal_loss``.
     """
 
@@ -58,14 +59,15 @@ class CeClip(CaptionMethod):
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
 
     def begin_epoch(self) -> None:
-        """Thresholds begin at 0 in each epoch, as released."""
+        """Reset the thresholds to 0, as released."""
         self.thresholds.zero_()
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:
-        """The three losses of all devices' images, captions and negatives, under the thresholds that the step before
-        left; leaves the next step's.
+        """Return the sum of the three losses of all devices' images, captions and negatives.
+
+        The thresholds are those of the preceding step; the next step's are stored.
         """
-        whole, valid = gathered_with_negatives(batch, valid)
+        whole, valid = gather_with_negatives(batch, valid)
         scale, before = self.logit_scale, self.thresholds
         rank = cross_modal_rank_loss(*whole, valid, scale, before)
         self.thresholds = rank_thresholds(*whole, valid, scale, before, self.threshold)

@@ -1,12 +1,12 @@
-"""CLIP as it was pretrained (Radford et al., 2021), which is what others are compared with."""
+"""Pretrained CLIP (Radford et al., 2021), the baseline."""
 
 from torch import nn
 
 from recompose.backbones.clip import Backbone
 
 
-class CLIP(nn.Module):
-    """A CLIP that is not tuned."""
+class UntunedCLIP(nn.Module):
+    """A CLIP without tuning."""
 
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()

@@ -1,8 +1,7 @@
-"""CLIP-CAE (Li et al., 2024): what the relations and attributes of a caption count for is brought up to what its
-objects do. No code was released.
+"""CLIP-CAE (Li et al., 2024): attribution to a caption's relations and attributes is raised to that of its objects.
 
-A step encodes images once, captions twice: as all methods do, and with attention at hand, in 32 bits, for what tokens
-count for. By perturbation they are encoded once, in 32 bits.
+No code was released. A step encodes images once and captions twice: as all methods do, and for attribution in 32 bits,
+with the attention returned. For perturbation, captions are encoded once, in 32 bits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +13,12 @@ from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gather_batch
-from recompose.tracks.vlc.attribution import attention, gradcam, gradient
+from recompose.tracks.vlc.attribution.by_attention import attention
+from recompose.tracks.vlc.attribution.by_gradcam import gradcam
+from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
-from recompose.tracks.vlc.label_batches import Marking
+from recompose.tracks.vlc.attribution.label_batches import LabelRequest
+from recompose.tracks.vlc.attribution.token_labels import KINDS
 from recompose.tracks.vlc.losses import (
     attribution_loss,
     contrastive_loss,
@@ -30,40 +32,38 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
     AnyRepresentations,
     AttributedRepresentations,
     CaptionMethod,
-    MarkedRepresentations,
+    LabelledRepresentations,
     Representations,
     Tuning,
 )
-from recompose.tracks.vlc.methods.parts.gathering import gathered_with_negatives
-from recompose.tracks.vlc.token_labels import KINDS
+from recompose.tracks.vlc.methods.parts.gathering import gather_with_negatives
 
 Attribution = Literal["none", "attention", "gradcam", "gradient", "perturbation"]
 NegativeLoss = Literal["negclip", "ce-clip"]
 
 
 class ClipCae(CaptionMethod):
-    """CLIP under L_ITC + lambda L_Attr (Eq. 6); where there are hard negatives (Section 4.2, Appendix F) under what
-    NegCLIP or CE-CLIP has in place of L_ITC.
+    """CLIP with the loss L_ITC + lambda L_Attr (Eq. 6).
+
+    With hard negatives (Section 4.2, Appendix F), the loss of NegCLIP or CE-CLIP takes the place of L_ITC.
 
     Args:
-        backbone: that is tuned.
+        backbone: the CLIP to tune.
         tuning: ``full`` or ``lora``.
-        attribution: how what tokens count for is told (Sections 3.1 to 3.4); ``none`` for L_ITC alone, which costs
-            nothing more.
-        attribution_weights: lambda of that way; 0 is as ``none``.
+        attribution: the method of attribution (Sections 3.1 to 3.4); ``none`` for L_ITC alone, at no extra cost.
+        attribution_weights: lambda of each method; 0 is the same as ``none``.
         margin: epsilon.
         itc_weight: of L_ITC; 0 for L_Attr alone (Table 5).
-        determiners: whether determiners and numerals are attributes.
-        negatives: the kinds that are made of a caption; none for the method without hard negatives.
-        negative_loss: whose losses negatives are in: ``negclip``, or ``ce-clip``.
-        lora: where it is what is tuned, ``rank`` and ``alpha``.
-        attention: where it is the way, what the paper leaves open of it: keyword arguments of
-            ``attribution.attention``.
-        gradcam: the same of ``attribution.gradcam``.
-        gradient: the same of ``attribution.gradient``.
-        perturbation: where it is the way, ``count``, how often each concept of a caption is replaced in a step, and
-            ``objects``, ``attributes`` and ``relations``, of how many candidates each.
-        ce_clip: where losses are CE-CLIP's, their ``rank_weight``, ``contrast_weight``, ``threshold`` and
+        determiners: True: determiners and numerals are attributes.
+        negatives: the kinds of negatives of a caption; empty for no hard negatives.
+        negative_loss: the method whose losses take the negatives: ``negclip``, or ``ce-clip``.
+        lora: ``rank`` and ``alpha`` of ``lora``.
+        attention: keyword arguments of ``by_attention.attention``, choices that the paper leaves open.
+        gradcam: the same of ``by_gradcam.gradcam``.
+        gradient: the same of ``by_gradient.gradient``.
+        perturbation: for perturbation, ``count``, the replacements of each concept of a caption in a step, and
+            ``objects``, ``attributes`` and ``relations``, the numbers of candidates.
+        ce_clip: for CE-CLIP's losses, their ``rank_weight``, ``contrast_weight``, ``threshold`` and
             ``intra_modal_target``.
     """
 
@@ -95,18 +95,20 @@ class ClipCae(CaptionMethod):
         self.margin, self.itc_weight = margin, itc_weight
         if self.attribution_weight and attribution == "perturbation":
             candidates = {kind: perturbation[f"{kind}s"] for kind in KINDS}
-            self.marking = Marking(determiners, perturbation["count"], candidates)
+            self.label_request = LabelRequest(determiners, perturbation["count"], candidates)
         elif self.attribution_weight:
-            self.marking = Marking(determiners)
+            self.label_request = LabelRequest(determiners)
         self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
 
     def begin_epoch(self) -> None:
-        """CE-CLIP's thresholds begin at 0 in each epoch."""
+        """Reset CE-CLIP's thresholds to 0."""
         self.thresholds.zero_()
 
     def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
-        """Embeddings, and what the tokens of captions count for, but by perturbation: embeddings tell that. It is
-        computed in 32 bits whatever towers compute in; see ``CaptionMethod.represent``.
+        """Return embeddings and the scores of captions' tokens; see ``CaptionMethod.represent``.
+
+        Scores are computed in 32 bits whatever the towers' precision. For perturbation there are none: they follow from
+        the embeddings.
         """
         if not self.attribution_weight:
             return super().represent(pixels, ids)
@@ -121,45 +123,47 @@ class ClipCae(CaptionMethod):
             scores = self._scores(whole.images.to(self.logit_scale), ids[:count])
         return AttributedRepresentations(whole.images, whole.texts, whole.negatives, scores)
 
-    def loss(self, batch: Representations | MarkedRepresentations, valid: Tensor) -> Tensor:
-        """The two losses of all devices' images, captions and negatives. A caption without objects, or without
-        relations and attributes, is in the first alone.
+    def loss(self, batch: Representations | LabelledRepresentations, valid: Tensor) -> Tensor:
+        """Return the sum of the two losses of all devices' images, captions and negatives.
+
+        A caption without objects, or without relations and attributes, is only in the first loss.
 
         Args:
-            batch: of images, captions, and what was made of these, with the captions' marks where lambda is not 0.
-            valid: [n, K + P] bool, which negatives of each kind there are, and which captions with a concept replaced.
+            batch: representations of images, captions, negatives and perturbed captions, with the captions' labels
+                where lambda is not 0.
+            valid: [n, K + P] bool, the negatives of each kind and the perturbed captions that exist.
         """
         if isinstance(batch, Representations):
             return self.itc_weight * self._itc(batch, valid)
         kinds = len(self.negatives)
         is_negative = valid.nonzero()[:, 1] < kinds
-        images, texts, made = batch.of[:3]
-        if isinstance(batch.of, AttributedRepresentations):
-            scores = batch.of.scores
+        images, texts, derived = batch.representations[:3]
+        if isinstance(batch.representations, AttributedRepresentations):
+            scores = batch.representations.scores
         else:
-            replaced = made[~is_negative]
+            replaced = derived[~is_negative]
             scores = mean_drops(self.backbone, images.detach(), texts, replaced, batch.changed)  # see Eq. 9
-        itc = self._itc(Representations(images, texts, made[is_negative]), valid[:, :kinds])
+        itc = self._itc(Representations(images, texts, derived[is_negative]), valid[:, :kinds])
         missing = len(self.backbone.model.positional_embedding) - scores.shape[1]
-        scores, objects, composition = (gather_batch(pad(each, (0, missing))) for each in (scores, *batch.marks))
+        scores, objects, composition = (gather_batch(pad(part, (0, missing))) for part in (scores, *batch.labels))
         attributed = attribution_loss(scores, objects, composition, self.margin)
         return self.itc_weight * itc + self.attribution_weight * attributed
 
     def _scores(self, images: Tensor, ids: Tensor) -> Tensor:
-        """What tokens count for [n, T], of image embeddings [n, E] and captions [n, T]."""
+        """Return the scores of tokens [n, T], given image embeddings [n, E] and captions [n, T]."""
         if self.attribution == "attention":
             return attention(self.backbone, images, ids, **self.attention)
-        derived = torch.is_grad_enabled()
+        create_graph = torch.is_grad_enabled()
         if self.attribution == "gradcam":
-            return gradcam(self.backbone, images, ids, create_graph=derived, **self.gradcam)
-        return gradient(self.backbone, images, ids, create_graph=derived, **self.gradient)
+            return gradcam(self.backbone, images, ids, create_graph=create_graph, **self.gradcam)
+        return gradient(self.backbone, images, ids, create_graph=create_graph, **self.gradient)
 
     def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
-        """L_ITC, NegCLIP's loss, or the three of CE-CLIP, of all devices' images, captions and negatives."""
+        """Return L_ITC, NegCLIP's loss, or CE-CLIP's three, of all devices' images, captions and negatives."""
         scale = self.logit_scale
         if not self.negatives:
             return contrastive_loss(gather_batch(mine.images), gather_batch(mine.texts), scale)
-        whole, valid = gathered_with_negatives(mine, valid)
+        whole, valid = gather_with_negatives(mine, valid)
         if self.negative_loss == "negclip":
             return contrastive_loss_with_negatives(*whole, valid, scale)
         settings, before = self.ce_clip, self.thresholds

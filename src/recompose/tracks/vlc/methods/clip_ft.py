@@ -1,4 +1,4 @@
-"""CLIP fine-tuned by its own loss, without hard negatives."""
+"""CLIP fine-tuned with its own loss, without hard negatives."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,5 +18,5 @@ class ClipFt(CaptionMethod):
         super().__init__(backbone, tuning=tuning, lora=lora)
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:
-        """The contrast of all devices' images and captions."""
+        """Return the contrastive loss of all devices' images and captions."""
         return contrastive_loss(gather_batch(batch.images), gather_batch(batch.texts), self.logit_scale)

@@ -1,6 +1,6 @@
-"""FSC-CLIP (Oh et al., 2024): a caption is told from its hard negatives by patches and tokens as well as by embeddings,
-with more weight on those that are hard to tell, and labels that leave them some part. Checked against
-ytaek-oh/fsc-clip at 604015d.
+"""FSC-CLIP (Oh et al., 2024): losses of hard negatives over embeddings, and over patches and tokens.
+
+They have focal weights and smoothed labels. Checked against ytaek-oh/fsc-clip at 604015d.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,22 +22,22 @@ from recompose.tracks.vlc.methods.parts.caption_method import (
 
 
 class FscClip(CaptionMethod):
-    """CLIP under L_clip + lambda_g L_neg^g + lambda_l L_neg^l (Eq. 11).
+    """CLIP with the loss L_clip + lambda_g L_neg^g + lambda_l L_neg^l (Eq. 11).
 
     Args:
-        backbone: that is tuned.
+        backbone: the CLIP to tune.
         tuning: ``full`` or ``lora``.
-        lora: ``rank`` and ``alpha``, where it is what is tuned.
-        negatives: the kinds that are made of a caption.
-        global_weight: lambda_g; 0 for a model without this loss.
-        local_weight: lambda_l; 0 for a model without this loss, which needs no patches and tokens.
+        lora: ``rank`` and ``alpha`` of ``lora``.
+        negatives: the kinds of negatives of a caption.
+        global_weight: lambda_g; 0 for no such loss.
+        local_weight: lambda_l; 0 for no such loss, and then patches and tokens are not computed.
         gamma: of the focal factor, in both (Eq. 9).
-        beta: the mass of labels that is smoothed, in both (Eq. 10).
-        missing: what a negative that could not be made does, see ``losses``.
-        weights: how patches are weighted for a token (Eq. 6).
+        beta: the smoothed mass of labels, in both (Eq. 10).
+        missing: the logit of a missing negative, see ``losses``.
+        weights: the weights of patches for a token (Eq. 6).
 
     Raises:
-        ValueError: the local loss is asked of an image tower without patches.
+        ValueError: a local loss with an image tower without patches.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class FscClip(CaptionMethod):
         if local_weight and not backbone.depth:
             raise ValueError(
                 "the local loss of fsc-clip compares tokens with patches, and a convolutional image tower has none: "
-                "set local_weight to 0, or take a transformer"
+                "set local_weight to 0, or use a transformer"
             )
         self.global_weight, self.local_weight = global_weight, local_weight
         self.gamma, self.beta, self.missing, self.weights = gamma, beta, missing, weights
 
     def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
-        """Embeddings, and the patches and tokens of the same passes; see ``CaptionMethod.represent``."""
+        """Return embeddings, with patches and tokens of the same passes; see ``CaptionMethod.represent``."""
         if not self.local_weight:
             return super().represent(pixels, ids)
         backbone, count = self.backbone, len(pixels)
@@ -85,14 +85,14 @@ class FscClip(CaptionMethod):
         )
 
     def loss(self, batch: AnyRepresentations, valid: Tensor) -> Tensor:
-        """The contrast of all devices' images and captions, and the losses of this one's negatives."""
+        """Return the contrastive loss of all devices' images and captions, plus the losses of this one's negatives."""
         scale, regularization = self.logit_scale, (self.gamma, self.beta)
         loss = contrastive_loss(gather_batch(batch.images), gather_batch(batch.texts), scale)
         if self.global_weight:
-            told = hard_negative_loss(
+            global_loss = hard_negative_loss(
                 batch.images, batch.texts, batch.negatives, valid, scale, *regularization, missing=self.missing
             )
-            loss = loss + self.global_weight * told
+            loss = loss + self.global_weight * global_loss
         if isinstance(batch, TokenRepresentations):
             loss = loss + self.local_weight * local_hard_negative_loss(
                 batch.patches,

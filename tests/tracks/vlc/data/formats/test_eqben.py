@@ -9,7 +9,7 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suite import Groups, Suite
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.tracks.vlc.data.formats.published import equal, write_json
 
 

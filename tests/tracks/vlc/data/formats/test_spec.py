@@ -7,7 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import spec
-from recompose.tracks.vlc.suites import SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 SUBSETS = ("absolute_size", "relative_size", "absolute_spatial", "relative_spatial", "existence", "count")

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data.formats import vl_checklist
-from recompose.tracks.vlc.suites import CHECKLIST_CAP
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 LEAVES = [leaf.removeprefix("vl_checklist/") for leaf in VL_CHECKLIST.leaves]

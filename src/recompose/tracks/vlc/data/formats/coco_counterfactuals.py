@@ -10,7 +10,7 @@ from pathlib import Path
 from recompose.tracks.vlc.data.formats.reading import check_distinct, read_lines
 from recompose.tracks.vlc.data.formats.retrieval import pool
 from recompose.tracks.vlc.data.suite import Collector, Suite
-from recompose.tracks.vlc.suites import RETRIEVALS
+from recompose.tracks.vlc.suites.catalogue import RETRIEVALS
 
 NAME = "coco_counterfactuals"
 IMAGES = f"images/{NAME}"

@@ -28,7 +28,7 @@ from recompose.tracks.vlc.data.formats.reading import (
     require_items,
 )
 from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
-from recompose.tracks.vlc.suites import CLASSIFICATIONS
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS
 
 NAME = "elevater"
 SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the prompts and in the registry

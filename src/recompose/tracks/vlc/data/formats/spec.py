@@ -7,9 +7,9 @@ file, and ``label``, the position of the right one. In ``image2text.json`` the q
 
 from pathlib import Path
 
-from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
 from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, read_items
 from recompose.tracks.vlc.data.suite import Collector, Suite, Task
+from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 
 NAME = "spec"
 IMAGES = f"images/{NAME}"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, read_items
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
-from recompose.tracks.vlc.suites import CHECKLIST_CAP
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
 
 NAME = "vl_checklist"
 IMAGES = {"vg": VISUAL_GENOME, "vaw": VISUAL_GENOME, "swig": "images/swig", "hake": "images/hake"}

@@ -6,7 +6,6 @@ from dataclasses import replace
 from recompose.synthetic.objects import CANVAS
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import ACTIONS, QUALITIES, SIZES, Entity, Scene, Spot, caption
-from recompose.tracks.vlc.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.data.formats import vl_checklist
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
@@ -19,6 +18,7 @@ from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
 from recompose.tracks.vlc.data.synthetic_suites.files import write_json
 from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, SuiteReplicate, held_out_scene, keep_colours
 from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO, photos_with_relation
+from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
 
 CHECKED = 12  # items of a set
 

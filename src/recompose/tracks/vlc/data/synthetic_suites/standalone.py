@@ -10,7 +10,6 @@ from PIL import Image
 
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, is_true_of
-from recompose.tracks.vlc.aggregation import SPEC_SUBSETS
 from recompose.tracks.vlc.data.formats import (
     clip_binding,
     colorswap,
@@ -43,6 +42,7 @@ from recompose.tracks.vlc.data.synthetic_suites.photos import (
     map_entities,
 )
 from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO
+from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS
 
 
 def _couples(

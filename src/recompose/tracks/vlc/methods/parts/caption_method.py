@@ -1,4 +1,4 @@
-"""What methods have in common that tune a CLIP on images, their captions, and hard negatives of these."""
+"""The base class of methods that tune a CLIP on images, captions and hard negatives."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,17 @@ from recompose.backbones.clip import Backbone
 from recompose.tracks.vlc.methods.parts import tower_lora
 
 if TYPE_CHECKING:
-    from recompose.tracks.vlc.label_batches import Marking
-    from recompose.tracks.vlc.token_labels import Marks
+    from recompose.tracks.vlc.attribution.label_batches import LabelRequest
+    from recompose.tracks.vlc.attribution.token_labels import TokenLabels
 
 Tuning: TypeAlias = Literal["full", "lora"]
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # is said of a way that is not taken
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # the settings of an unused option
 
 
 class Representations(NamedTuple):
-    """What becomes of n images with a caption each, and of the captions' m negatives, all of the first caption first;
-    not normalised.
+    """Embeddings of n images, of their captions, and of the captions' m negatives, all of the first caption first.
+
+    They are not normalised.
     """
 
     images: Tensor  # [n, E]
@@ -29,8 +30,9 @@ class Representations(NamedTuple):
 
 
 class TokenRepresentations(NamedTuple):
-    """The same, and the patches and tokens that they are made of: without the class token, projected, not
-    normalised. Masks leave out padding and the start of text, which is the same everywhere.
+    """Embeddings with patches (without the class token) and tokens, projected, not normalised.
+
+    Masks leave out padding and the start of text, which is the same everywhere.
     """
 
     images: Tensor  # [n, E]
@@ -44,7 +46,7 @@ class TokenRepresentations(NamedTuple):
 
 
 class AttributedRepresentations(NamedTuple):
-    """The same without patches and tokens, and what each token of a caption counts for."""
+    """Embeddings with the attribution scores of captions' tokens."""
 
     images: Tensor  # [n, E]
     texts: Tensor  # [n, E]
@@ -55,28 +57,28 @@ class AttributedRepresentations(NamedTuple):
 AnyRepresentations: TypeAlias = Representations | TokenRepresentations | AttributedRepresentations
 
 
-class MarkedRepresentations(NamedTuple):
-    """What the loss of a method is computed from that asks for ``marking``."""
+class LabelledRepresentations(NamedTuple):
+    """Representations with labels, the input of the loss of a method with a ``label_request``."""
 
-    of: AnyRepresentations  # as negatives it has captions with a concept replaced, too
-    marks: "Marks"  # of [n, T]
-    changed: Tensor  # [n, P, T] bool, which tokens of a caption that concept is
+    representations: AnyRepresentations  # the negatives include perturbed captions
+    labels: "TokenLabels"  # of [n, T]
+    changed: Tensor  # [n, P, T] bool, the caption's tokens that a perturbation replaces
 
 
 class CaptionMethod(nn.Module, ABC):
-    """A CLIP with a loss that it is tuned by.
+    """A CLIP with the loss that tunes it.
 
     Args:
-        backbone: that is tuned; it is the method's own from here on.
+        backbone: the CLIP to tune, owned by the method.
         tuning: ``full``, all its weights, or ``lora``, low-rank changes of them.
-        lora: ``rank`` and ``alpha`` of these, where they are what is tuned.
-        negatives: the kinds of negatives that are made of a caption, in the order of ``valid``.
+        lora: ``rank`` and ``alpha`` of ``lora``.
+        negatives: the kinds of negatives of a caption, in the order of ``valid``.
 
     Raises:
-        ValueError: an image tower without transformer blocks is to be changed at low rank.
+        ValueError: ``lora`` with an image tower without transformer blocks.
     """
 
-    marking: "Marking | None" = None  # what the loss asks to know of captions
+    label_request: "LabelRequest | None" = None  # the labels that the loss needs
 
     def __init__(
         self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING, negatives: Sequence[str] = ()
@@ -90,15 +92,16 @@ class CaptionMethod(nn.Module, ABC):
 
     @property
     def logit_scale(self) -> Tensor:
-        """1 / tau."""
+        """The factor 1 / tau on cosines."""
         return self.backbone.logit_scale
 
     def begin_epoch(self) -> None:
-        """Forget what a loss remembers of an epoch."""
+        """Reset the loss's state of an epoch."""
 
     def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
-        """What the loss is computed from: each image's and each text's part depends on nothing else, so that a batch
-        can be represented in parts.
+        """Return the representations that the loss takes.
+
+        Those of an image or a text depend on it alone, so that a batch can be represented in parts.
 
         Args:
             pixels: [n, 3, H, W].
@@ -109,9 +112,9 @@ class CaptionMethod(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, batch: Any, valid: Tensor) -> Tensor:
-        """The loss of a whole batch.
+        """Return the loss of a whole batch.
 
         Args:
-            batch: what ``represent`` makes of it, with its marks where ``marking`` asks for them.
-            valid: [n, K] bool, which negatives of each kind there are.
+            batch: as returned by ``represent``, with labels where ``label_request`` asks for them.
+            valid: [n, K] bool, the negatives of each kind that exist.
         """

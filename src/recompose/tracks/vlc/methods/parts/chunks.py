@@ -1,4 +1,4 @@
-"""A batch that is represented a part at a time, in little memory, and trains as if it had been represented at once."""
+"""Representation of a batch in chunks, which saves memory and leaves gradients unchanged."""
 
 from collections.abc import Sequence
 
@@ -12,18 +12,18 @@ from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations
 def represent(
     method: CaptionMethod, pixels: Tensor, ids: Tensor, valid: Tensor, chunk: int | None
 ) -> AnyRepresentations:
-    """What a method's loss is computed from, of a whole batch, ``chunk`` images with their texts at a time.
+    """Return a method's representations of a whole batch, computed for ``chunk`` images with their texts at a time.
 
-    Cached gradients (Gao et al., 2021): a part keeps what it gives, none of what towers computed on the way. Once the
-    loss of all parts has given the gradients of what they give, each part is computed again and passes them on.
-    So a step takes another pass forward, the memory of one part, and gives what one pass of the whole batch gives.
+    Cached gradients (Gao et al., 2021): a chunk stores its representations, not the towers' activations. In the
+    backward pass each chunk is computed again, and propagates the gradients of its representations. So a step needs a
+    second forward pass and the memory of one chunk, and its gradients are those of the whole batch.
 
     Args:
-        method: whose loss is asked for.
+        method: the method.
         pixels: [B, 3, H, W].
         ids: [B + valid.sum(), T], captions and then negatives, all of the first caption first.
         valid: [B, K] bool.
-        chunk: images of a part; None: all.
+        chunk: images of a chunk; None: all.
     """
     batch = len(pixels)
     if chunk is None or chunk >= batch:
@@ -35,4 +35,4 @@ def represent(
         checkpoint(method.represent, pixels[start : start + chunk], torch.cat(both), use_reentrant=False)
         for start, both in zip(starts, texts, strict=True)
     ]
-    return type(parts[0])(*(torch.cat(each) for each in zip(*parts, strict=True)))
+    return type(parts[0])(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))

@@ -1,8 +1,8 @@
-"""What the processes of a training have of captions that have negatives.
+"""Gathering of representations with negatives from all processes of a training.
 
-FSC-CLIP's code at 604015d gathers for the contrast of images with captions only, without the gradients of what others
-have, so that on n devices, which train by the mean of their gradients, this loss counts 1 / n of what it does on one.
-Here the number of devices changes nothing.
+FSC-CLIP's code at 604015d gathers only for the contrast of images with captions, without the gradients of other
+processes' representations. On n devices, which train with the mean of their gradients, this loss then weighs 1 / n of
+its weight on one device. Here the number of devices does not matter.
 """
 
 from torch import Tensor
@@ -11,10 +11,8 @@ from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.methods.parts.caption_method import Representations
 
 
-def gathered_with_negatives(mine: Representations, valid: Tensor) -> tuple[Representations, Tensor]:
-    """What all processes have of images, captions and negatives, and which of these there are; processes may have a
-    different number of negatives.
-    """
+def gather_with_negatives(mine: Representations, valid: Tensor) -> tuple[Representations, Tensor]:
+    """Gather images, captions, negatives and ``valid`` from all processes, whose numbers of negatives may differ."""
     images, texts, whole = gather_batch(mine.images), gather_batch(mine.texts), gather_batch(valid)
     if whole is valid:
         return mine, valid

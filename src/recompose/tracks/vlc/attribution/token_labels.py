@@ -1,0 +1,151 @@
+"""Labels of a caption's tokens: objects, and composition (relations and attributes).
+
+CLIP-CAE (Li et al., 2024, Section 3) takes both from a parse of the caption into a scene graph, and gives no details.
+The mapping of words to tokens follows its first author's other code (hiker-lw/MACCO at 97fbae1,
+``training/data_macco.py``): a word is encoded alone, its pieces are searched in the caption's ids, and all pieces of
+the first match are labelled. So a repeated word is labelled once, and a word beyond the context is not labelled.
+Departures: a word without a match is left out (an error in that code), and so are pieces beyond the end of the caption.
+
+Choices that neither source specifies: the word of an object is the head of its noun chunk, as in the parser that the
+paper names (vacancy/SceneGraphParser, 1b3d5fc); pronouns are no objects, as that parser intends. Determiners and
+numerals, which it takes for modifiers, are attributes only on request. A relation is all of its words, such as
+``next to`` or ``sitting on``.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+
+import torch
+from torch import Tensor
+
+from recompose.backbones.clip import end_of_text
+from recompose.tracks.vlc.text.lexicon import Lexicon
+from recompose.tracks.vlc.text.scene_graph import scene_graph
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+Kind = Literal["object", "attribute", "relation"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Pieces: TypeAlias = Callable[[str], Sequence[int]]  # the ids of a text, without start and end of text
+
+
+@dataclass(frozen=True)
+class Concept:
+    """An object, an attribute or a relation in a caption."""
+
+    kind: Kind
+    text: str  # as written in the caption
+    name: str  # in lower case; the lemma of an object
+
+
+@dataclass(frozen=True)
+class Place:
+    """The position of a concept in a caption's ids: from ``start`` to before ``end``."""
+
+    concept: Concept
+    start: int
+    end: int
+
+
+class TokenLabels(NamedTuple):
+    """The masks of object tokens and of composition tokens; a token may be in both."""
+
+    objects: Tensor  # [texts, tokens] bool
+    composition: Tensor  # [texts, tokens] bool
+
+    @property
+    def complete(self) -> Tensor:
+        """Return True for each text [texts] that has both."""
+        return self.objects.any(dim=1) & self.composition.any(dim=1)
+
+
+def concepts(doc: "Doc", lexicon: Lexicon, *, determiners: bool = False) -> list[Concept]:
+    """Return the objects, attributes and relations of a caption.
+
+    Args:
+        doc: a caption with tags, parts of speech, lemmas, heads and dependencies.
+        lexicon: lists phrasal verbs and prepositions of several words.
+        determiners: True to take determiners and numerals for attributes, too.
+
+    Raises:
+        ValueError: the caption is not parsed.
+    """
+    graph = scene_graph(doc, lexicon)
+    heads = [entity.root for entity in graph.entities if entity.root.pos_ != "PRON"]
+    modifiers = [token for token in graph.modifiers if determiners or token.dep_ not in ("det", "nummod")]
+    return [
+        *(Concept("object", token.text, (token.lemma_ or token.text).lower()) for token in heads),
+        *(Concept("attribute", token.text, token.text.lower()) for token in modifiers),
+        *(Concept("relation", span.text, span.text.lower()) for span in graph.relations),
+    ]
+
+
+def places(concepts: Iterable[Concept], ids: Sequence[int], pieces: Pieces) -> list[Place]:
+    """Return the places of concepts in a caption's ids, each at the first match.
+
+    Concepts of one kind with the same place give one place.
+
+    Args:
+        concepts: the concepts.
+        ids: [tokens], of the caption.
+        pieces: encodes a text.
+
+    Example:
+        >>> red, lion = Concept("attribute", "red", "red"), Concept("object", "lion", "lion")
+        >>> [(place.start, place.end) for place in places([red, lion, red], [9, 3, 4, 3, 0], lambda text: [len(text)])]
+        [(1, 2), (2, 3)]
+    """
+    distinct: dict[tuple[Kind, int, int], Place] = {}
+    for concept in concepts:
+        sought = pieces(concept.text)
+        start = first_match(sought, ids)
+        if start is not None:
+            end = start + len(sought)
+            distinct.setdefault((concept.kind, start, end), Place(concept, start, end))
+    return list(distinct.values())
+
+
+class IsolatedTokenizer:
+    """A cached tokenizer of texts without context, for the pieces of words; it can be pickled.
+
+    Args:
+        tokenizer: of texts, to ids [texts, context] from the start to the end of text.
+    """
+
+    def __init__(self, tokenizer: Callable[[list[str]], Tensor]) -> None:
+        self._tokenizer = tokenizer
+        self._cache: dict[str, list[int]] = {}
+
+    def __call__(self, text: str) -> Sequence[int]:
+        if text not in self._cache:
+            (ids,) = self._tokenizer([text])
+            self._cache[text] = ids[1 : int(end_of_text(ids))].tolist()
+        return self._cache[text]
+
+
+def first_match(pieces: Sequence[int], ids: Sequence[int]) -> int | None:
+    """Return the first position of the pieces in ids, or None if there is no match or no piece.
+
+    Example:
+        >>> first_match([5, 6], [1, 5, 5, 6, 5, 6]), first_match([6, 1], [1, 5, 6]), first_match([], [1])
+        (2, None, None)
+    """
+    starts = range(len(ids) - len(pieces) + 1) if pieces else ()
+    return next((start for start in starts if list(ids[start : start + len(pieces)]) == list(pieces)), None)
+
+
+def token_labels(places: Sequence[Sequence[Place]], tokens: int) -> TokenLabels:
+    """Return the labels of captions' tokens.
+
+    Args:
+        places: [texts], the places of each text's concepts.
+        tokens: the number of ids of a caption.
+    """
+    labels = TokenLabels(*(torch.zeros(len(places), tokens, dtype=torch.bool) for _ in TokenLabels._fields))
+    for row, of_text in enumerate(places):
+        for place in of_text:
+            mask = labels.objects if place.concept.kind == "object" else labels.composition
+            mask[row, place.start : place.end] = True
+    return labels

@@ -1,0 +1,398 @@
+"""Encoding of the distinct images and texts of suites, in one pass that resumes after a kill.
+
+Texts are sorted by length, see ``embeddings.longest_first``.
+"""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, Protocol, cast
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
+
+from recompose.backbones.images import MAX_WORKERS
+from recompose.data.paths import is_inside
+from recompose.data.pictures import Picture
+from recompose.digest import digest
+from recompose.errors import DataError
+from recompose.files import check_room, read_json, write_json
+from recompose.fingerprint import fingerprint
+from recompose.progress import SAY_EVERY, Pace
+from recompose.tracks.vlc.building import Tokenizer
+from recompose.tracks.vlc.data.index import texts_of
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
+from recompose.tracks.vlc.suites.embeddings import BLOCK, longest_first, normalized
+from recompose.tracks.vlc.suites.scores import BROKEN, Features
+
+Precision = Literal["fp32", "fp16", "bf16"]
+Preprocess = Callable[[Image.Image], Tensor]
+IMAGES, TEXTS = "images.npy", "texts.npy"  # [rows, E] float32, each row of length 1
+WRITTEN = "encoded.json"  # the key of the pass, and the number of finished rows
+SAVE_EVERY = 5.0  # seconds of work that a killed process loses
+LIBRARIES = ("open_clip_torch", "pillow", "torch", "torchvision")  # another release may decode or encode differently
+DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class Towers(Protocol):
+    """The encoders: a model of open_clip, or a ``Backbone``, whose text tower skips padding."""
+
+    def encode_image(self, pixels: Tensor) -> Tensor: ...
+
+    def encode_text(self, ids: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An unreadable image."""
+
+    picture: Picture
+    reason: str
+    first_item: str  # that shows the image
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The embeddings of suites."""
+
+    images: np.ndarray  # [pictures, E] float32, memory-mapped, each of length 1; NaN for an unreadable image
+    texts: np.ndarray  # [texts, E] float32, memory-mapped, each of length 1
+    picture_rows: Mapping[Picture, int]  # of the pictures in tasks
+    text_rows: Mapping[str, int]
+    broken: tuple[Broken, ...]
+
+    def features(self, suite: Suite) -> Features:
+        """Return the embeddings of one of the suites."""
+        rows = dict(self.picture_rows) | {broken.picture: BROKEN for broken in self.broken}
+        images = np.array([rows.get(picture, BROKEN) for picture in suite.images], dtype=np.int64)
+        texts = np.array([self.text_rows[text] for text in suite.texts], dtype=np.int64)
+        return Features(self.images, self.texts, images, texts)
+
+
+@torch.no_grad()
+def encode(
+    model: nn.Module,
+    preprocess: Preprocess,
+    tokenizer: Tokenizer,
+    suites: Sequence[Suite],
+    root: Path,
+    folder: Path,
+    device: torch.device,
+    *,
+    precision: Precision = "fp32",
+    batch_size: int = BLOCK,
+    skip_broken: bool = False,
+) -> Encoded:
+    """Encode all images and texts in the tasks of these suites.
+
+    The embeddings are stored in ``folder``: a process that was killed resumes, and a finished pass of the same model,
+    images and texts is reused. Any other embeddings there are replaced.
+
+    Args:
+        model: with the towers of an open_clip model; it is moved to the device.
+        preprocess: of images, for the image tower.
+        tokenizer: of texts, for the text tower, padded with zeros.
+        suites: the suites; each distinct image and text is encoded once.
+        root: the folder of raw files.
+        folder: the folder of the embeddings.
+        device: the device to compute on.
+        precision: of the towers' computation; embeddings are stored in 32 bits.
+        batch_size: images or texts in one pass through a tower.
+        skip_broken: continue past unreadable images, and list them in ``broken``.
+
+    Raises:
+        DataError: an image cannot be read, or an embedding is not finite.
+        OSError: the disk has no room for the embeddings.
+    """
+    model = model.to(device).eval()
+    pictures, texts = list(all_pictures(suites)), texts_of(suites)
+    if not texts:
+        raise DataError("these suites have no texts")
+    for picture in pictures if not skip_broken else ():
+        if reason := _path_problem(root, picture.path):
+            raise DataError(_message(_broken(suites, picture, reason)))  # better now than after hours
+    ids, order = longest_first(tokenizer, texts)
+    texts = [texts[number] for number in order.tolist()]
+    key = _key(model, preprocess, root, pictures, ids, precision)
+    towers = cast(Towers, model)
+    store = _EmbeddingFiles(
+        folder, key, {IMAGES: len(pictures), TEXTS: len(texts)}, lambda: _width(towers, ids, device)
+    )
+
+    def on_device(encoder: Callable[[Tensor], Tensor], inputs: Tensor) -> np.ndarray:
+        with torch.autocast(device.type, DTYPES[precision], enabled=precision != "fp32"):
+            embeddings = encoder(inputs.to(device, non_blocking=True))
+        return normalized(embeddings)
+
+    for block in store.blocks(TEXTS, batch_size):
+        embeddings = on_device(towers.encode_text, ids[block].long())
+        _check_finite(embeddings, [f"the text {text!r}" for text in texts[block]], precision)
+        store.append(TEXTS, embeddings)
+    loader = _loader(pictures[store.done[IMAGES] :], root, preprocess, batch_size, device)
+    for block, (pixels, faults) in zip(store.blocks(IMAGES, batch_size), loader, strict=True):
+        if faults and not skip_broken:
+            row = min(faults)
+            raise DataError(_message(_broken(suites, pictures[block.start + row], faults[row])))
+        readable = [row for row in range(block.stop - block.start) if row not in faults]
+        embeddings = np.full((block.stop - block.start, store.width), np.nan, dtype=np.float32)
+        if readable:
+            embeddings[readable] = on_device(towers.encode_image, pixels)
+            paths = [pictures[block.start + row].path for row in readable]
+            _check_finite(embeddings[readable], paths, precision)
+        store.append(IMAGES, embeddings, {block.start + row: reason for row, reason in faults.items()})
+    store.save()
+    return Encoded(
+        _read_only(folder / IMAGES),
+        _read_only(folder / TEXTS),
+        {picture: row for row, picture in enumerate(pictures)},
+        {text: row for row, text in enumerate(texts)},
+        tuple(_broken(suites, pictures[row], reason) for row, reason in sorted(store.broken.items())),
+    )
+
+
+def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
+    """Yield the distinct pictures in tasks, in the order of files."""
+    pictures = {
+        suite.images[number] for suite in suites for task in suite.tasks.values() for number in _image_numbers(task)
+    }
+    yield from sorted(pictures, key=lambda picture: (picture.path, picture.box or (), picture.squeezed))
+
+
+def without_crop(preprocess: Preprocess) -> Preprocess:
+    """Return the preprocessing with a resize of the whole image to the square in place of a centre crop.
+
+    Raises:
+        DataError: the preprocessing neither crops the centre nor resizes to a square.
+    """
+    steps = getattr(preprocess, "transforms", [])
+    sizes = [step.size for step in steps if isinstance(step, transforms.CenterCrop)]
+    if not sizes and steps and isinstance(steps[0], transforms.Resize) and not isinstance(steps[0].size, int):
+        return preprocess
+    if len(sizes) != 1 or not isinstance(steps[0], transforms.Resize):
+        raise DataError(f"a data set must not be cropped, but the crop cannot be removed from {preprocess}")
+    resize = transforms.Resize(tuple(sizes[0]), interpolation=steps[0].interpolation)
+    return transforms.Compose([resize, *(step for step in steps[1:] if not isinstance(step, transforms.CenterCrop))])
+
+
+class _Pictures(Dataset[Any]):
+    """Preprocessed pictures; an unreadable one is replaced by the reason."""
+
+    def __init__(self, pictures: Sequence[Picture], root: Path, preprocess: Preprocess) -> None:
+        self._pictures, self._root, self._preprocess = pictures, root, preprocess
+        self._squeeze = without_crop(preprocess) if any(picture.squeezed for picture in pictures) else preprocess
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+    def __getitem__(self, index: int) -> Tensor | str:
+        picture = self._pictures[index]
+        try:
+            if reason := _path_problem(self._root, picture.path):
+                raise DataError(reason)
+            image = picture.open(self._root)
+        except DataError as error:
+            return " ".join(str(error).split())
+        return (self._squeeze if picture.squeezed else self._preprocess)(image)
+
+
+def _loader(
+    pictures: Sequence[Picture], root: Path, preprocess: Preprocess, batch_size: int, device: torch.device
+) -> DataLoader[Any]:
+    """Return batches of ``_Pictures``; worker processes decode for a GPU, but compete with a CPU that encodes."""
+    workers = 0 if device.type == "cpu" else min(os.cpu_count() or 1, MAX_WORKERS)
+    return DataLoader(
+        _Pictures(pictures, root, preprocess),
+        batch_size=batch_size,
+        num_workers=workers,
+        collate_fn=_collate,
+        pin_memory=device.type == "cuda",
+        prefetch_factor=2 if workers else None,  # batches of 32 bits wait in shared memory
+    )
+
+
+def _collate(batch: list[Tensor | str]) -> tuple[Tensor, dict[int, str]]:
+    """Return the pixels [readable, 3, height, width] of a batch, and the reasons of unreadable images by place."""
+    pixels = [entry for entry in batch if isinstance(entry, Tensor)]
+    reasons = {place: entry for place, entry in enumerate(batch) if isinstance(entry, str)}
+    return torch.stack(pixels) if pixels else torch.empty(0), reasons
+
+
+def _path_problem(root: Path, name: str) -> str:
+    """Return the problem with an image's path, or an empty string."""
+    if not is_inside(name):
+        return f"{name} is no path inside the folder of raw files"
+    return "" if (root / name).is_file() else f"{root / name} does not exist"
+
+
+def _numbers(task: Task) -> np.ndarray:
+    """Return the numbers of a task's images [items, ...]; ABSENT where there is none."""
+    if isinstance(task, Choices):
+        return task.asked if task.query == "i2t" else task.offered
+    return np.empty((len(task.first), 0), dtype=np.int64) if isinstance(task, Similarity) else task.images
+
+
+def _image_numbers(task: Task) -> list[int]:
+    """Return the numbers of a task's distinct images."""
+    numbers = np.unique(_numbers(task))
+    return numbers[numbers != ABSENT].tolist()
+
+
+def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+    return Broken(picture, reason, _first_item(suites, picture))
+
+
+def _message(broken: Broken) -> str:
+    return f"{broken.reason}; first shown by {broken.first_item}. Repair it, or leave out its items with --skip-broken"
+
+
+def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
+    """Return the first item that shows an image, in words."""
+    for suite in suites:
+        same = [number for number, image in enumerate(suite.images) if image == picture]
+        for name, task in suite.tasks.items():
+            numbers = _numbers(task)
+            rows = np.isin(numbers, same).reshape(len(numbers), -1).any(axis=1)
+            if rows.any():
+                return f"item {int(rows.argmax())} (from 0) of {name}"
+    return "no item"
+
+
+def _width(towers: Towers, ids: Tensor, device: torch.device) -> int:
+    """Return E, the width of the joint space."""
+    return int(towers.encode_text(ids[-1:].long().to(device)).shape[1])
+
+
+def _key(
+    model: nn.Module, preprocess: Preprocess, root: Path, pictures: Sequence[Picture], ids: Tensor, precision: Precision
+) -> str:
+    """Return the digest of all inputs of a pass.
+
+    A file is identified by its size and modification time, so that a replaced file is encoded again.
+    """
+
+    def state(path: str) -> tuple[int, int]:
+        try:
+            status = (root / path).stat()
+        except OSError:
+            return 0, 0
+        return status.st_size, status.st_mtime_ns
+
+    images = [[picture.path, picture.box, picture.squeezed, *state(picture.path)] for picture in pictures]
+    tokens = hashlib.sha256(ids.numpy().tobytes()).hexdigest()
+    code = [fingerprint([__name__]), *(version(name) for name in LIBRARIES)]
+    return digest([_model_digest(model), _stable_repr(preprocess), precision, tokens, images, code])
+
+
+def _model_digest(model: nn.Module) -> str:
+    """Return the digest of a model's weights and modules."""
+    state = hashlib.sha256(_stable_repr(model).encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        state.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        state.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return state.hexdigest()
+
+
+def _stable_repr(instance: object) -> str:
+    """Return an object's representation without memory addresses."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(instance))
+
+
+def _check_finite(embeddings: np.ndarray, names: Sequence[str], precision: Precision) -> None:
+    broken = ~np.isfinite(embeddings).all(axis=1)
+    if broken.any():
+        remedy = "are these the model's weights?" if precision == "fp32" else "compute in --precision fp32"
+        raise DataError(f"{names[int(broken.argmax())]} has an embedding in {precision} that is not finite: {remedy}")
+
+
+class _EmbeddingFiles:
+    """Files of embeddings, of which the first ``done`` rows are written."""
+
+    def __init__(self, folder: Path, key: str, rows: Mapping[str, int], width: Callable[[], int]) -> None:
+        self._written, self._key, self._rows = folder / WRITTEN, key, rows
+        folder.mkdir(parents=True, exist_ok=True)
+        document = _read_written(self._written, key, [folder / name for name in rows])
+        self.width: int = document["width"] if document else width()
+        self.done: dict[str, int] = document["done"] if document else dict.fromkeys(rows, 0)
+        broken = document["broken"] if document else {}
+        self.broken: dict[int, str] = {int(row): reason for row, reason in broken.items()}
+        if not document:
+            self._written.unlink(missing_ok=True)
+            _make_room(folder, 4 * self.width * sum(rows.values()), rows)
+        self._arrays = {name: _array(folder / name, (count, self.width), not document) for name, count in rows.items()}
+        self._saved, self._paces, self._reported = time.monotonic(), dict[str, Pace](), time.monotonic()
+
+    def blocks(self, name: str, size: int) -> Iterator[slice]:
+        """Yield blocks of the remaining rows."""
+        if self.done[name] < self._rows[name]:
+            self._paces[name] = Pace(name.partition(".")[0], "row", self._rows[name], self.done[name])
+        for start in range(self.done[name], self._rows[name], size):
+            yield slice(start, min(start + size, self._rows[name]))
+
+    def append(self, name: str, block: np.ndarray, broken: Mapping[int, str] | None = None) -> None:
+        """Write the next rows."""
+        start = self.done[name]
+        self._arrays[name][start : start + len(block)] = block
+        self.done[name] = start + len(block)
+        self.broken |= broken or {}
+        now = time.monotonic()
+        if now - self._saved >= SAVE_EVERY or self.done[name] == self._rows[name]:
+            self.save()
+            self._saved = now
+        if now - self._reported > SAY_EVERY:
+            self._paces[name].at(self.done[name])
+            self._reported = now
+
+    def save(self) -> None:
+        """Flush the rows to the disk, then write their numbers."""
+        for array in self._arrays.values():
+            if isinstance(array, np.memmap):
+                array.flush()
+        broken = {str(row): reason for row, reason in self.broken.items()}
+        write_json(self._written, {"key": self._key, "width": self.width, "done": self.done, "broken": broken})
+
+
+def _read_written(path: Path, key: str, files: Sequence[Path]) -> dict[str, Any] | None:
+    """Return the document of a pass of this key, or None if there is none, or a file is missing."""
+    try:
+        document: dict[str, Any] = read_json(path)
+        return document if document["key"] == key and all(file.is_file() for file in files) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _read_only(path: Path) -> np.ndarray:
+    """Open rows memory-mapped; an empty array cannot be mapped, and is loaded."""
+    try:
+        rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError:
+        rows = np.load(path, allow_pickle=False)
+    return rows
+
+
+def _array(path: Path, shape: tuple[int, int], new: bool) -> np.ndarray:
+    if new and not shape[0]:
+        np.save(path, np.zeros(shape, dtype=np.float32))
+    if not shape[0]:
+        return np.zeros(shape, dtype=np.float32)
+    mode: Any = "w+" if new else "r+"
+    return np.lib.format.open_memmap(path, mode=mode, dtype=np.float32, shape=shape)
+
+
+def _make_room(folder: Path, needed: int, replaced: Iterable[str]) -> None:
+    """Remove replaced files, and check the free room.
+
+    Raises:
+        OSError: there is not enough room even then.
+    """
+    for name in replaced:
+        (folder / name).unlink(missing_ok=True)
+    check_room(folder, needed)

@@ -1,0 +1,242 @@
+"""Metrics of suites from their scores: those of each sub-task by its rule for ties, then all means.
+
+A metric's name is ``test/`` and the name of a sub-task or of a mean: ``test/sugarcrepe/replace_obj``,
+``test/sugarcrepe``, ``test/comp``. Groups have three accuracies, ``test/winoground/text``, ``test/winoground/image``
+and ``test/winoground``; means are over the last one. For retrieval, ``test/coco/i2t`` is R@1, which is also
+``test/coco/i2t/r1``, beside ``r5`` and ``r10``. For pairs of sentences, ``test/sick`` is Spearman's correlation, beside
+``test/sick/pearson``. All others are fractions.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from recompose.errors import DataError
+from recompose.params.mistakes import nearest
+from recompose.tracks.vlc.attribution.attribution_store import FILE as ATTRIBUTION
+from recompose.tracks.vlc.attribution.attribution_store import read
+from recompose.tracks.vlc.attribution.cae_metrics import attribution_metrics, subset_metrics
+from recompose.tracks.vlc.data.index import read_suites
+from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
+from recompose.tracks.vlc.suites.aggregation import COMP, I2T_RET, T2I_RET, TREES, ZS, Mean, Tree, aggregate, macro
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
+from recompose.tracks.vlc.suites.metrics import (
+    CLASSIFICATION,
+    accuracy,
+    macro_accuracy,
+    pearson,
+    recall_at,
+    right_choices,
+    right_groups,
+    spearman,
+)
+from recompose.tracks.vlc.suites.scores import FILE, WAYS, has_scores, read_scores
+
+PREFIX = "test/"
+RECALLS = (1, 5, 10)
+INDEXES = 8  # kept in memory
+
+
+class Count(NamedTuple):
+    """The number of items of a metric, and of those left out because of an unreadable image."""
+
+    items: int
+    left_out: int
+
+
+def check(suites: Iterable[Suite]) -> None:
+    """Check that every task has metrics, before any of them is scored.
+
+    Raises:
+        DataError: a task has no rule for ties or no items, or two suites have a task of the same name.
+    """
+    names: set[str] = set()
+    for suite in suites:
+        for name, task in suite.tasks.items():
+            if name in names:
+                raise DataError(f"{suite.name}: two suites have a sub-task {name}: evaluate them separately")
+            names.add(name)
+            if isinstance(task, Choices | Groups) and name not in SUBTASKS:
+                raise DataError(f"{suite.name}: {name} has no rule for ties{nearest(name, SUBTASKS)}")
+            if not _size(task):
+                raise DataError(f"{suite.name}: {name} has no items: its file of annotations is empty or truncated")
+            if isinstance(task, Choices):
+                _in_large_groups(name, task)
+
+
+def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Return all metrics of these suites by name; a mean with a missing part is absent.
+
+    A sub-task all of whose items are left out has no number. ZS is the mean over ELEVATER's 21 data sets; if the suites
+    have any other data set, it is the mean over the suites' data sets. Means of retrieval follow the same rule.
+
+    Args:
+        suites: the suites.
+        scores: as returned by ``scores.suite_scores``, of all suites together.
+
+    Raises:
+        DataError: the scores of a sub-task do not fit it.
+    """
+    counted = counts(suites, scores)
+    leaves: dict[str, float] = {}
+    details: dict[str, float] = {}
+    for suite, name, task in _tasks(suites):
+        try:
+            values = dict(_task_metrics(name, task, scores, counted))
+        except ValueError as error:
+            raise DataError(f"{suite.name}: no metrics of {name}: {error}") from None
+        details |= values
+        leaves |= {leaf: values[leaf] for leaf in _leaves(name, task) if leaf in values}
+    sizes = {name: count.items for name, count in counted.items()}
+    numbers = details | aggregate(leaves, sizes, trees(suites)) | subset_metrics(suites, scores, leaves)
+    return {f"{PREFIX}{name}": number for name, number in numbers.items()}
+
+
+def read_metrics(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float]:
+    """Return the metrics of an evaluation of the workflow, given its folder and those of its needs.
+
+    The roles ``suites-...`` among the needs are indexes of suites.
+    """
+    indexes = [needs[role] for role in sorted(needs) if role.startswith("suites-")]
+    suites = [suite for index in indexes for suite in _suites_of(index)]
+    scores = read_scores(evaluation / FILE)
+    numbers = metrics(suites, scores)
+    if not (evaluation / ATTRIBUTION).exists():
+        return numbers
+    attributed = attribution_metrics(suites, scores, read(evaluation / ATTRIBUTION))
+    return numbers | {f"{PREFIX}{name}": number for name, number in attributed.items()}
+
+
+@lru_cache(maxsize=INDEXES)
+def _suites_of(index: Path) -> list[Suite]:
+    """Read the suites of an index, which many evaluations share; its folder's name is a digest of its inputs."""
+    return read_suites(index)
+
+
+def counts(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, Count]:
+    """Return the number of items of each sub-task, by the names of scores."""
+    counted = {}
+    for _, name, task in _tasks(suites):
+        for leaf in _leaves(name, task):
+            items = int(has_scores(scores[leaf]).sum())
+            counted[leaf] = Count(items, len(scores[leaf]) - items)
+    return counted
+
+
+def trees(suites: Sequence[Suite]) -> tuple[Tree, ...]:
+    """Return the trees of means for these suites.
+
+    They are the published ones, except that a mean over data sets is over those of the suites if any of these is
+    unpublished.
+    """
+    classifications = [name for _, name, task in _tasks(suites) if isinstance(task, Classes)]
+    pools = [name for _, name, task in _tasks(suites) if isinstance(task, Pool)]
+    means: dict[Tree, Tree] = {}
+    if not {*classifications} <= {*CLASSIFICATIONS}:
+        means[ZS] = zero_shot(classifications)
+    if not {*pools} <= {*RETRIEVALS}:
+        means |= {I2T_RET: retrieval(pools, "i2t"), T2I_RET: retrieval(pools, "t2i")}
+    return tuple(means.get(tree, tree) for tree in TREES)
+
+
+def zero_shot(names: Sequence[str]) -> Mean:
+    """Return the mean over data sets of zero-shot classification, given the names of their tasks.
+
+    Example:
+        >>> zero_shot(["elevater/drawn-colours", "elevater/drawn-shapes"]).leaves
+        ('elevater/drawn-colours', 'elevater/drawn-shapes')
+    """
+    return macro("zs", *names)
+
+
+def retrieval(names: Sequence[str], way: str) -> Mean:
+    """Return the mean over sets of retrieval in one direction, ``i2t`` or ``t2i``."""
+    return macro(f"{way}_ret", *(f"{name}/{way}" for name in names))
+
+
+def headline() -> tuple[str, ...]:
+    """Return the names of the four means that summarise a model."""
+    return tuple(f"{PREFIX}{tree.name}" for tree in (COMP, ZS, I2T_RET, T2I_RET))
+
+
+def _tasks(suites: Iterable[Suite]) -> Iterator[tuple[Suite, str, Task]]:
+    return ((suite, name, task) for suite in suites for name, task in suite.tasks.items())
+
+
+def _leaves(name: str, task: Task) -> tuple[str, ...]:
+    """Return the names of a task's scores."""
+    return tuple(f"{name}/{way}" for way in WAYS) if isinstance(task, Pool) else (name,)
+
+
+def _size(task: Task) -> int:
+    """Return the number of items of a task."""
+    match task:
+        case Choices():
+            return len(task.asked)
+        case Pool():
+            return min(len(task.images), len(task.texts))
+        case Similarity():
+            return len(task.graded)
+        case _:
+            return len(task.images)
+
+
+def _task_metrics(
+    name: str, task: Task, scores: Mapping[str, np.ndarray], counted: Mapping[str, Count]
+) -> Iterator[tuple[str, float]]:
+    """Yield the names and values of a task's metrics."""
+    for leaf in _leaves(name, task):
+        if not counted[leaf].items:
+            continue
+        valid = has_scores(scores[leaf])
+        values = scores[leaf][valid]
+        match task:
+            case Choices():
+                valid &= _in_large_groups(leaf, task)
+                if valid.any():
+                    yield leaf, _choices(leaf, task, scores[leaf], valid)
+            case Groups():
+                right = right_groups(values.transpose(0, 2, 1), SUBTASKS[leaf].ties)
+                yield leaf, accuracy(right.group)
+                yield f"{leaf}/text", accuracy(right.text)
+                yield f"{leaf}/image", accuracy(right.image)
+            case Classes():
+                metric = CLASSIFICATIONS[leaf].metric if leaf in CLASSIFICATIONS else "accuracy"
+                yield leaf, CLASSIFICATION[metric](values, task.labels[valid])
+            case Pool():
+                yield leaf, recall_at(values, 1)
+                yield from ((f"{leaf}/r{k}", recall_at(values, k)) for k in RECALLS)
+            case Similarity():
+                yield leaf, spearman(values, task.graded[valid])
+                yield f"{leaf}/pearson", pearson(values, task.graded[valid])
+
+
+def _choices(name: str, task: Choices, scores: np.ndarray, items: np.ndarray) -> float:
+    """Return the accuracy of these items, or its mean over their groups."""
+    rule = SUBTASKS[name]
+    right = right_choices(scores[items], task.true[items], rule.ties, task.offered[items] != ABSENT)
+    return macro_accuracy(right, np.array(task.groups)[items]) if rule.group_minimum else accuracy(right)
+
+
+def _in_large_groups(name: str, task: Choices) -> np.ndarray:
+    """Return True for each item that counts [items]: all, or those of large groups in a mean over groups.
+
+    The size of a group includes its items that are left out.
+
+    Raises:
+        DataError: the mean is over groups and the task has none, or none is large enough.
+    """
+    least = SUBTASKS[name].group_minimum
+    if not least:
+        return np.ones(len(task.asked), dtype=bool)
+    if task.groups is None:
+        raise DataError(f"{name} is a mean over groups of items, and its items have no groups")
+    sizes = Counter(task.groups)
+    large = np.array([sizes[group] >= least for group in task.groups])
+    if not large.any():
+        raise DataError(f"{name} is a mean over groups of {least} items or more: the largest has {max(sizes.values())}")
+    return large

@@ -1,0 +1,503 @@
+"""Attribution beside loops, hooks and finite differences, in 64 bits on a tiny model."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from recompose.backbones.clip import Backbone, build, end_of_text
+from recompose.nn import tower_lora
+from recompose.tracks.vlc.attribution.by_attention import attention
+from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
+from recompose.tracks.vlc.attribution.by_gradient import gradient
+from recompose.tracks.vlc.attribution.by_perturbation import perturbation
+from recompose.tracks.vlc.attribution.towers import embed_texts, read_images, read_texts, with_gradient
+from tests.tracks.vlc.tiny import backbone_of
+
+TEXTS = ["a red circle above a square", "two stars", "a plain blue ring"]
+STEP = 1e-6
+Matrix = list[list[float]]
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    """Attention and gradients that are far from even, and not so far that little else shows."""
+    backbone = backbone_of(1).double()
+    with torch.no_grad():
+        for block in (*backbone.model.transformer.resblocks, *backbone.image_blocks):
+            block.attn.in_proj_weight.mul_(2)
+        backbone.model.token_embedding.weight.mul_(40)
+        backbone.model.logit_scale.fill_(1.0)
+    return backbone
+
+
+@pytest.fixture(scope="module")
+def ids(backbone: Backbone) -> Tensor:
+    return backbone.tokens(TEXTS)
+
+
+@pytest.fixture(scope="module")
+def pixels() -> Tensor:
+    return torch.randn(len(TEXTS), 3, 32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+
+
+@pytest.fixture(scope="module")
+def perturbed(backbone: Backbone, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Perturbations: three of the first text, none of the second, one of the third."""
+    others = [
+        ["a green circle above a square", "a red triangle above a square", "a red motorcyclist above a square"],
+        ["", "", ""],
+        ["", "a plain blue star", ""],
+    ]
+    changed = torch.zeros(3, 3, ids.shape[1], dtype=torch.bool)
+    changed[0, 0, 2] = changed[0, 1, 3] = changed[0, 2, 3] = True
+    changed[2, 1, 3:5] = True
+    return torch.stack([backbone.tokens(each) for each in others]), changed
+
+
+# the towers
+
+
+def test_towers_block_by_block_are_the_backbones(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
+    tokens = embed_texts(backbone, ids)
+    texts, images = read_texts(backbone, tokens), read_images(backbone, pixels)
+    torch.testing.assert_close(texts.features, backbone.encode_text(ids), rtol=0, atol=1e-12)
+    torch.testing.assert_close(images.features, backbone.encode_image(pixels), rtol=0, atol=1e-12)
+    for each in (*texts.attention, *images.attention):
+        torch.testing.assert_close(each.sum(dim=-1), torch.ones_like(each[..., 0]))
+        assert each.std(dim=-1).max() > 0.1
+    assert all(each.triu(1).count_nonzero() == 0 for each in texts.attention)
+
+
+def test_every_token_of_the_text_tower_is_the_backbones(backbone: Backbone, ids: Tensor) -> None:
+    tokens = embed_texts(backbone, ids)
+    whole = backbone.project_text(backbone.prompt_tokens(tokens.embeddings))
+    for place in range(tokens.embeddings.shape[1]):
+        features = read_texts(backbone, tokens._replace(end=torch.full((len(ids),), place))).features
+        torch.testing.assert_close(features, whole[:, place], rtol=0, atol=1e-12)
+
+
+# slow computations
+
+
+class Slow:
+    """Attention computed head by head with loops, to be set in place of a backbone's; it keeps probabilities and adds
+    something to them if asked.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[Tensor] = []
+        self.added: dict[int, Tensor] = {}  # to the probabilities of a layer
+
+    def attend(
+        self, out: torch.nn.Module, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        count, heads, length, width = queries.shape
+        probabilities = torch.zeros(count, heads, length, length, dtype=queries.dtype)
+        for head in range(heads):
+            for query in range(length):
+                allowed = query + 1 if mask is not None else length
+                dots = (keys[:, head, :allowed] * queries[:, head, query, None]).sum(dim=2) / math.sqrt(width)
+                powers = dots.exp()
+                probabilities[:, head, query, :allowed] = powers / powers.sum(dim=1, keepdim=True)
+        layer = len(self.seen)
+        self.seen.append(probabilities)
+        used = probabilities + self.added.get(layer, 0)
+        heads_out = [used[:, head] @ values[:, head] for head in range(heads)]
+        attended: Tensor = out(torch.cat(heads_out, dim=2))
+        return attended
+
+
+@pytest.fixture
+def slow(backbone: Backbone) -> Iterator[Slow]:
+    slow = Slow()
+    layers = [block.attn for block in (*backbone.model.transformer.resblocks, *backbone.image_blocks)]
+    for layer in layers:
+        layer.attend = partial(slow.attend, layer.out_proj)
+    yield slow
+    for layer in layers:
+        del layer.attend
+
+
+def cosine(scale: float, first: list[float], second: list[float]) -> float:
+    dot = sum(a * b for a, b in zip(first, second, strict=True))
+    return scale * dot / math.sqrt(sum(a * a for a in first)) / math.sqrt(sum(b * b for b in second))
+
+
+@torch.no_grad()
+def attention_and_gradients(
+    slow: Slow, encode: Callable[[int], Tensor], others: Tensor, scale: float
+) -> tuple[list[Tensor], list[Tensor]]:
+    """The attention of each layer [heads, length, length], and what the similarity gains with each entry of it, by
+    differences; entries are rows of a batch.
+    """
+    slow.seen, slow.added = [], {}
+    encode(1)
+    attention = [each[0] for each in slow.seen]
+    gradients = []
+    for layer, probabilities in enumerate(attention):
+        size = probabilities.numel()
+        moves = STEP * torch.eye(size, dtype=torch.float64).view(size, *probabilities.shape)
+        slow.seen, slow.added = [], {layer: torch.cat([moves, -moves])}
+        ends = [cosine(scale, row, others.tolist()) for row in encode(2 * size).tolist()]
+        slopes = [(up - down) / (2 * STEP) for up, down in zip(ends[:size], ends[size:], strict=True)]
+        gradients.append(torch.tensor(slopes, dtype=torch.float64).view(probabilities.shape))
+    return attention, gradients
+
+
+def relevance(attention: list[Tensor], gradients: list[Tensor], heads: str, clamp: str, layers: str) -> Matrix:
+    """R by loops over its entries, all rows of it."""
+    length = attention[0].shape[-1]
+    r = [[float(row == column) for column in range(length)] for row in range(length)]
+    for a, g in list(zip(attention, gradients, strict=True))[0 if layers == "all" else -1 :]:
+        e = [[0.0] * length for _ in range(length)]
+        for row in range(length):
+            for column in range(length):
+                products = [float(a[head, row, column] * g[head, row, column]) for head in range(len(a))]
+                if clamp == "each":
+                    products = [max(product, 0.0) for product in products]
+                e[row][column] = sum(products) / (len(a) if heads == "mean" else 1)
+                if clamp == "joined":
+                    e[row][column] = max(e[row][column], 0.0)
+        product = [[sum(e[i][k] * r[k][j] for k in range(length)) for j in range(length)] for i in range(length)]
+        r = [[r[i][j] + product[i][j] for j in range(length)] for i in range(length)]
+    return r
+
+
+CONVENTIONS = [("mean", "each", "all"), ("sum", "each", "all"), ("mean", "joined", "all"), ("mean", "none", "last")]
+
+
+def test_gradcam_is_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow) -> None:
+    images = backbone.encode_image(pixels).detach()
+    computed = {each: gradcam(backbone, images, ids, **settings(*each)) for each in CONVENTIONS}
+    assert all(scores[:, 1:7].max() > 1e-2 for scores in computed.values())
+    for text, end in enumerate(end_of_text(ids).tolist()):
+        encode = partial(repeated_text, backbone, ids[text : text + 1])
+        measured = attention_and_gradients(slow, encode, images[text], backbone.logit_scale.item())
+        for convention in CONVENTIONS:
+            expected = relevance(*measured, *convention)[end]
+            assert computed[convention][text, : end + 1].tolist() == pytest.approx(expected, abs=1e-7)
+            assert computed[convention][text, end + 1 :].count_nonzero() == 0
+
+
+def test_patches_are_the_rule_carried_out_slowly(backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow) -> None:
+    texts = backbone.encode_text(ids).detach()
+
+    def encode(count: int) -> Tensor:
+        return backbone.encode_image(pixels[:1].expand(count, -1, -1, -1))
+
+    measured = attention_and_gradients(slow, encode, texts[0], backbone.logit_scale.item())
+    for convention in CONVENTIONS[:2]:
+        computed = patches(backbone, pixels, ids, **settings(*convention))
+        assert computed.shape == (len(ids), backbone.image_length - 1)
+        expected = relevance(*measured, *convention)[0][1:]
+        assert computed[0].tolist() == pytest.approx(expected, abs=1e-7)
+        assert max(expected) > 1e-4
+
+
+def settings(heads: str, clamp: str, layers: str) -> dict[str, Any]:
+    return {"heads": heads, "clamp": clamp, "layers": layers}
+
+
+def repeated_text(backbone: Backbone, ids: Tensor, count: int) -> Tensor:
+    return backbone.encode_text(ids.expand(count, -1))
+
+
+@pytest.mark.parametrize("row", ["eot", "last"])
+@pytest.mark.parametrize("layers", ["mean", "last"])
+@pytest.mark.parametrize("heads", ["mean", "sum"])
+@torch.no_grad()
+def test_attention_is_what_a_hook_sees(
+    backbone: Backbone, ids: Tensor, pixels: Tensor, slow: Slow, row: str, layers: str, heads: str
+) -> None:
+    computed = attention(backbone, pixels, ids, row=row, layers=layers, heads=heads)  # type: ignore[arg-type]
+    slow.seen = []
+    backbone.prompt_tokens(backbone.embed_tokens(ids))  # all positions of the context
+    for text, end in enumerate(end_of_text(ids).tolist()):
+        place = end if row == "eot" else ids.shape[1] - 1
+        for token in range(ids.shape[1]):
+            of_layers = []
+            for layer in slow.seen if layers == "mean" else slow.seen[-1:]:
+                of_heads = [float(layer[text, head, place, token]) for head in range(layer.shape[1])]
+                of_layers.append(sum(of_heads) / (len(of_heads) if heads == "mean" else 1))
+            assert float(computed[text, token]) == pytest.approx(sum(of_layers) / len(of_layers), abs=1e-12)
+
+
+@torch.no_grad()
+def test_gradients_are_differences_of_similarity(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
+    scale, images = backbone.logit_scale.item(), backbone.encode_image(pixels)
+    of_text, of_context = (gradient(backbone, pixels, ids, support=support) for support in ("text", "context"))
+    for text, end in enumerate(end_of_text(ids).tolist()):
+        embeddings = backbone.embed_tokens(ids[text])
+        moves = STEP * torch.eye(embeddings.numel(), dtype=torch.float64).view(-1, *embeddings.shape)
+        ends = torch.full((2 * len(moves),), end)
+        moved = backbone.encode_prompts(torch.cat([embeddings + moves, embeddings - moves]), ends).tolist()
+        similar = [cosine(scale, row, images[text].tolist()) for row in moved]
+        slopes = [(similar[place] - similar[place + len(moves)]) / (2 * STEP) for place in range(len(moves))]
+        width = embeddings.shape[1]
+        sizes = [sum(map(abs, slopes[token * width : (token + 1) * width])) for token in range(len(embeddings))]
+        assert sizes[end + 1 :] == [0.0] * (len(sizes) - end - 1)
+        powers = [math.exp(size) for size in sizes]
+        inside = [power / sum(powers[: end + 1]) for power in powers[: end + 1]]
+        assert of_text[text].tolist() == pytest.approx(inside + [0.0] * (len(sizes) - end - 1), abs=1e-7)
+        assert of_context[text].tolist() == pytest.approx([power / sum(powers) for power in powers], abs=1e-7)
+
+
+@torch.no_grad()
+def test_perturbation_is_the_mean_drop(
+    backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    others, changed = perturbed
+    images, scale = backbone.encode_image(pixels).tolist(), backbone.logit_scale.item()
+    drops: dict[tuple[int, int], list[float]] = {}
+    for text in range(len(ids)):
+        whole = cosine(scale, images[text], backbone.encode_text(ids[text : text + 1])[0].tolist())
+        for number in range(others.shape[1]):
+            other = cosine(scale, images[text], backbone.encode_text(others[text, number][None])[0].tolist())
+            for token in changed[text, number].nonzero()[:, 0].tolist():
+                drops.setdefault((text, token), []).append(whole - other)
+    computed = perturbation(backbone, pixels, ids, others, changed)
+    assert len(drops) == 4
+    for text in range(len(ids)):
+        for token in range(ids.shape[1]):
+            found = drops.get((text, token), [0.0])
+            assert float(computed[text, token]) == pytest.approx(sum(found) / len(found), abs=1e-10)
+
+
+# what holds of all
+
+METHODS = ["attention", "gradcam", "gradient", "gradient over context", "perturbation", "patches"]
+
+
+def scores_of(method: str, perturbed: tuple[Tensor, Tensor], **graph: bool) -> Callable[..., Tensor]:
+    """A method as a function of a backbone, images, ids and rows of the batch."""
+
+    def scores(backbone: Backbone, pixels: Tensor, ids: Tensor, rows: Any = slice(None)) -> Tensor:
+        images, ids = pixels[rows], ids[rows]
+        match method:
+            case "attention":
+                return attention(backbone, images, ids)
+            case "perturbation":
+                others, changed = (each[rows] for each in perturbed)
+                return perturbation(backbone, images, ids, others, changed[..., : ids.shape[1]])
+            case "gradient over context":
+                return gradient(backbone, images, ids, support="context", **graph)
+            case _:
+                function: Any = {"gradcam": gradcam, "gradient": gradient, "patches": patches}[method]
+                of_all: Tensor = function(backbone, images, ids, **graph)
+                return of_all
+
+    return scores
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_depend_on_their_text_and_image_alone(
+    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    scores = scores_of(method, perturbed)
+    whole = scores(backbone, pixels, ids)
+    close: Any = partial(torch.testing.assert_close, rtol=1e-9, atol=1e-12)
+    close(scores(backbone, pixels, ids, [2, 0, 1]), whole[[2, 0, 1]])
+    for text in range(len(ids)):
+        close(scores(backbone, pixels, ids, [text]), whole[[text]])
+    cut = int(end_of_text(ids).max()) + 1
+    short = scores(backbone, pixels, ids[:, :cut])
+    close(short, whole if method == "patches" else whole[:, :cut])
+    if method not in ("patches", "gradient over context"):
+        assert whole[:, cut:].count_nonzero() == 0
+        assert not any(row[end + 1 :].any() for row, end in zip(whole, end_of_text(ids).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "patches"])
+def test_images_may_be_encoded_before(
+    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    scores = scores_of(method, perturbed)
+    torch.testing.assert_close(
+        scores(backbone, backbone.encode_image(pixels), ids), scores(backbone, pixels, ids), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("method", ["gradcam", "gradient", "patches"])
+def test_looking_leaves_no_graph_and_needs_nothing_that_trains(method: str, backbone: Backbone, ids: Tensor) -> None:
+    images = torch.randn(3, 3, 32, 32, dtype=torch.float64)
+    trained = scores_of(method, (ids, ids), create_graph=True)(backbone, images, ids)
+    assert trained.requires_grad
+    looked = scores_of(method, (ids, ids))
+    seen = [looked(backbone, images, ids)]
+    with torch.no_grad():
+        seen.append(looked(backbone, images, ids))
+    backbone.requires_grad_(False)
+    seen.append(looked(backbone, images, ids))
+    backbone.requires_grad_(True)
+    assert not any(each.requires_grad for each in seen)
+    for each in seen:
+        torch.testing.assert_close(each, trained.detach(), rtol=1e-12, atol=1e-12)
+    assert all(parameter.grad is None for parameter in backbone.parameters())
+
+
+def test_looking_leaves_the_callers_graph(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
+    images = backbone.encode_image(pixels)
+    gradcam(backbone, images, ids)
+    gradient(backbone, images, ids)
+    torch.autograd.grad(images.sum(), backbone.model.visual.proj)
+
+
+# training
+
+
+LOOKED_AT: dict[str, list[tuple[int, ...]]] = {  # a weight, and some entries of it
+    "model.token_embedding.weight": [(49406, 3), (320, 5)],
+    "model.positional_embedding": [(0, 1), (3, 2)],
+    "model.transformer.resblocks.0.attn.in_proj_weight": [(0, 0), (17, 4), (40, 9)],
+    "model.transformer.resblocks.1.attn.in_proj_weight": [(2, 3), (20, 1), (47, 15)],
+    "model.transformer.resblocks.0.mlp.c_fc.weight": [(5, 5), (60, 0)],
+    "model.transformer.resblocks.1.ln_2.bias": [(7,)],
+    "model.text_projection": [(4, 30)],
+    "model.logit_scale": [()],
+    "model.visual.proj": [(10, 20)],
+    "model.visual.transformer.resblocks.0.attn.in_proj_weight": [(1, 1), (70, 3), (130, 8)],
+    "model.visual.class_embedding": [(6,)],
+}
+
+
+def loss_of(scores: Tensor) -> Tensor:
+    """Something that weighs each score differently."""
+    weights = torch.linspace(-1, 2, scores.numel(), dtype=scores.dtype).view(scores.shape)
+    return (weights * scores).sum() + (scores**2).sum()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_are_differentiated_again(
+    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    scores = scores_of(method, perturbed, create_graph=True)
+    weights = dict(backbone.named_parameters())
+    names = [name for name in LOOKED_AT if not (method == "perturbation" and "visual" in name)]
+    gradients = torch.autograd.grad(
+        loss_of(scores(backbone, pixels, ids)), [weights[name] for name in names], allow_unused=True
+    )
+    moved = 0
+    for name, slopes in zip(names, gradients, strict=True):
+        for entry in LOOKED_AT[name]:
+            ends = []
+            for step in (1e-5, -1e-5):
+                with torch.no_grad():
+                    weights[name][entry] += step
+                ends.append(loss_of(scores(backbone, pixels, ids)).item())
+                with torch.no_grad():
+                    weights[name][entry] -= step
+            expected = (ends[0] - ends[1]) / 2e-5
+            found = 0.0 if slopes is None else float(slopes[entry])
+            assert found == pytest.approx(expected, rel=1e-4, abs=1e-6), (name, entry)
+            moved += abs(expected) > 1e-4
+    assert moved >= 6
+
+
+def test_perturbation_stops_at_the_image(
+    backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    images = backbone.encode_image(pixels)
+    loss = loss_of(perturbation(backbone, images, ids, *perturbed))
+    (of_image,) = torch.autograd.grad(loss, images, retain_graph=True, allow_unused=True)
+    of_scale, of_text = torch.autograd.grad(loss, [backbone.model.logit_scale, backbone.model.text_projection])
+    assert of_image is None
+    assert of_scale.abs() > 0
+    assert of_text.abs().max() > 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parts_that_are_computed_again_train_as_a_whole(
+    method: str, backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    scores = scores_of(method, perturbed, create_graph=True)
+    weights = [parameter for name, parameter in backbone.named_parameters() if name in LOOKED_AT]
+    whole = torch.autograd.grad(loss_of(scores(backbone, pixels, ids)), weights, allow_unused=True)
+    parts = [
+        checkpoint(scores, backbone, pixels, ids, rows, use_reentrant=False) for rows in (slice(0, 2), slice(2, 3))
+    ]
+    again = torch.autograd.grad(loss_of(torch.cat(parts)), weights, allow_unused=True)
+    for first, second in zip(whole, again, strict=True):
+        assert (first is None) == (second is None)
+        if first is not None:
+            torch.testing.assert_close(second, first, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_changes_of_low_rank_train(method: str, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]) -> None:
+    backbone = backbone_of(1).double()
+    tower_lora.attach(backbone, rank=2)
+    loss_of(scores_of(method, perturbed, create_graph=True)(backbone, pixels, ids)).backward()
+    trained = [parameter.grad for name, parameter in backbone.named_parameters() if name.endswith(".B")]
+    assert any(each is not None and bool(each.any()) for each in trained)
+    assert all(parameter.grad is None for parameter in backbone.parameters() if not parameter.requires_grad)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_train_in_16_bits(method: str, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]) -> None:
+    backbone = backbone_of(1)
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = scores_of(method, perturbed, create_graph=True)(backbone, pixels.float(), ids)
+    loss_of(scores.float()).backward()
+    assert scores.isfinite().all()
+    assert all(weight.grad is None or weight.grad.isfinite().all() for weight in backbone.parameters())
+
+
+# what is refused
+
+
+def test_what_does_not_fit_is_refused(
+    backbone: Backbone, ids: Tensor, pixels: Tensor, perturbed: tuple[Tensor, Tensor]
+) -> None:
+    others, changed = perturbed
+    for function in (attention, gradcam, gradient, patches):
+        with pytest.raises(ValueError, match="at least one text"):
+            function(backbone, pixels[:2], ids)
+        with pytest.raises(ValueError, match="at least one text"):
+            function(backbone, pixels[:0], ids[:0])
+    with pytest.raises(ValueError, match="embeddings have none"):
+        patches(backbone, backbone.encode_image(pixels), ids)
+    with pytest.raises(ValueError, match=r"perturbed is \[texts, P, context\] of 3 texts"):
+        perturbation(backbone, pixels, ids, others[:2], changed)
+    with pytest.raises(ValueError, match="changed is bool"):
+        perturbation(backbone, pixels, ids, others, changed.float())
+    with pytest.raises(ValueError, match="changed is bool"):
+        perturbation(backbone, pixels, ids, others, changed[:, :2])
+
+
+def test_settings_of_no_such_name_are_refused(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
+    wrong: list[tuple[Any, str]] = [
+        (attention, "row"),
+        (attention, "layers"),
+        (attention, "heads"),
+        (gradcam, "heads"),
+        (gradcam, "clamp"),
+        (patches, "layers"),
+        (gradient, "support"),
+    ]
+    for function, name in wrong:
+        with pytest.raises(ValueError, match=f"{name} is 'other', not one of"):
+            function(backbone, pixels, ids, **{name: "other"})
+
+
+def test_patches_are_of_transformers(ids: Tensor) -> None:
+    resnet = build("shapes-resnet", "gelu").eval()
+    with pytest.raises(ValueError, match="neither patches nor attention"):
+        patches(resnet, torch.randn(3, 3, 32, 32), ids)
+    assert gradcam(resnet, torch.randn(3, 3, 32, 32), ids).shape == ids.shape
+
+
+def test_inputs_that_train_stay_as_they_are() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    assert with_gradient(leaf) is leaf
+    assert with_gradient(leaf.detach()).requires_grad
+
+
+def test_no_perturbation_is_no_score(backbone: Backbone, ids: Tensor, pixels: Tensor) -> None:
+    none = torch.zeros(3, 2, ids.shape[1], dtype=torch.long), torch.zeros(3, 2, ids.shape[1], dtype=torch.bool)
+    assert perturbation(backbone, pixels, ids, *none).count_nonzero() == 0

@@ -1,0 +1,172 @@
+"""Perturbed captions beside the tokenizer's ids of texts in which words are replaced."""
+
+from collections import Counter
+from random import Random
+
+import numpy as np
+import open_clip
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recompose.tracks.vlc.attribution.label_batches import LabelRequest, TokenLabeller
+from recompose.tracks.vlc.attribution.perturbations import Candidates, perturb_caption, replace_concept
+from recompose.tracks.vlc.attribution.token_labels import Concept, Kind, Place, concepts, places
+from recompose.tracks.vlc.batches import Batch, CaptionRows
+from tests.tracks.vlc.marked import CONTEXT, docs, lexicon, pieces, tokenizer
+from tests.tracks.vlc.tiny import images, swapped
+
+WORDS = ["red", "star", "zyzzyva", "next to", "motorcyclist", "on"]
+SIZES: dict[Kind, int] = {"object": 4, "attribute": 3, "relation": 3}
+TEXTS = [doc.text for doc in docs()]
+
+
+def ids_of(text: str) -> list[int]:
+    ids: list[int] = tokenizer([text])[0].tolist()
+    return ids
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=14),
+    st.sampled_from(WORDS),
+    st.lists(st.sampled_from(WORDS), max_size=14),
+    st.sampled_from(WORDS),
+)
+def test_replaced_ids_are_those_of_the_text_with_another_word(
+    before: list[str], word: str, after: list[str], other: str
+) -> None:
+    ids = ids_of(" ".join([*before, word, *after]))
+    start = 1 + sum(len(pieces(each)) for each in before)
+    place = Place(Concept("object", word, word), start, start + len(pieces(word)))
+    if place.end > ids.index(max(ids)):  # cut off: it would not have been found
+        return
+    if ids.index(max(ids)) == CONTEXT - 1:  # what was cut off of the caption does not come back
+        whole = [*ids[:start], *pieces(other), *ids[place.end : -1]][: CONTEXT - 1]
+        assert replace_concept(ids, place, pieces(other)) == [*whole, max(ids), *[0] * (CONTEXT - 1 - len(whole))]
+    else:
+        assert replace_concept(ids, place, pieces(other)) == ids_of(" ".join([*before, other, *after]))
+
+
+def test_candidates_are_the_most_frequent_of_the_captions() -> None:
+    seen = [concept for doc in docs() for concept in concepts(doc, lexicon())]
+    found = Candidates.most_frequent(seen, SIZES)
+    for kind, size in SIZES.items():
+        counts = Counter(each.name for each in seen if each.kind == kind)
+        if kind == "relation":
+            assert counts.pop("of")
+        expected = sorted(counts, key=lambda name: (-counts[name], name))[:size]
+        assert list(found.names[kind]) == expected
+    assert found.names["object"][:2] == ("ring", "star")
+    assert found.names["attribute"][0] == "blue"
+
+
+@given(st.integers(0, 9), st.integers(1, 7), st.sampled_from(["cat", "cats", "yak"]))
+def test_drawn_candidates_are_others_and_repeat_where_they_must_alone(seed: int, count: int, text: str) -> None:
+    names = ("dog", "cat", "ant", "bee")
+    concept = Concept("object", text, text.removesuffix("s"))
+    drawn = Candidates({"object": names}).draw(concept, count, Random(seed))
+    others = set(names) - {"cat"} if text != "yak" else set(names)
+    assert len(drawn) == count and set(drawn) <= others
+    counts = Counter(drawn)
+    assert max(counts.values()) - min(counts[name] for name in others) <= 1
+
+
+def test_candidates_are_drawn_with_equal_chances() -> None:
+    rng, candidates = Random(0), Candidates({"attribute": ("red", "blue", "green", "old")})
+    red = Concept("attribute", "RED", "red")
+    counts = Counter(name for _ in range(3000) for name in candidates.draw(red, 1, rng))
+    assert counts.keys() == {"blue", "green", "old"}
+    assert all(abs(count - 1000) < 100 for count in counts.values())
+
+
+def test_nothing_is_drawn_where_there_is_no_other() -> None:
+    red = Concept("attribute", "red", "red")
+    assert Candidates({"attribute": ("red",)}).draw(red, 2, Random(0)) == []
+    (ids,) = tokenizer(["a red star"]).tolist()
+    of = places([red], ids, pieces)
+    assert perturb_caption(ids, of, Candidates({"attribute": ("red",)}), 2, pieces, Random(0)) == [[]]
+
+
+# in batches
+
+
+def rows_of(
+    label_request: LabelRequest | None, *, negatives: bool = False, seed: int = 0, epoch: int = 0
+) -> CaptionRows:
+    labeller = None if label_request is None else TokenLabeller(label_request, docs(), lexicon(), tokenizer)
+    makers = [swapped] if negatives else []
+    captions, places_of_images = TEXTS, np.zeros(len(TEXTS), dtype=int)
+    rows = CaptionRows(images(1), places_of_images, captions, docs(), makers, tokenizer, seed, labeller)
+    rows.epoch = epoch
+    return rows
+
+
+def texts_of(batch: Batch, rows: list[int]) -> dict[int, list[str]]:
+    """The texts that a batch has of each row besides its caption, in their order."""
+    made = iter(batch.ids[len(rows) :])
+    return {row: [text_of(next(made)) for _ in range(int(batch.valid[n].sum()))] for n, row in enumerate(rows)}
+
+
+def text_of(ids: torch.Tensor) -> str:
+    text: str = open_clip.decode(ids[1 : int(ids.argmax())])
+    return text.strip()
+
+
+def test_batches_without_marks_are_as_they_were() -> None:
+    plain, marked = rows_of(None, negatives=True)[[4, 0, 3]], rows_of(LabelRequest(False), negatives=True)[[4, 0, 3]]
+    assert plain.labels is None and plain.changed is None
+    assert all(torch.equal(one, other) for one, other in zip(plain[:3], marked[:3], strict=True))
+    assert marked.changed is not None and marked.changed.shape[1] == 0
+    assert marked.labels is not None and marked.labels.objects.shape == (3, plain.ids.shape[1])
+    assert marked.labels.complete.tolist() == [True, True, False]
+
+
+def test_batches_have_each_concept_replaced_behind_the_negatives() -> None:
+    chosen, count = [2, 3, 0], 2
+    batch = rows_of(LabelRequest(False, count, SIZES), negatives=True)[chosen]
+    plain = rows_of(None, negatives=True)[chosen]
+    assert batch.labels is not None and batch.changed is not None
+    assert torch.equal(batch.valid[:, :1], plain.valid)
+    assert torch.equal(batch.valid[:, 1:], batch.changed.any(dim=2))
+    assert torch.equal(batch.changed.any(dim=1), batch.labels.objects | batch.labels.composition)
+    candidates = {
+        name
+        for names in TokenLabeller(
+            LabelRequest(False, 1, SIZES), docs(), lexicon(), tokenizer
+        ).candidates.names.values()
+        for name in names
+    }
+    made, before = texts_of(batch, chosen), texts_of(plain, chosen)
+    for number, row in enumerate(chosen):
+        negatives, changed = made[row][:1], made[row][1:]
+        assert negatives == before[row]
+        ids, spans = batch.ids[number], batch.changed[number][batch.changed[number].any(dim=1)]
+        assert len(changed) == len(spans) and len(spans) % count == 0
+        for text, span in zip(changed, spans, strict=True):
+            start = int(span.int().argmax())
+            head, tail = (
+                open_clip.decode(ids[1:start]).strip(),
+                text_of(torch.cat([ids[:1], ids[start + int(span.sum()) :]])),
+            )
+            assert text.startswith(head) and text.endswith(tail)
+            assert text[len(head) : len(text) - len(tail)].strip() in candidates
+            assert text != TEXTS[row]
+
+
+def test_perturbations_depend_on_seed_epoch_and_row_alone() -> None:
+    request = LabelRequest(False, 1, SIZES)
+    one, other = rows_of(request)[[0, 4, 6]], rows_of(request)[[6, 1, 0]]
+    assert texts_of(one, [0, 4, 6])[0] == texts_of(other, [6, 1, 0])[0]
+    assert texts_of(one, [0, 4, 6])[6] == texts_of(other, [6, 1, 0])[6]
+    again = [texts_of(rows_of(request, seed=seed, epoch=epoch)[[0]], [0]) for seed, epoch in ((0, 0), (0, 1), (1, 0))]
+    assert again[0] != again[1] and again[0] != again[2] and again[1] != again[2]
+
+
+def test_a_batch_without_concepts_has_nothing_replaced() -> None:
+    none: dict[Kind, int] = {"object": 1, "attribute": 1, "relation": 1}
+    seen = TokenLabeller(LabelRequest(False, 1, none), docs()[3:4], lexicon(), tokenizer)  # two stars, and nothing else
+    ids = tokenizer(TEXTS[3:4])
+    found = seen.label([0], ids, torch.zeros(1, 0, dtype=torch.bool), [Random(0)])
+    assert torch.equal(found.ids, ids)
+    assert found.valid.shape == (1, 0) and found.changed.shape == (1, 0, CONTEXT)
+    assert not found.labels.objects.any()  # it cannot be told what a star counts for

@@ -1,0 +1,380 @@
+"""CLIP-CAE's two losses: beside loops, in parts as at once, in 16 bits, on several devices, and in training."""
+
+import inspect
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from recompose.backbones.pixels import PIXELS
+from recompose.tracks.vlc import batches, training
+from recompose.tracks.vlc.attribution.by_attention import attention
+from recompose.tracks.vlc.attribution.by_gradcam import gradcam
+from recompose.tracks.vlc.attribution.by_gradient import gradient
+from recompose.tracks.vlc.attribution.by_perturbation import perturbation
+from recompose.tracks.vlc.attribution.label_batches import TokenLabeller
+from recompose.tracks.vlc.batches import Batch, CaptionRows
+from recompose.tracks.vlc.building import CHECKPOINT, build_method
+from recompose.tracks.vlc.catalogue import METHODS, ClipCaeSettings, TunedSettings
+from recompose.tracks.vlc.data.captions import Captions, write_docs
+from recompose.tracks.vlc.data.shapes_captions import write_senses
+from recompose.tracks.vlc.losses import attribution_loss
+from recompose.tracks.vlc.methods.clip_cae import ClipCae
+from recompose.tracks.vlc.methods.parts.caption_method import LabelledRepresentations, Representations
+from recompose.tracks.vlc.methods.parts.chunks import represent
+from recompose.tracks.vlc.training import in_32_bits, with_labels
+from recompose.training.hardware import Hardware
+from tests.tracks.vlc.marked import docs, lexicon, tokenizer
+from tests.tracks.vlc.tiny import FULL, LORA, OWN, RATES, backbone_of, images, swapped, write
+
+SCORES = {"attention": attention, "gradcam": gradcam, "gradient": gradient}
+CAE: dict[str, Any] = {
+    "attribution": "attention",
+    "attention": {"row": "eot", "layers": "mean", "heads": "mean"},
+    "gradcam": {"heads": "mean", "clamp": "each", "layers": "all"},
+    "gradient": {"support": "text"},
+    "perturbation": {"count": 2, "objects": 4, "attributes": 3, "relations": 3},
+    "attribution_weights": {"attention": 3.0, "gradcam": 3.0, "gradient": 3.0, "perturbation": 3.0},
+    "margin": 0.5,
+    "itc_weight": 1.0,
+    "determiners": False,
+    "negatives": [],
+    "negative_loss": "negclip",
+    "ce_clip": {"rank_weight": 0.2, "contrast_weight": 0.3, "threshold": 10.0, "intra_modal_target": "first"},
+}
+KINDS = ["attention", "gradcam", "gradient", "perturbation"]
+ROWS = [2, 3, 0, 4]  # the second has no composition
+CLASS = "recompose.tracks.vlc.methods.clip_cae:ClipCae"
+
+
+def document(tuning: Mapping[str, Any] = FULL, **settings: Any) -> dict[str, Any]:
+    own = {"training": RATES | settings.pop("training", {})} | CAE | settings
+    trainer = {"precision": "32-true", "threads": 1}
+    return {"class": CLASS, "settings": dict(tuning) | own, "seed": 0, "trainer": trainer}
+
+
+def method_of(tuning: Mapping[str, Any] = FULL, **settings: Any) -> ClipCae:
+    """With attention that is far from even, so that what is wrong shows."""
+    made = build_method(document(tuning, **settings), backbone_of()).train()
+    assert isinstance(made, ClipCae)
+    with torch.no_grad():
+        for block in made.backbone.model.transformer.resblocks:
+            block.attn.in_proj_weight.mul_(4)
+        made.backbone.model.token_embedding.weight.mul_(20)
+        for name, parameter in made.named_parameters():
+            if name.endswith(".0.B"):  # away from 0
+                torch.manual_seed(1)
+                parameter.copy_(0.1 * torch.randn_like(parameter))
+    return made
+
+
+def batch_of(method: ClipCae, rows: list[int] = ROWS) -> Batch:
+    texts, labeller = [doc.text for doc in docs()], None
+    if method.label_request is not None:
+        labeller = TokenLabeller(method.label_request, docs(), lexicon(), tokenizer)
+    makers = [swapped for _ in method.negatives]
+    pictures = images(len(texts))
+    return CaptionRows(pictures, np.arange(len(texts)), texts, docs(), makers, tokenizer, 0, labeller)[rows]
+
+
+def pixels_of(method: ClipCae, batch: Batch) -> Tensor:
+    return method.backbone.from_bytes(batch.pixels).to(method.logit_scale)
+
+
+def loss_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> Tensor:
+    whole = represent(method, pixels_of(method, batch), batch.ids, batch.valid, chunk)
+    return method.loss(with_labels(whole, batch), batch.valid)  # type: ignore[arg-type]
+
+
+def gradients_of(method: ClipCae, batch: Batch, chunk: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
+    method.zero_grad()
+    loss = loss_of(method, batch, chunk)
+    loss.backward()
+    return loss.detach(), {
+        name: parameter.grad.clone() for name, parameter in method.named_parameters() if parameter.grad is not None
+    }
+
+
+# the loss
+
+
+def loss_by_loop(scores: Tensor, objects: Tensor, composition: Tensor, margin: float) -> float:
+    terms = []
+    for row in range(len(scores)):
+        own, other = (
+            [score.item() for score, there in zip(scores[row], mask[row], strict=True) if there]
+            for mask in (objects, composition)
+        )
+        if own and other:
+            terms.append(max(sum(own) / len(own) - sum(other) / len(other) + margin, 0.0))
+    return sum(terms) / len(terms) if terms else 0.0
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3, -0.2])
+def test_the_loss_is_the_loop_s(margin: float) -> None:
+    generator = torch.Generator().manual_seed(3)
+    scores = torch.randn(9, 6, dtype=torch.float64, generator=generator, requires_grad=True)
+    objects, composition = (torch.rand(9, 6, generator=generator) < 0.3 for _ in range(2))
+    complete = objects.any(dim=1) & composition.any(dim=1)
+    assert 0 < complete.sum() < 9
+    loss = attribution_loss(scores, objects, composition, margin)
+    assert loss.item() == pytest.approx(loss_by_loop(scores, objects, composition, margin))
+    (gradient,) = torch.autograd.grad(loss, scores)
+    assert not gradient[~complete].any() and not gradient[~(objects | composition)].any()
+
+
+def test_a_loss_of_no_marked_text_is_0_with_gradients_of_0() -> None:
+    scores = torch.full((2, 3), torch.nan, requires_grad=True)
+    none = torch.zeros(2, 3, dtype=torch.bool)
+    loss = attribution_loss(scores, none, none, 0.5)
+    loss.backward()
+    assert loss == 0 and scores.grad is not None and not scores.grad.any()
+
+
+def test_masks_that_do_not_fit_are_refused() -> None:
+    scores, mask = torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool)
+    for wrong in (mask[:, :2], mask.float()):
+        with pytest.raises(ValueError, match="with a bool mask of their shape"):
+            attribution_loss(scores, mask, wrong)
+
+
+# the method
+
+
+def attributed(method: ClipCae, batch: Batch) -> Tensor:
+    """What tokens count for, as ``attribution`` tells of pixels and ids."""
+    pixels, captions = pixels_of(method, batch), batch.ids[: len(batch.pixels)]
+    name = method.attribution
+    if name != "perturbation":
+        function: Any = SCORES[name]
+        return function(method.backbone, pixels, captions, **CAE[name])
+    assert batch.changed is not None
+    there, kinds = batch.changed.any(dim=2), len(method.negatives)
+    perturbed, made = torch.zeros(*there.shape, captions.shape[1], dtype=torch.long), iter(batch.ids[len(captions) :])
+    for row, flags in enumerate(batch.valid.tolist()):
+        for column, flag in enumerate(flags):
+            if flag:
+                text = next(made)
+                if column >= kinds:
+                    perturbed[row, column - kinds] = text
+    return perturbation(method.backbone, pixels, captions, perturbed, batch.changed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("negatives", [[], ["negclip"]], ids=["alone", "negatives"])
+def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
+    method = method_of(attribution=kind, negatives=negatives).double()
+    batch = batch_of(method)
+    assert batch.labels is not None
+    expected = loss_by_loop(attributed(method, batch), *batch.labels, margin=0.5)
+    assert expected > 0
+    alone = method_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
+    assert loss_of(alone, batch).item() == pytest.approx(3 * expected)
+    without = method_of(attribution="none", negatives=negatives).double()
+    assert without.label_request is None
+    both = loss_of(without, batch_of(without)).item() + 3 * expected
+    assert loss_of(method, batch).item() == pytest.approx(both)
+
+
+@pytest.mark.parametrize(
+    ("other", "negatives", "loss"),
+    [
+        ("clip_ft:ClipFt", [], "negclip"),
+        ("negclip:NegClip", ["negclip"], "negclip"),
+        ("ce_clip:CeClip", ["negclip", "replace"], "ce-clip"),
+    ],
+)
+@pytest.mark.parametrize(("kind", "weight"), [("attention", 0.0), ("attention", 1e-30), ("perturbation", 1e-30)])
+def test_without_attribution_it_is_the_method_that_it_adds_to(
+    kind: str, weight: float, other: str, negatives: list[str], loss: str
+) -> None:
+    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weights={kind: weight})
+    batch = batch_of(method)
+    settings = FULL | OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
+    plain: Any = build_method(
+        {"class": f"recompose.tracks.vlc.methods.{other}", "settings": settings, "seed": 0}, deepcopy(method.backbone)
+    )
+    texts = batch_of(method_of(negatives=negatives))
+    for _ in range(2):  # CE-CLIP's thresholds are those of the step before
+        found, gradients = gradients_of(method, batch)
+        plain.zero_grad()
+        expected = plain.loss(plain.represent(pixels_of(method, texts), texts.ids), texts.valid)
+        expected.backward()
+        torch.testing.assert_close(found, expected.detach())
+        for name, parameter in plain.named_parameters():
+            torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-5, rtol=1e-4)
+    if loss == "ce-clip":
+        torch.testing.assert_close(method.thresholds, plain.thresholds)
+        assert method.thresholds.any()
+    method.begin_epoch()
+    assert not method.thresholds.any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_are_those_of_finite_differences(kind: str) -> None:
+    """Of the loss of attribution alone, through the derivatives that it is made of, in a random direction."""
+    method = method_of(attribution=kind, itc_weight=0.0).double()
+    batch = batch_of(method)
+    _, gradients = gradients_of(method, batch)
+    generator = torch.Generator().manual_seed(5)
+    parameters = dict(method.named_parameters())
+    steps = {name: torch.randn(each.shape, generator=generator, dtype=each.dtype) for name, each in parameters.items()}
+    if kind == "perturbation":  # the image takes no gradients (Eq. 9)
+        of_images = [name for name in steps if ".visual." in name]
+        assert not any(gradients.pop(name).any() for name in of_images)
+        steps = {name: step for name, step in steps.items() if name not in of_images}
+    expected = sum(float((gradients[name] * step).sum()) for name, step in steps.items() if name in gradients)
+    sides = []
+    for size in (1e-6, -1e-6):
+        with torch.no_grad():
+            for name, step in steps.items():
+                parameters[name].add_(size * step)
+        sides.append(loss_of(method, batch).item())
+        with torch.no_grad():
+            for name, step in steps.items():
+                parameters[name].sub_(size * step)
+    assert abs(expected) > 1e-3
+    assert (sides[0] - sides[1]) / 2e-6 == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tuning", [FULL, LORA], ids=["full", "lora"])
+def test_gradients_in_parts_are_those_of_one_large_batch(kind: str, tuning: dict[str, Any]) -> None:
+    method = method_of(tuning, attribution=kind, negatives=["negclip"]).double()
+    batch = batch_of(method)
+    loss, whole = gradients_of(method, batch)
+    for chunk in (1, 3):
+        again, parts = gradients_of(method, batch, chunk)
+        torch.testing.assert_close(again, loss, rtol=1e-10, atol=0)
+        assert parts.keys() == whole.keys()
+        for name, expected in whole.items():
+            assert (parts[name] - expected).norm() <= 1e-10 * expected.norm(), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_16_bits_attribution_is_computed_in_32(kind: str) -> None:
+    method = method_of(attribution=kind)
+    batch = batch_of(method)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = method.represent(pixels_of(method, batch), batch.ids)
+    assert found.images.dtype == torch.bfloat16
+    with torch.no_grad():
+        if isinstance(found, Representations):
+            ids = method.backbone.encode_text(batch.ids)
+            torch.testing.assert_close(torch.cat([found.texts, found.negatives]), ids)
+        else:
+            assert found.texts.dtype == torch.bfloat16
+            function: Any = SCORES[kind]
+            expected = function(method.backbone, found.images.float(), batch.ids[: len(ROWS)], **CAE[kind])
+            torch.testing.assert_close(found[3], expected)
+    loss = method.loss(with_labels(in_32_bits(found), batch), batch.valid)  # type: ignore[arg-type]
+    assert loss.dtype == torch.float32
+    loss.backward()
+    assert all(each.grad is None or each.grad.isfinite().all() for each in method.parameters())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_left_of_representing_without_gradients(kind: str) -> None:
+    method = method_of(attribution=kind)
+    batch = batch_of(method)
+    with torch.no_grad():
+        found = method.represent(pixels_of(method, batch), batch.ids)
+    assert not any(each.requires_grad for each in found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_without_a_marked_caption_trains_by_the_contrast_alone(kind: str) -> None:
+    method, rows = method_of(attribution=kind), [3, 3]
+    loss, gradients = gradients_of(method, batch_of(method, rows))
+    plain = method_of(attribution="none")
+    expected, others = gradients_of(plain, batch_of(plain, rows))
+    torch.testing.assert_close(loss, expected)
+    for name, value in others.items():
+        torch.testing.assert_close(gradients[name], value, atol=1e-5, rtol=1e-4)
+
+
+def test_settings_are_those_that_the_method_takes() -> None:
+    taken = set(inspect.signature(ClipCae.__init__).parameters) - {"self", "backbone"}
+    known = set(ClipCaeSettings.model_fields)
+    assert taken == known - {"training", "scoring", "per_dataset"}
+    assert issubclass(METHODS["clip-cae"].settings, TunedSettings)
+    parsed = ClipCaeSettings.model_validate(document()["settings"] | {"scoring": {"alpha": 1.0, "activation": "own"}})
+    assert parsed.model_dump(include=set(CAE)) == CAE
+
+
+# several devices
+
+PARTS = [[3, 0], [2, 4]]  # the first device has a caption that is not marked, and longer ones
+
+
+def _of_one_process(rank: int, folder: str) -> None:
+    """What a process of two gives of its part of a batch, which DDP would average."""
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
+    found = {}
+    for kind in KINDS:
+        method = method_of(attribution=kind, negatives=["negclip"]).double()
+        found[kind] = gradients_of(method, batch_of(method, PARTS[rank]))
+    torch.save(found, f"{folder}/{rank}.pt")
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.slow
+def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
+    torch.multiprocessing.spawn(_of_one_process, (str(tmp_path),), nprocs=2)
+    found = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
+    for kind in KINDS:
+        method = method_of(attribution=kind, negatives=["negclip"]).double()
+        loss, gradients = gradients_of(method, batch_of(method, PARTS[0] + PARTS[1]))
+        for rank in range(2):
+            torch.testing.assert_close(found[rank][kind][0], loss)
+        for name, value in gradients.items():
+            mean = (found[0][kind][1][name] + found[1][kind][1][name]) / 2
+            torch.testing.assert_close(mean, value, atol=1e-9, rtol=1e-7)
+
+
+# training
+
+CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+
+
+@pytest.fixture(scope="module")
+def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    made = write(tmp_path_factory.mktemp("corpus"))
+    texts = [doc.text for doc in docs()]
+    Captions(tuple(f"{row}.png" for row in range(len(texts))), tuple(texts)).write(made["data"])
+    np.save(made["pixels"] / PIXELS, images(len(texts)))
+    write_docs(docs(), made["data"])
+    write_senses(made["data"] / batches.LEXICON)
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_trains(tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(training, "count_at_paper_scale", lambda _: 7)  # takes a second
+    told: list[tuple[str, float]] = []
+    right = training.CaptionTraining.log
+
+    def log(self: Any, name: str, value: Tensor, **settings: Any) -> None:
+        told.append((name, float(value)))
+        right(self, name, value, **settings)
+
+    monkeypatch.setattr(training.CaptionTraining, "log", log)
+    run = document(attribution=kind, negatives=["negclip"], training={"epochs": 1, "batch_size": 7, "chunk": 4})
+    assert training.train(run, needs, tmp_path, CPU, "a run")
+    assert (tmp_path / CHECKPOINT).is_file()
+    assert [value for name, value in told if name == "unmarked"] == [1.0]  # two stars
+
+
+def test_methods_that_ask_for_nothing_have_no_marks(needs: dict[str, Path]) -> None:
+    rows = batches.read_rows(needs, [], tokenizer, 0)
+    assert rows[[0, 1]].labels is None
+    whole = Representations(*(torch.zeros(2, 3) for _ in range(3)))
+    assert with_labels(whole, rows[[0, 1]]) is whole
+    marked = batches.read_rows(needs, [], tokenizer, 0, method_of().label_request)[[0, 1]]
+    assert isinstance(with_labels(whole, marked), LabelledRepresentations)

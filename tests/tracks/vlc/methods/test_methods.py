@@ -1,0 +1,310 @@
+"""Methods: what each represents and what its loss is made of, in parts as at once, on any number of devices."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from recompose.backbones.clip import Backbone, build, end_of_text
+from recompose.tracks.vlc.building import build_method
+from recompose.tracks.vlc.losses import (
+    contrastive_loss,
+    contrastive_loss_with_negatives,
+    cross_modal_rank_loss,
+    hard_negative_loss,
+    intra_modal_loss,
+    local_hard_negative_loss,
+)
+from recompose.tracks.vlc.methods.clip import UntunedCLIP
+from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, TokenRepresentations
+from recompose.tracks.vlc.methods.parts.chunks import represent
+from recompose.tracks.vlc.training import in_32_bits
+from tests.tracks.vlc.tiny import FULL, KINDS, LORA, METHODS, OWN, backbone_of, document
+
+BATCH = 5
+KINDS_OF = {"clip_ft:ClipFt": 0, "negclip:NegClip": 1, "ce_clip:CeClip": 2, "fsc_clip:FscClip": 3}
+THERE = torch.tensor(
+    [[True, False, True], [False, False, False], [True, True, True], [False, True, False], [True, True, False]]
+)
+WORDS = ["a red circle", "two green stars above a ring", "a square", "a dotted blue cross", "stars"]
+CHANGED = ["a circle red", "a red ring", "square a", "a ring", "cube", "a dotted cross blue", "stars two", "one star"]
+
+
+def method_of(name: str, settings: dict[str, Any] = FULL, backbone: Backbone | None = None) -> Any:
+    made = build_method(document(name, settings), backbone or backbone_of()).train()
+    for parameter_name, parameter in made.named_parameters():
+        if parameter_name.endswith(".0.B"):  # away from 0
+            torch.manual_seed(1)
+            parameter.data = 0.1 * torch.randn_like(parameter)
+    return made
+
+
+def batch_of(method: CaptionMethod) -> tuple[Tensor, Tensor, Tensor]:
+    valid = THERE[:, : len(method.negatives)]
+    ids = method.backbone.tokens(WORDS + CHANGED[: int(valid.sum())])
+    ids = ids[:, : int(end_of_text(ids).max()) + 1]
+    pixels = torch.randn(BATCH, 3, 32, 32, generator=torch.Generator().manual_seed(2))
+    return pixels, ids, valid
+
+
+def gradients(method: Any, chunk: int | None) -> tuple[Tensor, dict[str, Tensor]]:
+    """The loss of a batch in 64 bits, and what it gives each weight."""
+    method = deepcopy(method).double()
+    pixels, ids, valid = batch_of(method)
+    loss = method.loss(represent(method, pixels.double(), ids, valid, chunk), valid)
+    loss.backward()
+    trained = {name: parameter for name, parameter in method.named_parameters() if parameter.requires_grad}
+    assert all(parameter.grad is not None for parameter in trained.values())
+    return loss.detach(), {name: parameter.grad for name, parameter in trained.items() if parameter.grad is not None}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        *(pytest.param(name, FULL, id=f"{name}-full") for name in METHODS),
+        *(pytest.param(name, LORA, id=f"{name}-lora", marks=pytest.mark.slow) for name in METHODS[:-1]),
+        pytest.param(METHODS[-1], LORA, id=f"{METHODS[-1]}-lora"),
+    ],
+)
+def test_cached_gradients_are_those_of_one_large_batch(name: str, settings: dict[str, Any]) -> None:
+    method = method_of(name, settings)
+    loss, whole = gradients(method, None)
+    if settings is FULL:
+        assert "backbone.model.logit_scale" in whole
+    for chunk in (2, 3):
+        again, parts = gradients(method, chunk)
+        torch.testing.assert_close(again, loss, rtol=1e-10, atol=0)
+        assert parts.keys() == whole.keys()
+        for each, gradient in whole.items():
+            difference = (parts[each] - gradient).norm()
+            assert difference <= 1e-10 * gradient.norm(), each
+
+
+def test_parts_keep_nothing_of_the_towers_on_the_way() -> None:
+    method = method_of("fsc_clip:FscClip")
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor):  # type: ignore[func-returns-value]
+        pixels, ids, valid = batch_of(method)
+        whole = represent(method, pixels, ids, valid, None)
+        at_once = sum(tensor.numel() for tensor in kept)
+        kept.clear()
+        represent(method, pixels, ids, valid, 2)
+        in_parts = sum(tensor.numel() for tensor in kept)
+    assert isinstance(whole, TokenRepresentations)
+    assert in_parts < 0.05 * at_once
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_representations_are_those_of_the_towers(name: str) -> None:
+    method = method_of(name)
+    pixels, ids, valid = batch_of(method)
+    with torch.no_grad():
+        found = method.represent(pixels, ids)
+        torch.testing.assert_close(found.images, method.backbone.encode_image(pixels), atol=1e-5, rtol=1e-4)
+        texts = method.backbone.encode_text(ids)
+    torch.testing.assert_close(found.texts, texts[:BATCH], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found.negatives, texts[BATCH:], atol=1e-5, rtol=1e-4)
+    assert len(found.negatives) == valid.sum()
+    assert isinstance(found, TokenRepresentations) == (name == "fsc_clip:FscClip")
+
+
+def test_patches_and_tokens_are_the_released_ones() -> None:
+    """Class token, start of text and padding are no part of them; the end of text is. Neither is normalised."""
+    method = method_of("fsc_clip:FscClip")
+    model = method.backbone.model
+    pixels, ids, _ = batch_of(method)
+    with torch.no_grad():
+        found = method.represent(pixels, ids)
+        outputs: dict[str, Tensor] = {}
+        hooks = [
+            model.visual.transformer.register_forward_hook(lambda *args: outputs.update(image=args[2])),
+            model.transformer.register_forward_hook(lambda *args: outputs.update(text=args[2])),
+        ]
+        model.encode_image(pixels)
+        model.encode_text(torch.nn.functional.pad(ids, (0, 24 - ids.shape[1])))
+        for hook in hooks:
+            hook.remove()
+        patches = model.visual.ln_post(outputs["image"])[:, 1:] @ model.visual.proj
+        tokens = (model.ln_final(outputs["text"]) @ model.text_projection)[:, : ids.shape[1]]
+    torch.testing.assert_close(found.patches, patches, atol=1e-5, rtol=1e-4)
+    mask = torch.cat([found.mask, found.negative_mask])
+    for row, text in enumerate(ids.tolist()):
+        used = [place for place, token in enumerate(text) if place and token]
+        assert text[used[-1]] == 49407
+        assert mask[row].nonzero().flatten().tolist() == used
+    torch.testing.assert_close(
+        torch.cat([found.tokens, found.negative_tokens])[mask], tokens[mask], atol=1e-5, rtol=1e-4
+    )
+
+
+def features(seed: int = 0) -> Representations:
+    generator = torch.Generator().manual_seed(seed)
+    return Representations(*(torch.randn(rows, 64, generator=generator) for rows in (BATCH, BATCH, 8)))
+
+
+def test_losses_are_what_methods_say() -> None:
+    batch, scale = features(), backbone_of().logit_scale
+    plain = contrastive_loss(batch.images, batch.texts, scale)
+    assert method_of("clip_ft:ClipFt").loss(batch, THERE[:, :0]) == plain
+    one = THERE[:, :1]
+    fewer = batch._replace(negatives=batch.negatives[: int(one.sum())])
+    assert method_of("negclip:NegClip").loss(fewer, one) == contrastive_loss_with_negatives(*fewer, one, scale)
+    without = OWN["fsc_clip:FscClip"] | {"local_weight": 0.0}
+    method = build_method({"class": CLASSES["fsc"], "settings": FULL | without, "seed": 0}, backbone_of())
+    expected = plain + 0.5 * hard_negative_loss(*batch, THERE, scale, 2.0, 0.02)
+    torch.testing.assert_close(method.loss(batch, THERE), expected)  # type: ignore[operator]
+
+
+CLASSES = {"fsc": "recompose.tracks.vlc.methods.fsc_clip:FscClip", "ce": "recompose.tracks.vlc.methods.ce_clip:CeClip"}
+
+
+def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
+    method = method_of("fsc_clip:FscClip")
+    pixels, ids, valid = batch_of(method)
+    with torch.no_grad():
+        found, scale = method.represent(pixels, ids), method.logit_scale
+        expected = contrastive_loss(found.images, found.texts, scale)
+        expected += 0.5 * hard_negative_loss(found.images, found.texts, found.negatives, valid, scale, 2.0, 0.02)
+        local = (found.patches, found.tokens, found.mask, found.negative_tokens, found.negative_mask)
+        expected += 0.2 * local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
+        torch.testing.assert_close(method.loss(found, valid), expected)
+
+
+def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by_epochs() -> None:
+    """As released: a step's loss is under what the step before measured, each epoch begins at 0."""
+    method = method_of("ce_clip:CeClip")
+    valid, scale = THERE[:, :2], method.logit_scale.detach()
+    first, second = (
+        each._replace(negatives=each.negatives[: int(THERE[:, :2].sum())]) for each in (features(1), features(2))
+    )
+    before = torch.zeros(2)
+    for batch in (first, second):
+        images, texts, negatives = (torch.nn.functional.normalize(each, dim=1) for each in batch)
+        expected = contrastive_loss_with_negatives(*batch, valid, scale, missing="excluded")
+        expected = expected + 0.2 * cross_modal_rank_loss(*batch, valid, scale, before)
+        expected = expected + 0.3 * intra_modal_loss(*batch, valid, scale, "first")
+        torch.testing.assert_close(method.loss(batch, valid).detach(), expected)
+        own, places = scale * (images * texts).sum(dim=1), valid.nonzero().tolist()
+        leads: list[list[Tensor]] = [[], []]
+        for (image, kind), negative in zip(places, negatives, strict=True):
+            leads[kind].append(own.mean() - scale * images[image] @ negative)
+        before = torch.stack([torch.stack(each).mean() for each in leads]).clamp(0, 10)
+        torch.testing.assert_close(method.thresholds, before)
+    assert "thresholds" in method.state_dict()
+    method.begin_epoch()
+    assert not method.thresholds.any()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_losses_are_finite_in_16_bits(name: str) -> None:
+    method = method_of(name)
+    pixels, ids, valid = batch_of(method)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = method.represent(pixels, ids)
+    assert found.images.dtype == torch.bfloat16
+    loss = method.loss(in_32_bits(found), valid)
+    assert loss.dtype == torch.float32
+    loss.backward()
+    gradients = [parameter.grad for parameter in method.parameters() if parameter.requires_grad]
+    assert all(gradient is not None and gradient.isfinite().all() for gradient in gradients)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_batch_without_any_negative_trains(name: str) -> None:
+    method = method_of(name)
+    pixels, ids, valid = batch_of(method)
+    none = torch.zeros_like(valid)
+    loss = method.loss(method.represent(pixels, ids[:BATCH]), none)
+    loss.backward()
+    assert loss.isfinite()
+    assert method.backbone.model.text_projection.grad.isfinite().all()
+
+
+def test_only_low_rank_changes_train_with_lora() -> None:
+    method = method_of("fsc_clip:FscClip", LORA)
+    trained = [name for name, parameter in method.named_parameters() if parameter.requires_grad]
+    assert trained and all(name.endswith((".0.A", ".0.B")) for name in trained)
+    assert not method.backbone.model.logit_scale.requires_grad
+
+
+def test_a_convolutional_tower_has_no_local_loss_and_no_lora() -> None:
+    torch.manual_seed(0)
+    convolutional = build("shapes-resnet", "gelu")
+    with pytest.raises(ValueError, match="has none: set local_weight to 0"):
+        method_of("fsc_clip:FscClip", backbone=convolutional)
+    with pytest.raises(ValueError, match="no transformer blocks for lora: set tuning to full"):
+        method_of("clip_ft:ClipFt", LORA, backbone=convolutional)
+    settings = FULL | OWN["fsc_clip:FscClip"] | {"local_weight": 0.0}
+    method = build_method({"class": CLASSES["fsc"], "settings": settings, "seed": 0}, convolutional)
+    pixels, ids, valid = batch_of(method)  # type: ignore[arg-type]
+    method.loss(method.represent(pixels, ids), valid).backward()  # type: ignore[operator]
+
+
+def test_new_changes_are_drawn_from_the_seed() -> None:
+    states = [
+        build_method(document("clip_ft:ClipFt", LORA, seed=seed), backbone_of()).state_dict() for seed in (0, 0, 1)
+    ]
+    name = next(name for name in states[0] if name.endswith(".0.A"))
+    assert torch.equal(states[0][name], states[1][name])
+    assert not torch.equal(states[0][name], states[2][name])
+
+
+def test_clip_is_its_backbone() -> None:
+    backbone = backbone_of()
+    assert UntunedCLIP(backbone).backbone is backbone
+
+
+def test_kinds_of_negatives() -> None:
+    kinds = {name: method_of(name).negatives for name in METHODS}
+    assert {name: len(each) for name, each in kinds.items()} == KINDS_OF
+    assert kinds["fsc_clip:FscClip"] == tuple(KINDS)
+    assert kinds["negclip:NegClip"] == ("negclip",)
+
+
+def _of_one_process(rank: int, folder: str) -> None:
+    """What a process of two gives: its gradients of methods' losses of its part of a batch, which DDP would average."""
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
+    found = {}
+    for name in DISTRIBUTED:
+        parts, valid, method = _parts(name)
+        loss = method.loss(parts[rank], valid[rank])
+        loss.backward()
+        found[name] = (loss.detach(), *(each.grad for each in parts[rank]), method.backbone.model.logit_scale.grad)
+    torch.save(found, f"{folder}/{rank}.pt")
+    torch.distributed.destroy_process_group()
+
+
+DISTRIBUTED = ["clip_ft:ClipFt", "negclip:NegClip", "ce_clip:CeClip"]
+
+
+def _parts(name: str) -> tuple[list[Representations], list[Tensor], Any]:
+    method = method_of(name)
+    valid = [THERE[:2, : KINDS_OF[name]], THERE[2:4, : KINDS_OF[name]]]
+    parts = []
+    for rank, there in enumerate(valid):
+        generator = torch.Generator().manual_seed(rank)
+        sizes = (2, 2, int(there.sum()))
+        parts.append(Representations(*(torch.randn(n, 64, generator=generator, requires_grad=True) for n in sizes)))
+    return parts, valid, method
+
+
+@pytest.mark.slow
+def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
+    torch.multiprocessing.spawn(_of_one_process, (str(tmp_path),), nprocs=2)
+    found = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
+    for name in DISTRIBUTED:
+        parts, valid, method = _parts(name)
+        whole = Representations(*(torch.cat(each) for each in zip(*parts, strict=True)))
+        loss = method.loss(whole, torch.cat(valid))
+        loss.backward()
+        for rank in range(2):
+            torch.testing.assert_close(found[rank][name][0], loss.detach())
+            for mine, each in zip(found[rank][name][1:4], parts[rank], strict=True):
+                if each.grad is not None:  # clip-ft has no use for negatives
+                    torch.testing.assert_close(mine / 2, each.grad)  # DDP takes the mean over devices
+        of_scale = (found[0][name][4] + found[1][name][4]) / 2
+        torch.testing.assert_close(of_scale, method.backbone.model.logit_scale.grad)

@@ -1,0 +1,210 @@
+"""The trees against means written out, and what they do where scores are missing or wrong."""
+
+import doctest
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recompose.tracks.vlc.suites import aggregation
+from recompose.tracks.vlc.suites.aggregation import (
+    ARO,
+    COMP,
+    CREPE,
+    EQBEN,
+    I2T_RET,
+    IMAGECODE,
+    SPEC,
+    SUGARCREPE,
+    SUGARCREPE_MICRO,
+    SVO_PROBES,
+    T2I_RET,
+    TREES,
+    VALSE,
+    VL_CHECKLIST,
+    WHATSUP,
+    ZS,
+    Mean,
+    Tree,
+    aggregate,
+    macro,
+    micro,
+    missing_leaves,
+)
+from recompose.tracks.vlc.suites.catalogue import ITEMS
+
+SUITES = [ARO, CREPE, EQBEN, IMAGECODE, SPEC, SUGARCREPE, SVO_PROBES, VALSE, VL_CHECKLIST, WHATSUP]
+
+
+def weights(tree: Mean, items: dict[str, int] = ITEMS) -> dict[str, Fraction]:
+    """What each leaf adds to a mean: its number where that leaf is 1 and all others are 0."""
+    return {
+        leaf: Fraction(
+            aggregate({one: float(one == leaf) for one in tree.leaves}, items, trees=(tree,))[tree.name]
+        ).limit_denominator(10**6)
+        for leaf in tree.leaves
+    }
+
+
+def means(tree: Tree) -> list[Mean]:
+    return [] if isinstance(tree, str) else [tree, *(one for part in tree.parts for one in means(part))]
+
+
+def test_a_name_is_one_leaf_or_one_mean() -> None:
+    by_name: dict[str, Mean] = {}
+    for tree in TREES:
+        for one in means(tree):
+            assert by_name.setdefault(one.name, one) == one
+            assert len(set(one.leaves)) == len(one.leaves)
+    leaves = {leaf for one in by_name.values() for leaf in one.leaves}
+    assert not leaves & {*by_name}
+
+
+def test_suites_have_as_many_parts_as_said() -> None:
+    sizes = {tree.name: (len(tree.parts), len(tree.leaves)) for tree in [*SUITES, COMP, ZS, I2T_RET, T2I_RET]}
+    assert sizes == {
+        "aro": (4, 4),
+        "crepe": (3, 3),
+        "eqben": (5, 7),
+        "imagecode": (2, 2),
+        "spec": (2, 12),
+        "sugarcrepe": (3, 7),
+        "svo_probes": (3, 3),
+        "valse": (7, 11),
+        "vl_checklist": (3, 6 * 7 + 5 * 2 + 3 + 1),
+        "whatsup": (6, 6),
+        "comp": (11, 112),
+        "zs": (21, 21),
+        "i2t_ret": (3, 3),
+        "t2i_ret": (3, 3),
+    }
+
+
+@pytest.mark.parametrize(
+    "tree", [ARO, CREPE, SPEC, SVO_PROBES, WHATSUP, ZS, I2T_RET, T2I_RET], ids=lambda one: one.name
+)
+def test_plain_means_count_all_leaves_alike(tree: Mean) -> None:
+    assert {*weights(tree).values()} == {Fraction(1, len(tree.leaves))}
+
+
+def test_kubric_counts_as_one_of_five() -> None:
+    expected = {f"eqben/{name}": Fraction(1, 5) for name in ("youcook2", "gebc", "ag", "sd")}
+    expected |= {f"eqben/kubric_{name}": Fraction(1, 15) for name in ("loc", "cnt", "attr")}
+    assert weights(EQBEN) == expected
+
+
+def test_valse_counts_seven_of_eleven_files() -> None:
+    expected = {f"valse/{name}": Fraction(1, 7) for name in ("existence", "plurals", "relations", "foil-it")}
+    expected |= {f"valse/counting-{name}": Fraction(1, 21) for name in ("hard", "small-quant", "adversarial")}
+    pairs = ("action-replacement", "actant-swap", "coreference-standard", "coreference-hard")
+    assert weights(VALSE) == expected | {f"valse/{name}": Fraction(1, 14) for name in pairs}
+
+
+def test_vl_checklist_counts_three_kinds_alike_and_their_leaves_and_corpora_in_turn() -> None:
+    expected = {"vl_checklist/relation_spatial": Fraction(1, 6)}
+    expected |= {f"vl_checklist/relation_action/{corpus}": Fraction(1, 18) for corpus in ("hake", "swig", "vg")}
+    for kind in ("action", "color", "material", "size", "state"):
+        expected |= {f"vl_checklist/attribute_{kind}/{corpus}": Fraction(1, 30) for corpus in ("vaw", "vg")}
+    for kind in ("location_center", "location_mid", "location_margin", "size_large", "size_medium", "size_small"):
+        leaf = f"vl_checklist/object_{kind}"
+        expected[f"{leaf}/hake"] = Fraction(1, 54)
+        expected |= {f"{leaf}/swig_{role}": Fraction(1, 216) for role in ("agent", "destination", "item", "tool")}
+        expected |= {f"{leaf}/vg_{side}": Fraction(1, 108) for side in ("obj", "subj")}
+    assert weights(VL_CHECKLIST) == expected
+
+
+def test_imagecode_counts_items() -> None:
+    assert weights(IMAGECODE) == {
+        "imagecode/video": Fraction(1872, 1872 + 430),
+        "imagecode/static": Fraction(430, 1872 + 430),
+    }
+
+
+def test_sugarcrepe_has_both_aggregations() -> None:
+    kinds = {
+        "replace": {"obj": 1652, "att": 788, "rel": 1406},
+        "swap": {"obj": 245, "att": 666},
+        "add": {"obj": 2062, "att": 692},
+    }
+    total = sum(sum(kind.values()) for kind in kinds.values())
+    by_type, by_item = weights(SUGARCREPE), weights(SUGARCREPE_MICRO)
+    for name, kind in kinds.items():
+        for part, items in kind.items():
+            assert by_type[f"sugarcrepe/{name}_{part}"] == Fraction(items, 3 * sum(kind.values()))
+            assert by_item[f"sugarcrepe/{name}_{part}"] == Fraction(items, total)
+    scores = {leaf: float(leaf.startswith("sugarcrepe/swap")) for leaf in SUGARCREPE.leaves}
+    numbers = aggregate(scores, ITEMS)
+    assert numbers["sugarcrepe"] == pytest.approx(1 / 3)
+    assert numbers["sugarcrepe/micro"] == pytest.approx(911 / 7511)
+    assert (numbers["sugarcrepe/swap"], numbers["sugarcrepe/add"]) == (1, 0)
+
+
+def test_micro_counts_the_items_that_were_scored() -> None:
+    tree = micro("all", macro("pair", "a", "b"), "c")
+    scores = {"a": 1.0, "b": 0.0, "c": 0.0}
+    assert aggregate(scores, {"a": 1, "b": 2, "c": 3}, (tree,))["all"] == 0.25
+    assert aggregate({"pair": 1.0, "c": 0.0}, {"pair": 3, "c": 1}, (tree,))["all"] == 0.75
+
+
+@given(st.data())
+def test_every_number_lies_between_its_leaves_and_follows_shift_and_scale(data: st.DataObject) -> None:
+    leaves = {leaf for tree in TREES for leaf in missing_leaves(tree, {})}
+    scores = {leaf: data.draw(st.floats(0, 100), label=leaf) for leaf in sorted(leaves)}
+    items = {leaf: data.draw(st.integers(1, 50)) for leaf in [*SUGARCREPE.leaves, *IMAGECODE.leaves]}
+    numbers = aggregate(scores, items)
+    moved = aggregate({leaf: 3 + score / 100 for leaf, score in scores.items()}, items)
+    for tree in TREES:
+        for one in means(tree):
+            own = [scores[leaf] for leaf in one.leaves]
+            assert min(own) - 1e-9 <= numbers[one.name] <= max(own) + 1e-9
+            assert moved[one.name] == pytest.approx(3 + numbers[one.name] / 100)
+        assert missing_leaves(tree, numbers) == ()
+
+
+@given(st.data())
+def test_a_mean_has_a_number_where_none_of_its_leaves_is_missing(data: st.DataObject) -> None:
+    scores = {leaf: 1.0 for leaf in COMP.leaves if data.draw(st.booleans() | st.just(True))}
+    numbers = aggregate(scores, ITEMS)
+    for one in means(COMP):
+        absent = tuple(leaf for leaf in one.leaves if leaf not in scores)
+        assert missing_leaves(one, scores) == absent
+        assert (one.name in numbers) == (not absent)
+
+
+def test_a_suite_s_score_stands_for_its_sub_tasks() -> None:
+    printed = {part.name if isinstance(part, Mean) else part: float(place) for place, part in enumerate(COMP.parts)}
+    assert aggregate(printed)["comp"] == 5.0
+    assert missing_leaves(COMP, printed) == ()
+    assert missing_leaves(COMP, {"comp": 1.0}) == ()
+    without = {name: score for name, score in printed.items() if name not in {"spec", "winoground"}}
+    assert missing_leaves(COMP, without) == (*SPEC.leaves, "winoground")
+    assert "comp" not in aggregate(without)
+    assert aggregate(without) == without
+
+
+@pytest.mark.parametrize(
+    ("scores", "items", "says"),
+    [
+        ({"aro/vg_relations": 1.0}, {}, "aro/vg_relations is no sub-task and no mean of comp, zs, i2t_ret"),
+        ({"aro/vg_relation": math.nan}, {}, "the score of aro/vg_relation is nan"),
+        ({"winoground": math.inf}, {}, "the score of winoground is inf"),
+        ({"aro": 1.0, "aro/vg_relation": 1.0}, {}, "aro has a score, and so has aro/vg_relation, a part of it"),
+        ({"comp": 1.0, "eqben/kubric_cnt": 1.0}, {}, "comp has a score, and so has eqben/kubric_cnt"),
+        (
+            {"imagecode/video": 1.0, "imagecode/static": 1.0},
+            {"imagecode/video": 3},
+            "imagecode weighs parts by their items, and imagecode/static has no number",
+        ),
+        ({"imagecode/video": 1.0, "imagecode/static": 1.0}, {"imagecode/video": 0}, "imagecode/video has 0"),
+    ],
+)
+def test_bad_scores_are_named(scores: Any, items: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        aggregate(scores, items)
+
+
+def test_examples() -> None:
+    assert doctest.testmod(aggregation).failed == 0

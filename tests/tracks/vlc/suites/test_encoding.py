@@ -1,0 +1,288 @@
+"""Embeddings of suites: each equal to its image's or text's alone, once, and also after a kill."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from recompose.backbones.clip import Backbone, build
+from recompose.data.pictures import Picture
+from recompose.errors import DataError
+from recompose.tracks.vlc.data.suite import Choices, Suite
+from recompose.tracks.vlc.suites import encoding
+from recompose.tracks.vlc.suites.encoding import Encoded, encode, without_crop
+from tests.tracks.vlc.tiny_suites import (
+    captions,
+    plain_image,
+    plain_text,
+    random_clip,
+    tiny_suites,
+    write_images,
+)
+
+CPU = torch.device("cpu")
+Calls = dict[str, list[int]]
+
+
+@pytest.fixture(scope="module")
+def clip() -> Backbone:
+    return random_clip()
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    write_images(folder)
+    return folder
+
+
+def counting(encoder: Callable[[torch.Tensor], torch.Tensor], sizes: list[int]) -> Callable[..., torch.Tensor]:
+    def called(inputs: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(inputs))
+        return encoder(inputs)
+
+    return called
+
+
+@pytest.fixture
+def calls(clip: Backbone, monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """How many images and texts each call of the towers was of."""
+    counted: Calls = {"encode_image": [], "encode_text": []}
+    for name, sizes in counted.items():
+        monkeypatch.setattr(clip, name, counting(getattr(clip, name), sizes))
+    return counted
+
+
+def encoded(clip: Backbone, root: Path, folder: Path, suites: list[Suite] | None = None, **options: Any) -> Encoded:
+    options = {"batch_size": 3, **options}
+    return encode(clip, clip.preprocess, clip.tokens, suites or tiny_suites(), root, folder, CPU, **options)
+
+
+def of_one_image(picture: Picture, items: int = 2) -> Suite:
+    """A suite of a good image and another one, which the last item alone shows."""
+    asked = np.array([0] * (items - 1) + [1])
+    offered = np.array([[0, 1]] * items)
+    task = Choices("i2t", asked, offered, np.zeros(items, dtype=int))
+    return Suite("sugarcrepe", (Picture("images/0.png"), picture), captions(2), {"sugarcrepe/swap_obj": task})
+
+
+def test_each_row_is_its_image_s_and_its_text_s_own(clip: Backbone, root: Path, tmp_path: Path) -> None:
+    made = encoded(clip, root, tmp_path)
+    assert isinstance(made.images, np.memmap)
+    assert made.images.dtype == made.texts.dtype == np.float32
+    for picture, row in made.picture_rows.items():
+        np.testing.assert_allclose(made.images[row], plain_image(clip, root, picture), atol=1e-6)
+    for text, row in made.text_rows.items():
+        np.testing.assert_allclose(made.texts[row], plain_text(clip, text), atol=1e-6)
+
+
+def test_each_unique_image_and_text_is_encoded_once(clip: Backbone, root: Path, tmp_path: Path, calls: Calls) -> None:
+    suites = tiny_suites()
+    made = encoded(clip, root, tmp_path, suites)
+    shown = {picture for suite in suites for picture in suite.images}
+    assert {*made.picture_rows} == shown
+    assert sum(calls["encode_image"]) == len(shown) == 8 + 3 + 8  # shown by five suites, by one, without_crop
+    assert sum(calls["encode_text"]) == 1 + len({text for suite in suites for text in suite.texts})  # one for the width
+    assert len(calls["encode_image"]) == -(-19 // 3)
+
+
+def test_an_image_that_no_task_refers_to_is_not_opened(clip: Backbone, root: Path, tmp_path: Path) -> None:
+    suite = of_one_image(Picture("images/is-not-there.png"))
+    task = suite.tasks["sugarcrepe/swap_obj"]
+    assert isinstance(task, Choices)
+    unused = Suite(
+        suite.name,
+        suite.images,
+        suite.texts,
+        {"sugarcrepe/swap_obj": Choices("i2t", np.zeros(2, int), task.offered, task.true)},
+    )
+    assert len(encoded(clip, root, tmp_path, [unused]).images) == 1
+
+
+def test_texts_stand_longest_first(clip: Backbone, root: Path, tmp_path: Path) -> None:
+    made = encoded(clip, root, tmp_path)
+    lengths = [len(text.split()) for text, _ in sorted(made.text_rows.items(), key=lambda each: each[1])]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def test_features_of_a_suite_are_its_own(clip: Backbone, root: Path, tmp_path: Path) -> None:
+    suites = tiny_suites()
+    made = encoded(clip, root, tmp_path, suites)
+    for suite in suites:
+        features = made.features(suite)
+        for number, text in enumerate(suite.texts):
+            assert features.text_rows[number] == made.text_rows[text]
+        for number, picture in enumerate(suite.images):
+            assert features.image_rows[number] == made.picture_rows[picture]
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("block", range(2 + 4))  # of texts, then of pictures
+def test_a_killed_pass_goes_on_and_equals_an_unbroken_one(
+    clip: Backbone, root: Path, tmp_path: Path, calls: Calls, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
+    whole = encoded(clip, root, tmp_path / "whole", batch_size=6)
+    for sizes in calls.values():
+        sizes.clear()
+    append, come = encoding._EmbeddingFiles.append, iter(range(100))
+
+    def dying(kept: Any, *arguments: Any) -> None:
+        if next(come) == block:
+            raise KilledError
+        append(kept, *arguments)
+
+    with monkeypatch.context() as during:
+        during.setattr(encoding._EmbeddingFiles, "append", dying)
+        with pytest.raises(KilledError):
+            encoded(clip, root, tmp_path / "killed", batch_size=6)
+    again = encoded(clip, root, tmp_path / "killed", batch_size=6)
+    np.testing.assert_array_equal(again.images, whole.images)
+    np.testing.assert_array_equal(again.texts, whole.texts)
+    assert (again.picture_rows, again.text_rows) == (whole.picture_rows, whole.text_rows)
+    sizes = [*calls["encode_text"], *calls["encode_image"]]
+    assert len(sizes) == 1 + 2 + 4 + 1 + (block == 0)  # the width, all blocks, the one that the kill lost
+
+
+def test_rows_that_were_not_brought_to_the_disk_are_made_again(
+    clip: Backbone, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
+    whole = encoded(clip, root, tmp_path)
+    expected = whole.images.copy()
+    written = json.loads((tmp_path / encoding.WRITTEN).read_text())
+    written["done"][encoding.IMAGES] = 6
+    (tmp_path / encoding.WRITTEN).write_text(json.dumps(written))
+    rows = np.load(tmp_path / encoding.IMAGES, mmap_mode="r+")
+    rows[6:] = 7
+    rows.flush()
+    np.testing.assert_array_equal(encoded(clip, root, tmp_path).images, expected)
+
+
+def test_a_finished_pass_leaves_nothing_to_do(clip: Backbone, root: Path, tmp_path: Path, calls: Calls) -> None:
+    first = encoded(clip, root, tmp_path)
+    for sizes in calls.values():
+        sizes.clear()
+    second = encoded(clip, root, tmp_path)
+    assert calls == {"encode_image": [], "encode_text": []}
+    np.testing.assert_array_equal(first.images, second.images)
+
+
+def test_other_weights_other_images_and_other_texts_are_encoded_anew(
+    root: Path, tmp_path: Path, clip: Backbone
+) -> None:
+    data = tmp_path / "data"
+    write_images(data)
+    other = random_clip()
+    first = encoded(other, data, tmp_path / "out").images.copy()
+    with torch.no_grad():
+        other.model.visual.proj += 0.1
+    second = encoded(other, data, tmp_path / "out").images.copy()
+    assert not np.allclose(first, second)
+    Image.new("RGB", (44, 33), "red").save(data / "images" / "0.png")
+    third = encoded(other, data, tmp_path / "out")
+    row = third.picture_rows[Picture("images/0.png")]
+    assert not np.allclose(second[row], third.images[row])
+    fewer = encoded(other, data, tmp_path / "out", tiny_suites()[:1])
+    assert len(fewer.images) == 6
+
+
+def test_the_activation_is_part_of_what_was_encoded(clip: Backbone) -> None:
+    quick = build("shapes-clip", "quick_gelu")
+    quick.load_state_dict(clip.state_dict())
+    assert encoding._model_digest(quick) != encoding._model_digest(clip)
+    same = build("shapes-clip", "gelu")
+    same.load_state_dict(clip.state_dict())
+    assert encoding._model_digest(same) == encoding._model_digest(clip)
+
+
+def truncated(path: Path) -> None:
+    whole = path.with_name("0.png").read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+def pickled(path: Path) -> None:
+    np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+
+
+BROKEN: dict[str, tuple[str, Callable[[Path], object] | None, str]] = {
+    "missing": ("images/bad.png", None, "does not exist"),
+    "truncated": ("images/bad.png", truncated, "is no readable image"),
+    "text": ("images/bad.png", lambda path: path.write_text("no image"), "is no readable image"),
+    "empty": ("images/bad.png", lambda path: path.touch(), "is no readable image"),
+    "folder": ("images/bad.png", lambda path: path.mkdir(), "does not exist"),
+    "pickle": ("images/bad.npy", pickled, "is no readable image"),
+    "floats": ("images/bad.npy", lambda path: np.save(path, np.zeros((4, 4, 3))), "it holds float64"),
+    "outside": ("../images/0.png", None, "is no path inside the folder"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone, tmp_path: Path, name: str) -> None:
+    file, break_it, why = BROKEN[name]
+    data = tmp_path / "data"
+    write_images(data)
+    if break_it:
+        break_it(data / file)
+    suite = of_one_image(Picture(file), items=5)
+    with pytest.raises(DataError, match=rf"{file}.*{why}.*first shown by item 4 \(from 0\) of sugarcrepe/swap_obj"):
+        encoded(clip, data, tmp_path / "out", [suite])
+    for _ in range(2):  # also where it was found by an earlier pass
+        made = encoded(clip, data, tmp_path / "out", [suite], skip_broken=True)
+        assert [each.picture.path for each in made.broken] == [file]
+        features = made.features(suite)
+        assert features.image_rows[1] == -1
+        np.testing.assert_allclose(
+            made.images[features.image_rows[0]], plain_image(clip, data, suite.images[0]), atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("box", [(60, 0, 70, 10), (5, 5, 5, 9), (9, 5, 4, 8), (-9, 0, 0, 5), (0, 40, 5, 45)])
+def test_a_box_beside_its_image_is_told(root: Path, box: tuple[int, int, int, int]) -> None:
+    with pytest.raises(DataError, match=r"0\.png.*is not in the image of 50 x 30 pixels"):
+        Picture("images/0.png", box).open(root)
+
+
+def test_arrays_are_blue_green_red(tmp_path: Path) -> None:
+    np.save(tmp_path / "blue.npy", np.tile(np.uint8([255, 0, 0]), (4, 5, 1)))
+    assert Picture("blue.npy").open(tmp_path).getpixel((0, 0)) == (0, 0, 255)
+
+
+def test_embeddings_that_are_not_finite_are_refused(clip: Backbone, root: Path, tmp_path: Path) -> None:
+    other = random_clip()
+    with torch.no_grad():
+        other.model.visual.proj.fill_(torch.inf)
+    with pytest.raises(DataError, match=r"images/0\.png has an embedding in fp32 that is not finite"):
+        encoded(other, root, tmp_path)
+
+
+def test_a_full_disk_is_told_before(
+    clip: Backbone, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 100})())
+    with pytest.raises(OSError, match="has room for 0"):
+        encoded(clip, root, tmp_path)
+
+
+def test_half_precision_is_near(clip: Backbone, root: Path, tmp_path: Path) -> None:
+    exact, near = (encoded(clip, root, tmp_path / name, precision=name) for name in ("fp32", "bf16"))
+    assert 0 < np.abs(exact.images - near.images).max() < 0.05
+    np.testing.assert_allclose(np.linalg.norm(near.texts, axis=1), 1, atol=1e-6)
+
+
+def test_squeezing_shows_all_of_an_image(clip: Backbone) -> None:
+    image = Image.new("RGB", (90, 30), "black")
+    image.paste("white", (0, 0, 30, 30))  # the left third, which a crop to the middle drops
+    cropped, whole = clip.preprocess(image), without_crop(clip.preprocess)(image)
+    assert cropped.shape == whole.shape
+    assert cropped.max() < whole.max()
+    with pytest.raises(DataError, match="the crop cannot be removed"):
+        without_crop(lambda _: torch.zeros(3, 4, 4))

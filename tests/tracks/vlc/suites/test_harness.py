@@ -1,0 +1,351 @@
+"""Evaluating any CLIP on suites: weights and activations, what is absent, and the command from end to end."""
+
+import csv
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from rich.console import Console
+from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
+
+from recompose.backbones.clip import Backbone, build
+from recompose.cli import app
+from recompose.data.pictures import Picture
+from recompose.errors import DataError
+from recompose.terminal.evaluate import show_evaluation
+from recompose.tracks.vlc import checkpoints
+from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
+from recompose.tracks.vlc.suites import encoding, harness
+from recompose.tracks.vlc.suites.harness import Request, device_of, evaluate, precision_of, suites_present
+from recompose.tracks.vlc.suites.scores import read_scores
+from tests.tracks.vlc.tiny import activations, narrowed
+from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
+
+SETS = ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Backbone]:
+    """A folder of raw files, a file of weights, and the model that they are of."""
+    folder = tmp_path_factory.mktemp("world")
+    write_sugarcrepe(folder / "data", SETS)
+    clip = random_clip()
+    save_file(clip.model.state_dict(), folder / "tiny.safetensors")
+    return folder / "data", folder / "tiny.safetensors", clip
+
+
+World = tuple[Path, Path, Backbone]
+
+
+def request(world: World, out: Path, **changes: Any) -> Request:
+    data, weights, _ = world
+    return replace(Request("shapes-clip", str(weights), ("sugarcrepe",), data, out, device="cpu"), **changes)
+
+
+def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_path: Path) -> None:
+    data, weights, clip = world
+    arguments = ["evaluate", "--model", "shapes-clip", "--weights", str(weights), "--suites", "sugarcrepe, winoground"]
+    done = CliRunner().invoke(app, [*arguments, "--data", str(data), "--out", str(tmp_path), "--device", "cpu"])
+    assert done.exit_code == 0, done.output
+    items = json.loads((data / "sugarcrepe" / "swap_obj.json").read_text()).values()
+    right = []
+    for item in items:
+        image = plain_image(clip, data, Picture(f"images/coco/val2017/{item['filename']}"))
+        own, other = (image @ plain_text(clip, item[field]) for field in ("caption", "negative_caption"))
+        right.append(own > other)
+    share = sum(right) / len(right)
+    with (tmp_path / "scores.csv").open(newline="") as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert next(iter(rows)) == "sugarcrepe"
+    assert float(rows["sugarcrepe/swap_obj"]["value"]) == pytest.approx(share)
+    assert (rows["sugarcrepe/swap_obj"]["items"], rows["sugarcrepe/swap_obj"]["left_out"]) == ("5", "0")
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["metrics"]["test/sugarcrepe"] == pytest.approx(share)  # all of its sets are the same here
+    assert results["activation"] == "gelu" and results["precision"] == "fp32"
+    assert len(results["weights"]["sha256"]) == 64
+    assert {*results["absent"]} == {"winoground"} and "examples.jsonl" in results["absent"]["winoground"]
+    assert {"torch", "open_clip_torch"} <= {*results["made"]["packages"]} and results["made"]["at"]
+    lines = [line.split() for line in done.output.splitlines()]
+    assert ["swap_obj", f"{100 * share:.2f}", "5"] in lines
+    assert ["sugarcrepe", f"{100 * share:.2f}"] in lines
+    assert "run with gelu in fp32 on cpu" in done.output
+    assert "winoground is absent and left out" in done.output
+    assert {*read_scores(tmp_path / "scores.safetensors")} == {f"sugarcrepe/{name}" for name in SETS}
+
+
+def test_an_evaluation_goes_on_where_it_was_killed(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "SAVE_EVERY", 0)
+    append, blocks = encoding._EmbeddingFiles.append, iter(range(10))
+
+    def dying(kept: Any, *arguments: Any) -> None:
+        if next(blocks) == 4:
+            raise KeyboardInterrupt
+        append(kept, *arguments)
+
+    with monkeypatch.context() as during, pytest.raises(KeyboardInterrupt):
+        during.setattr(encoding._EmbeddingFiles, "append", dying)
+        evaluate(request(world, tmp_path, batch_size=3))
+    again = evaluate(request(world, tmp_path, batch_size=3))
+    assert again.rows == evaluate(request(world, tmp_path / "other", batch_size=3)).rows
+
+
+def test_what_cannot_be_read_is_left_out_and_counted(world: World, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    write_sugarcrepe(data, SETS)
+    broken = data / "images" / "coco" / "val2017" / f"{1:012d}.jpg"
+    broken.write_bytes(b"no image")
+    asked = request((data, *world[1:]), tmp_path / "out")
+    with pytest.raises(DataError, match=r"000000000001\.jpg is no readable image.*first shown by item 1 \(from 0\)"):
+        evaluate(asked)
+    done = evaluate(replace(asked, skip_broken=True))
+    rows = {row.name: row for row in done.rows}
+    assert (rows["sugarcrepe/add_obj"].items, rows["sugarcrepe/add_obj"].left_out) == (3, 2)
+    assert "1 image cannot be read; 14 items with them are left out" in done.notes
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert [each["path"] for each in results["broken"]] == ["images/coco/val2017/000000000001.jpg"]
+    assert results["items"]["sugarcrepe/add_obj"] == {"items": 3, "left_out": 2}
+
+
+def test_a_table_has_a_line_for_each_suite_also_where_it_has_no_number(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    write_sugarcrepe(data, SETS)
+    for image in (data / "images" / "coco" / "val2017").iterdir():
+        image.unlink()
+    done = evaluate(request((data, *world[1:]), tmp_path / "out", skip_broken=True))
+    show_evaluation(Console(), done)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["sugarcrepe", "none"] in lines and ["add_obj", "none", "0", "5"] in lines
+
+
+def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) -> None:
+    data = world[0]
+    assert suites_present(("sugarcrepe",), data) == (["sugarcrepe"], {})
+    names, absent = suites_present(("all",), data)
+    assert names == ["sugarcrepe"] and {"aro", "elevater", "coco"} <= {*absent}
+    with pytest.raises(DataError, match="there is no suite 'sugarcrep': is sugarcrepe meant"):
+        suites_present(("sugarcrepe", "sugarcrep"), data)
+    with pytest.raises(DataError, match=r"none of these suites is below .*\n  winoground: winoground/examples"):
+        suites_present(("winoground", "aro"), data)
+
+
+def weights(name: str, trained: Any) -> ModelWeights:
+    return ModelWeights(name, Path(name), "", trained)
+
+
+def test_the_activation_is_that_of_training_unless_another_is_asked_for() -> None:
+    assert choose_activation("ViT-B-32", weights("x", "quick_gelu"), "auto") == ("quick_gelu", ())
+    assert choose_activation("ViT-B-32", weights("x", "gelu"), "gelu") == ("gelu", ())
+    assert choose_activation("ViT-B-32", weights("x", None), "gelu") == ("gelu", ())
+    assert choose_activation("ViT-B-32-quickgelu", weights("x", None), "auto")[0] == "quick_gelu"
+    chosen, notes = choose_activation("ViT-B-32", weights("x", None), "auto")
+    assert chosen == "gelu" and "unknown" in notes[0] and "--activation quick_gelu" in notes[0]
+    chosen, notes = choose_activation("ViT-B-32", weights("x", "quick_gelu"), "gelu")
+    assert chosen == "gelu" and "trained with quick_gelu and runs with gelu" in notes[0]
+    with pytest.raises(DataError, match="activation 'relu'"):
+        choose_activation("ViT-B-32", weights("x", None), "relu")
+
+
+@pytest.mark.parametrize(
+    ("name", "trained"),
+    [
+        ("negclip.pth", "quick_gelu"),
+        ("NegCLIP_epoch5.pt", "quick_gelu"),
+        ("ce_clip.pt", "quick_gelu"),
+        ("CE-CLIP.bin", "quick_gelu"),
+        ("gnm_clip.pt", "quick_gelu"),
+        ("vit-b-32-openai.safetensors", "quick_gelu"),
+        ("spaceclip.pt", None),
+        ("my.pt", None),
+    ],
+)
+def test_what_is_known_by_the_name_of_a_file(tmp_path: Path, name: str, trained: str | None) -> None:
+    (tmp_path / name).write_bytes(b"weights")
+    assert find_weights("ViT-B-32", str(tmp_path / name)).trained_with == trained
+
+
+def test_what_a_backbone_s_own_description_says_goes_before(tmp_path: Path) -> None:
+    (tmp_path / "negclip.safetensors").write_bytes(b"weights")
+    description = {"architecture": "shapes-clip", "activation": "gelu", "weights": "negclip.safetensors"}
+    (tmp_path / "backbone.json").write_text(json.dumps(description))
+    assert find_weights("shapes-clip", str(tmp_path / "negclip.safetensors")).trained_with == "gelu"
+
+
+def test_a_tag_is_downloaded_by_open_clip_and_known_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "open_clip_model.safetensors"
+    file.write_bytes(b"weights")
+    asked: list[Any] = []
+    monkeypatch.setattr(open_clip, "download_pretrained", lambda config: asked.append(config) or str(file))
+    found = find_weights("ViT-B-32", "openai")
+    assert (found.file, found.trained_with) == (file, "quick_gelu") and asked[0]["url"].endswith("ViT-B-32.pt")
+    assert find_weights("ViT-B-32", "laion2b_s34b_b79k").trained_with == "gelu"
+    with pytest.raises(DataError, match="'opnai' are no file and no tag of open_clip; the nearest is 'openai'"):
+        find_weights("ViT-B-32", "opnai")
+    with pytest.raises(DataError, match="is a folder, but not a run"):
+        find_weights("ViT-B-32", str(tmp_path))
+
+    def failing(_: Any) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(open_clip, "download_pretrained", failing)
+    with pytest.raises(DataError, match="open_clip cannot download 'openai' of ViT-B-32: no network"):
+        find_weights("ViT-B-32", "openai")
+
+
+def saved(state: Any) -> Callable[[Path], None]:
+    return lambda path: torch.save(state, path)
+
+
+def test_weights_are_read_from_all_their_forms(world: World, tmp_path: Path) -> None:
+    state = load_file(world[1])
+    forms = {
+        "plain.pt": state,
+        "wrapped.pt": {"epoch": 3, "state_dict": {f"module.{name}": tensor for name, tensor in state.items()}},
+        "half.bin": {"model": {name: tensor.half() for name, tensor in state.items()}},
+    }
+    pixels, ids = torch.rand(2, 3, 32, 32), world[2].tokens(["a dog", "a cat on a box"])
+    with torch.no_grad():
+        for name, form in forms.items():
+            torch.save(form, tmp_path / name)
+            loaded = load_model("shapes-clip", find_weights("shapes-clip", str(tmp_path / name)), "gelu")
+            model: Any = loaded.model.eval()
+            exact = name != "half.bin"
+            torch.testing.assert_close(
+                model.encode_image(pixels),
+                world[2].encode_image(pixels),
+                atol=1e-6 if exact else 1e-2,
+                rtol=0 if exact else 0.1,
+            )
+            assert model.encode_text(ids).shape == (2, 64)
+
+
+class Evil:
+    def __reduce__(self) -> Any:
+        return (Path.touch, (Path("evil"),))
+
+
+def test_files_that_are_no_weights_are_refused(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    scripted = torch.jit.script(torch.nn.Linear(2, 2))
+    state = load_file(world[1])
+    wrong = {**state, "logit_scale": torch.zeros(3)}
+    cases: dict[str, tuple[Callable[[Path], object], str]] = {
+        "evil.pt": (saved({"state_dict": Evil()}), "cannot be read as weights alone"),
+        "text.pt": (lambda path: path.write_text("no weights"), "cannot be read as weights alone"),
+        "empty.pt": (lambda path: path.touch(), "cannot be read as weights alone"),
+        "numbers.pt": (saved([1, 2]), "holds no weights by name"),
+        "nothing.pt": (saved({}), "holds no weights by name"),
+        "code.pt": (lambda path: scripted.save(str(path)), "is a TorchScript archive, which is code"),
+        "text.safetensors": (lambda path: path.write_text("no weights"), "cannot be read as weights alone"),
+        "other.safetensors": (
+            lambda path: save_file({"a": torch.zeros(1)}, path),
+            "does not hold weights of shapes-clip",
+        ),
+        "wrong.safetensors": (
+            lambda path: save_file(wrong, path),
+            "does not hold weights of shapes-clip: .*logit_scale",
+        ),
+    }
+    for name, (write, why) in cases.items():
+        write(tmp_path / name)
+        with pytest.raises(DataError, match=why):
+            load_model("shapes-clip", find_weights("shapes-clip", str(tmp_path / name)), "gelu")
+    assert not (tmp_path / "evil").exists()
+    assert zipfile.is_zipfile(tmp_path / "code.pt")
+
+
+def test_an_archive_of_code_is_read_where_openai_published_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Archive(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("input_resolution", torch.tensor(224))
+            self.weight = torch.nn.Parameter(torch.ones(2, dtype=torch.float16))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.weight
+
+    torch.jit.script(Archive()).save(str(tmp_path / "ViT-B-32.pt"))
+    digest = find_weights("ViT-B-32", str(tmp_path / "ViT-B-32.pt")).sha256
+    monkeypatch.setattr(checkpoints, "_openai_digests", lambda: {digest})
+    found = find_weights("ViT-B-32", str(tmp_path / "ViT-B-32.pt"))
+    assert found.trained_with == "quick_gelu"
+    state = checkpoints.read_state(found)
+    assert [*state] == ["weight"] and state["weight"].dtype == torch.float32
+    monkeypatch.undo()
+    assert (
+        "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af" in checkpoints._openai_digests()
+    )  # of ViT-B-32
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["RN50", "ViT-B-32"])
+def test_models_of_open_clip_compute_as_open_clip_has_them(tmp_path: Path, name: str) -> None:
+    torch.manual_seed(0)
+    own = open_clip.create_model(name, force_quick_gelu=True).eval()
+    save_file(own.state_dict(), tmp_path / "weights.safetensors")
+    loaded = load_model(name, find_weights(name, str(tmp_path / "weights.safetensors")), "quick_gelu")
+    model: Any = loaded.model.eval()
+    assert isinstance(model, Backbone)
+    pixels, ids = torch.rand(1, 3, 224, 224), loaded.tokenizer(["a dog on a box"])
+    with torch.no_grad():
+        torch.testing.assert_close(model.encode_image(pixels), own.encode_image(pixels), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(model.encode_text(ids), own.encode_text(ids), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "quick_gelu"])
+@pytest.mark.parametrize("architecture", ["ViT-B-32", "ViT-B-32-quickgelu"])
+def test_a_model_runs_with_the_activation_that_is_asked_for_whatever_its_name_says(
+    tmp_path: Path, architecture: str, activation: Any
+) -> None:
+    name = narrowed(architecture)
+    save_file(open_clip.create_model(name).state_dict(), tmp_path / "weights.safetensors")
+    found = find_weights(name, str(tmp_path / "weights.safetensors"))
+    assert activations(load_model(name, found, activation).model) == {activation}
+
+
+def test_a_text_tower_that_is_not_causal_is_computed_as_open_clip_has_it() -> None:
+    own = build("shapes-clip", "gelu").model
+    assert not checkpoints._is_plain(own)  # its attention was replaced already
+    config = checkpoints.config_of("shapes-resnet")
+    assert checkpoints._is_plain(open_clip.CLIP(**config))
+    config["text_cfg"] |= {"no_causal_mask": True}
+    assert not checkpoints._is_plain(open_clip.CLIP(**config))
+
+
+def test_devices_precisions_and_architectures() -> None:
+    cpu = torch.device("cpu")
+    assert precision_of("auto", cpu) == "fp32" and precision_of("auto", torch.device("cuda")) == "fp16"
+    assert precision_of("bf16", cpu) == "bf16" and device_of("cpu") == cpu
+    with pytest.raises(DataError, match="precision 'fp64'"):
+        precision_of("fp64", cpu)
+    for name in ("gpu", "cuda:99"):
+        with pytest.raises(DataError, match=f"no device '{name}'"):
+            device_of(name)
+    with pytest.raises(DataError, match="architecture 'ViT-B-23'; the nearest is 'ViT-B-32'"):
+        checkpoints.config_of("ViT-B-23")
+
+
+def test_numbers_stand_suite_by_suite_with_means_first() -> None:
+    numbers = {
+        f"test/{name}": 0.5
+        for name in ("winoground", "winoground/text", "crepe", "crepe/swap", "crepe/atom", "zs", "comp")
+    }
+    asked = [harness.Suite(name, (), (), {}) for name in ("winoground", "crepe")]
+    counted = {name: harness.Count(2, 0) for name in ("winoground", "crepe/swap", "crepe/atom", "crepe/negate")}
+    names = [row.name for row in harness._rows(asked, numbers, counted)]
+    assert names == ["winoground", "winoground/text", "crepe", "crepe/swap", "crepe/atom", "crepe/negate", "comp", "zs"]
+    assert (
+        np.isnan([np.nan if row.value is None else row.value for row in harness._rows(asked, numbers, counted)]).sum()
+        == 1
+    )

@@ -1,0 +1,440 @@
+"""Choices, groups, retrieval and ELEVATER's metrics against plain loops and scikit-learn."""
+
+import doctest
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recompose.tracks.vlc.suites import metrics
+from recompose.tracks.vlc.suites.metrics import (
+    CLASSIFICATION,
+    Ties,
+    accuracy,
+    class_accuracy,
+    first_hits,
+    macro_accuracy,
+    mean_average_precision,
+    mean_per_class,
+    recall_at,
+    retrieval_hits,
+    right_choices,
+    right_groups,
+    roc_auc,
+)
+
+RULES: list[Ties] = ["strict", "lenient", "first"]
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "numpy-float16": lambda rows: np.array(rows, dtype=np.float16),
+    "numpy-float32": lambda rows: np.array(rows, dtype=np.float32),
+    "numpy-float64": lambda rows: np.array(rows, dtype=np.float64),
+    "numpy-int64": lambda rows: np.array(rows, dtype=np.int64),
+    "torch-bfloat16": lambda rows: torch.tensor(rows, dtype=torch.bfloat16),
+    "torch-float16": lambda rows: torch.tensor(rows, dtype=torch.float16),
+    "torch-float32": lambda rows: torch.tensor(rows, dtype=torch.float32, requires_grad=True),
+}
+VALUES = st.integers(-3, 3)  # few of them, so that ties are frequent
+
+Rows = list[list[int]]
+
+
+@st.composite
+def choices(draw: st.DrawFn) -> tuple[Rows, list[int], list[list[bool]]]:
+    """Scores [items][candidates], true candidates, and which are present: the true one and another at least."""
+    width = draw(st.integers(2, 5))
+    count = draw(st.integers(1, 6))
+    scores = [draw(st.lists(VALUES, min_size=width, max_size=width)) for _ in range(count)]
+    true = [draw(st.integers(0, width - 1)) for _ in range(count)]
+    present = []
+    for own in true:
+        row = draw(st.lists(st.booleans(), min_size=width, max_size=width))
+        row[own] = row[(own + 1) % width] = True
+        present.append(row)
+    return scores, true, present
+
+
+@st.composite
+def retrievals(draw: st.DrawFn) -> tuple[Rows, list[int]]:
+    """Scores [images][captions] and the image of each caption, in any order; each has one at least."""
+    images = draw(st.integers(1, 5))
+    image_of = draw(st.permutations([*range(images), *draw(st.lists(st.integers(0, images - 1), max_size=6))]))
+    return [draw(st.lists(VALUES, min_size=len(image_of), max_size=len(image_of))) for _ in range(images)], image_of
+
+
+@st.composite
+def classifications(draw: st.DrawFn) -> tuple[Rows, list[int]]:
+    """Scores [images][classes] and targets; classes without images happen."""
+    classes = draw(st.integers(2, 4))
+    targets = draw(st.lists(st.integers(0, classes - 1), min_size=1, max_size=9))
+    return [draw(st.lists(VALUES, min_size=classes, max_size=classes)) for _ in targets], targets
+
+
+def beats(score: int, place: int, own: int, own_place: int, ties: str) -> bool:
+    """Whether a wrong candidate stands before a right one."""
+    if score != own:
+        return score > own
+    return {"strict": True, "lenient": False, "first": place < own_place}[ties]
+
+
+def right_by_loops(scores: Rows, true: list[int], present: list[list[bool]], ties: str) -> list[bool]:
+    return [
+        not any(
+            beats(score, place, row[own], own, ties) for place, score in enumerate(row) if place != own and there[place]
+        )
+        for row, own, there in zip(scores, true, present, strict=True)
+    ]
+
+
+def hits_by_loops(scores: Rows, queries: list[int], candidates: list[int], ties: str) -> list[int]:
+    """Of a sorted list of candidates, how many stand before the first right one."""
+    hits = []
+    for row, query in zip(scores, queries, strict=True):
+
+        def order(place: int, row: list[int] = row, query: int = query) -> tuple[int, int, int]:
+            right = candidates[place] == query
+            among_equals = {"strict": int(right), "lenient": int(not right), "first": 0}[ties]
+            return -row[place], among_equals, place
+
+        ranking = sorted(range(len(row)), key=order)
+        hits.append(next(rank for rank, place in enumerate(ranking) if candidates[place] == query))
+    return hits
+
+
+@given(choices(), st.sampled_from(RULES), st.sampled_from(list(MAKERS)))
+def test_choices_are_those_of_loops(problem: tuple[Rows, list[int], list[list[bool]]], ties: Ties, maker: str) -> None:
+    scores, true, present = problem
+    assert right_choices(MAKERS[maker](scores), np.array(true), ties, np.array(present)).tolist() == right_by_loops(
+        scores, true, present, ties
+    )
+
+
+@given(choices())
+def test_all_candidates_are_present_unless_said(problem: tuple[Rows, list[int], list[list[bool]]]) -> None:
+    scores, true, _ = problem
+    whole = [[True] * len(row) for row in scores]
+    for ties in RULES:
+        assert right_choices(scores, true, ties).tolist() == right_by_loops(scores, true, whole, ties)
+        one = right_choices(scores, true[0], ties)
+        assert one.tolist() == right_choices(scores, [true[0]] * len(scores), ties).tolist()
+
+
+@given(choices())
+def test_rules_differ_in_ties_alone(problem: tuple[Rows, list[int], list[list[bool]]]) -> None:
+    scores, true, _ = problem
+    strict, lenient, first = (right_choices(scores, true, ties) for ties in ("strict", "lenient", "first"))
+    assert np.all(strict <= first) and np.all(first <= lenient)
+    distinct = np.array([len({*row}) == len(row) for row in scores])
+    assert np.array_equal(strict[distinct], lenient[distinct])
+
+
+@given(choices())
+def test_an_argmax_is_strict_where_the_true_candidate_is_last_and_lenient_where_it_is_first(
+    problem: tuple[Rows, list[int], list[list[bool]]],
+) -> None:
+    scores = np.array(problem[0])
+    chosen, last = scores.argmax(axis=1), scores.shape[1] - 1
+    assert np.array_equal(chosen == last, right_choices(scores, last, "strict"))
+    assert np.array_equal(chosen == 0, right_choices(scores, 0, "lenient"))
+    assert np.array_equal(chosen == np.array(problem[1]), right_choices(scores, problem[1], "first"))
+
+
+@given(choices(), st.randoms(use_true_random=False))
+def test_the_order_of_candidates_means_nothing_but_for_first(
+    problem: tuple[Rows, list[int], list[list[bool]]], random: Any
+) -> None:
+    scores, true, present = (np.array(one) for one in problem)
+    order = [*range(scores.shape[1])]
+    random.shuffle(order)
+    moved = np.array([order.index(own) for own in true])
+    for ties in ("strict", "lenient"):
+        before = right_choices(scores, true, ties, present)
+        assert np.array_equal(before, right_choices(scores[:, order], moved, ties, present[:, order]))
+
+
+@given(st.lists(st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_groups_are_those_of_loops(scores: list[Rows]) -> None:
+    for k in (2, 3):
+        for ties in RULES:
+            right = right_groups(np.array(scores)[:, :k, :k], ties)
+            for item, table in enumerate(scores):  # table[caption][image]
+                pairs = [(own, other) for own in range(k) for other in range(k) if own != other]
+                text = not any(beats(table[c][i], c, table[i][i], i, ties) for i, c in pairs)
+                image = not any(beats(table[c][i], i, table[c][c], c, ties) for c, i in pairs)
+                assert (right.text[item], right.image[item], right.group[item]) == (text, image, text and image)
+
+
+def test_a_group_is_the_four_comparisons_of_winoground() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 3, size=(200, 2, 2)).astype(np.float32)
+    right = right_groups(scores)
+    for (c0, c1), text, image in zip(scores, right.text, right.image, strict=True):
+        assert text == (c0[0] > c1[0] and c1[1] > c0[1])
+        assert image == (c0[0] > c0[1] and c1[1] > c1[0])
+    assert 0 < right.group.sum() < min(right.text.sum(), right.image.sum())
+
+
+def test_equal_images_or_captions_are_never_a_group() -> None:
+    assert not right_groups(np.ones((3, 2, 2))).group.any()
+    assert right_groups(np.ones((3, 2, 2)), "lenient").group.all()
+    assert not right_groups(np.ones((3, 2, 2)), "first").group.any()
+
+
+@given(retrievals(), st.sampled_from(RULES), st.sampled_from(list(MAKERS)))
+def test_retrieval_is_that_of_sorted_lists(problem: tuple[Rows, list[int]], ties: Ties, maker: str) -> None:
+    scores, image_of = problem
+    images = [*range(len(scores))]
+    hits = retrieval_hits(MAKERS[maker](scores), torch.tensor(image_of), ties)
+    assert hits.image_to_text.tolist() == hits_by_loops(scores, images, image_of, ties)
+    columns = [[*column] for column in zip(*scores, strict=True)]
+    assert hits.text_to_image.tolist() == hits_by_loops(columns, image_of, images, ties)
+
+
+@given(retrievals())
+def test_recall_rises_with_k_to_one(problem: tuple[Rows, list[int]]) -> None:
+    scores, image_of = problem
+    for ties in RULES:
+        for hits in retrieval_hits(scores, image_of, ties):
+            recalls = [recall_at(hits, k) for k in range(1, len(image_of) + 1)]
+            assert recalls == sorted(recalls) and recalls[-1] == 1
+            assert recalls[0] == float(Fraction(sum(hit == 0 for hit in hits), len(hits)))
+
+
+@given(retrievals())
+def test_one_caption_each_is_a_choice_among_all(problem: tuple[Rows, list[int]]) -> None:
+    size = len(problem[0])
+    if size < 2:
+        return
+    scores = np.array(problem[0])[:, :size]
+    for ties in RULES:
+        hits = retrieval_hits(scores, np.arange(size), ties)
+        assert np.array_equal(hits.image_to_text == 0, right_choices(scores, np.arange(size), ties))
+        assert np.array_equal(hits.text_to_image == 0, right_choices(scores.T, np.arange(size), ties))
+
+
+def test_large_sets_are_told_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    scores, image_of = rng.integers(0, 9, size=(37, 180)), rng.permutation(np.arange(180) % 37)
+    whole = [retrieval_hits(scores, image_of, ties) for ties in RULES]
+    monkeypatch.setattr(metrics, "BLOCK", 500)
+    for ties, expected in zip(RULES, whole, strict=True):
+        hits = retrieval_hits(scores, image_of, ties)
+        assert np.array_equal(hits.image_to_text, expected.image_to_text)
+        assert np.array_equal(hits.text_to_image, expected.text_to_image)
+    broken = scores.astype(float)
+    broken[30, 3] = math.nan
+    with pytest.raises(ValueError, match="query 30 is the first of 1 with scores"):
+        first_hits(broken, np.arange(37), image_of)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from(["on", "under", "by"])), min_size=1, max_size=12))
+def test_averages_are_those_of_loops(answers: list[tuple[bool, str]]) -> None:
+    right, groups = np.array([one for one, _ in answers]), [group for _, group in answers]
+    assert accuracy(right) == float(Fraction(sum(map(int, right)), len(right)))
+    for at_least in (1, 2, 4):
+        shares = []
+        for group in sorted({*groups}):
+            own = [one for one, name in answers if name == group]
+            if len(own) >= at_least:
+                shares.append(Fraction(sum(own), len(own)))
+        if shares:
+            assert macro_accuracy(right, groups, at_least) == pytest.approx(float(sum(shares) / len(shares)))
+        else:
+            with pytest.raises(ValueError, match=f"no group has {at_least} items"):
+                macro_accuracy(right, groups, at_least)
+
+
+@given(classifications(), st.sampled_from(list(MAKERS)))
+def test_accuracies_of_classes_are_those_of_loops_and_of_sklearn(problem: tuple[Rows, list[int]], maker: str) -> None:
+    rows, targets = problem
+    predicted = [row.index(max(row)) for row in rows]
+    right = [one == other for one, other in zip(predicted, targets, strict=True)]
+    scores = MAKERS[maker](rows)
+    assert class_accuracy(scores, np.array(targets)) == float(Fraction(sum(right), len(right)))
+    shares = []
+    for target in sorted({*targets}):
+        own = [one for one, other in zip(right, targets, strict=True) if other == target]
+        shares.append(Fraction(sum(own), len(own)))
+    mean = mean_per_class(scores, np.array(targets))
+    assert mean == pytest.approx(float(sum(shares) / len(shares)))
+    if {*predicted} <= {*targets} and len({*targets}) > 1:  # it warns of classes without images, and of a single one
+        assert mean == pytest.approx(sklearn.metrics.balanced_accuracy_score(targets, predicted))
+
+
+def precision_by_loops(scores: list[int], labels: list[bool]) -> Fraction:
+    """The mean of the best precision at each recall or beyond, over all thresholds, with 1 at recall 0."""
+    points = [(Fraction(0), Fraction(1))]
+    for threshold in {*scores}:
+        told = [label for score, label in zip(scores, labels, strict=True) if score >= threshold]
+        points.append((Fraction(sum(told), sum(labels)), Fraction(sum(told), len(told))))
+    best = [max(p for recall, p in points if recall >= Fraction(level, 10)) for level in range(11)]
+    return sum(best, Fraction(0)) / 11
+
+
+def precision_by_sklearn(scores: list[int], labels: list[bool]) -> float:
+    precision, recall, _ = sklearn.metrics.precision_recall_curve(labels, scores)
+    return float(np.mean([precision[recall >= level].max() for level in np.linspace(1, 0, 11)]))
+
+
+@given(classifications(), st.data(), st.sampled_from(list(MAKERS)))
+def test_average_precision_is_that_of_loops_and_of_sklearn(
+    problem: tuple[Rows, list[int]], data: st.DataObject, maker: str
+) -> None:
+    rows, width = problem[0], len(problem[0][0])
+    labels = [data.draw(st.lists(st.booleans(), min_size=width, max_size=width)) for _ in rows]
+    columns = [
+        (list(scores), list(own))
+        for scores, own in zip(zip(*rows, strict=True), zip(*labels, strict=True), strict=True)
+        if any(own)
+    ]
+    if not columns:
+        with pytest.raises(ValueError, match="no class has an image"):
+            mean_average_precision(MAKERS[maker](rows), np.array(labels))
+        return
+    given_mean = mean_average_precision(MAKERS[maker](rows), np.array(labels))
+    assert given_mean == pytest.approx(float(sum(precision_by_loops(*one) for one in columns) / len(columns)))
+    assert given_mean == pytest.approx(np.mean([precision_by_sklearn(*one) for one in columns]))
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40))
+def test_average_precision_meets_every_tenth_of_recall_exactly(seed: int, shown: int, others: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores, labels = rng.permutation(shown + others), np.arange(shown + others) < shown
+    expected = float(precision_by_loops(scores.tolist(), labels.tolist()))
+    assert mean_average_precision(scores[:, None], labels[:, None]) == pytest.approx(expected, abs=1e-12)
+    assert precision_by_sklearn(scores.tolist(), labels.tolist()) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(st.tuples(VALUES, st.integers(0, 1)), min_size=1, max_size=12), st.sampled_from(list(MAKERS)))
+def test_the_area_is_a_share_of_couples(images: list[tuple[int, int]], maker: str) -> None:
+    targets = [target for _, target in images]
+    scores = MAKERS[maker]([[-score, score] for score, _ in images])
+    couples = [
+        Fraction(1) if score > other else Fraction(1, 2) if score == other else Fraction(0)
+        for score, target in images
+        for other, kind in images
+        if target == 1 and kind == 0
+    ]
+    if not couples:
+        with pytest.raises(ValueError, match="the area needs both"):
+            roc_auc(scores, np.array(targets))
+        return
+    area = roc_auc(scores, np.array(targets))
+    assert area == pytest.approx(float(sum(couples) / len(couples)))
+    assert area == pytest.approx(sklearn.metrics.roc_auc_score(targets, [score for score, _ in images]))
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["torch-bfloat16", "torch-float16", "numpy-float16"]))
+def test_half_precision_is_compared_as_it_is(seed: int, maker: str) -> None:
+    drawn = MAKERS[maker](np.random.default_rng(seed).normal(size=(8, 6)))
+    wide = drawn.double().numpy() if isinstance(drawn, torch.Tensor) else drawn.astype(np.float64)
+    image_of = np.arange(6) % 3
+    for ties in RULES:
+        assert np.array_equal(right_choices(drawn, 2, ties), right_choices(wide, 2, ties))
+        for hits, expected in zip(
+            retrieval_hits(drawn[:3], image_of, ties), retrieval_hits(wide[:3], image_of, ties), strict=True
+        ):
+            assert np.array_equal(hits, expected)
+
+
+SCORES, TRUE, ALL = np.zeros((2, 3)), np.array([0, 2]), np.ones((2, 3), dtype=bool)
+BROKEN = np.array([[0, 0, 0], [0, np.nan, 0]])
+
+
+@pytest.mark.parametrize(
+    ("scores", "true", "present", "says"),
+    [
+        (SCORES[0], TRUE, None, r"scores are \[items, candidates\], not \(3,\)"),
+        (SCORES, TRUE[:1], None, "there are 1 indices for 2 rows"),
+        (SCORES, TRUE.astype(float), None, "not float64"),
+        (SCORES, TRUE[:, None], None, r"integers, not int64 of shape \(2, 1\)"),
+        (SCORES, np.array([0, 3]), None, "item 1 is the first of 1 with a wrong index: 3 is not among 3"),
+        (SCORES, -1, None, "item 0 is the first of 2 with a wrong index: -1"),
+        (SCORES, TRUE, ALL[:1], r"present is bool of shape \(2, 3\), not bool of shape \(1, 3\)"),
+        (SCORES, TRUE, ALL.astype(int), "not int64"),
+        (SCORES, TRUE, ALL & (np.arange(3) < 2), "item 1 is the first of 1 whose true candidate is not present"),
+        (SCORES, 1, ALL & (np.arange(3) == 1), "item 0 is the first of 2 with only one candidate"),
+        (SCORES[:, :1], 0, None, "with only one candidate"),
+        (BROKEN, TRUE, None, "item 1 is the first of 1 with scores that are NaN or infinite"),
+        (-np.array([[np.inf, 0, 0], [0, 0, 0]]), TRUE, None, "item 0 is the first of 1 with scores"),
+    ],
+)
+def test_bad_choices_are_named(scores: Any, true: Any, present: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        right_choices(scores, true, "strict", present)
+
+
+def test_scores_of_what_is_not_present_are_not_looked_at() -> None:
+    assert right_choices(BROKEN, 0, "lenient", np.isfinite(BROKEN)).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: right_choices(SCORES, TRUE, "last"), "ties are strict, lenient, first, not last"),  # type: ignore[arg-type]
+        (lambda: right_groups(np.zeros((2, 2, 3))), r"not \(2, 2, 3\)"),
+        (lambda: right_groups(np.zeros((2, 2))), r"\[items, k captions, k images\]"),
+        (lambda: right_groups(np.zeros((2, 1, 1))), "only one candidate"),
+        (lambda: right_groups(np.full((2, 2, 2), np.nan)), "NaN"),
+        (lambda: accuracy(np.zeros(0, dtype=bool)), "there are no items"),
+        (lambda: accuracy(np.array([0, 1])), "bool, not int64"),
+        (lambda: accuracy(ALL), r"shape \(2, 3\)"),
+        (lambda: macro_accuracy(ALL[0], ["a", "b"]), r"groups are \(2,\); items are \(3,\)"),
+        (lambda: macro_accuracy(ALL[0], ["a", "b", "b"], at_least=3), "the largest of 2 has 2"),
+        (lambda: retrieval_hits(SCORES[0], TRUE), "images, captions"),
+        (lambda: retrieval_hits(SCORES, TRUE), r"scores are \(2, 3\), not \(2, 2\)"),
+        (lambda: retrieval_hits(SCORES, [0, 0, 0]), "query 1 is the first of 1 without a right candidate"),
+        (lambda: retrieval_hits(SCORES, [0, 1, 2]), "query 2 is the first of 1 without a right candidate"),
+        (lambda: retrieval_hits(BROKEN, [0, 1, 1]), "query 1 is the first of 1 with scores that are NaN"),
+        (lambda: retrieval_hits(SCORES, [0, 1, 1], "last"), "ties are"),  # type: ignore[arg-type]
+        (lambda: first_hits(SCORES, [[0], [1]], [0, 1, 1]), r"scores are \(2, 3\), not \(2, 1, 3\)"),
+        (lambda: recall_at(np.array([0, 1]), 0), "K is 0"),
+        (lambda: recall_at(np.zeros(0, dtype=int), 1), "no items"),
+        (lambda: class_accuracy(SCORES, [0, 3]), "item 1 .* 3 is not among 3"),
+        (lambda: class_accuracy(np.zeros((0, 3)), np.zeros(0, dtype=int)), "no items"),
+        (lambda: mean_per_class(BROKEN, TRUE), "NaN"),
+        (lambda: mean_average_precision(SCORES, TRUE), r"labels are .* not int64 of shape \(2,\)"),
+        (lambda: mean_average_precision(SCORES[:, :2], ALL), r"scores are \(2, 2\); labels are \(2, 3\)"),
+        (lambda: mean_average_precision(BROKEN, ALL), "image 1 is the first of 1 with scores"),
+        (lambda: mean_average_precision(SCORES, ~ALL), "no class has an image"),
+        (lambda: roc_auc(SCORES, TRUE), r"\[images, 2\], not \(2, 3\)"),
+        (lambda: roc_auc(SCORES[:, :2], [0, 0]), "2 images of class 0 and 0 of class 1"),
+        (lambda: roc_auc(SCORES[:, :2], [0, 2]), "2 is not among 2"),
+        (lambda: roc_auc(BROKEN[:, :2], [0, 1]), "image 1"),
+    ],
+)
+def test_bad_input_is_named(call: Callable[[], Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_a_group_counts_once_however_many_items_it_has() -> None:
+    right, groups = np.array([True] * 9 + [False]), ["on"] * 9 + ["under"]
+    assert (accuracy(right), macro_accuracy(right, groups), macro_accuracy(right, groups, at_least=2)) == (0.9, 0.5, 1)
+
+
+def test_measures_have_the_names_of_elevater() -> None:
+    scores, targets = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]), np.array([0, 0, 1])
+    numbers = {name: metric(scores, targets) for name, metric in CLASSIFICATION.items() if name != "11point_mAP"}
+    assert numbers == {"accuracy": pytest.approx(2 / 3), "mean-per-class": 0.75, "roc_auc": 1.0}
+    assert CLASSIFICATION["11point_mAP"](scores, targets[:, None] == np.arange(2)) == 1
+
+
+def test_metrics_start_without_torch() -> None:
+    modules = ", ".join(f"recompose.tracks.vlc.suites.{name}" for name in ("metrics", "aggregation", "catalogue"))
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_examples() -> None:
+    assert doctest.testmod(metrics).failed == 0

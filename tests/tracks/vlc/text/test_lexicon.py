@@ -1,0 +1,264 @@
+import pickle
+import warnings
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import nltk.data
+import nltk.pathsec
+import pytest
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+from scipy.stats import chisquare
+
+from recompose.errors import DataError
+from recompose.tracks.vlc.text.lexicon import FILES, PREPOSITIONS, Alternatives, Meaning, WordNet, write_lexicon
+
+MEANINGS = [
+    Meaning("entity", "n", ("entity",)),
+    Meaning("colour", "n", ("color", "colour"), "entity"),
+    Meaning("chromatic", "n", ("chromatic color",), "colour"),
+    Meaning("achromatic", "n", ("achromatic color",), "colour"),
+    Meaning("red-noun", "n", ("red", "redness"), "chromatic", {"red": 9}),
+    Meaning("blue-noun", "n", ("blue",), "chromatic"),
+    Meaning("grey-noun", "n", ("grey", "gray"), "achromatic"),
+    Meaning("red", "a", ("red", "ruddy"), counts={"red": 43}),
+    Meaning("blue", "a", ("blue",), counts={"blue": 37}),
+    Meaning("gloomy", "a", ("gloomy", "blue"), counts={"blue": 2}),
+    Meaning("grey", "a", ("grey",)),
+    Meaning("cheerful", "a", ("cheerful",), counts={"cheerful": 4}),
+    Meaning("eyewear", "n", ("eyewear", "glasses"), "thing"),
+    Meaning("thing", "n", ("thing",), "entity"),
+    Meaning("vessel", "n", ("vessel",), "thing"),
+    Meaning("glass", "n", ("glass",), "vessel", {"glass": 20}),
+    Meaning("cup", "n", ("cup",), "vessel", {"cup": 30}),
+    Meaning("monocle", "n", ("monocle",), "eyewear"),
+    Meaning("move", "v", ("move",)),
+    Meaning("travel", "v", ("travel", "go"), "move"),
+    Meaning("walk", "v", ("walk",), "travel", {"walk": 200}),
+    Meaning("run", "v", ("run",), "travel", {"run": 100}),
+    Meaning("look at", "v", ("look at",), "move"),
+    Meaning("fast", "r", ("fast",)),
+    Meaning("slowly", "r", ("slowly",), counts={"slowly": 3}),
+]
+ANTONYMS = [("gloomy", "cheerful"), ("fast", "slowly")]
+DERIVED = [("red", "red-noun"), ("blue", "blue-noun"), ("grey", "grey-noun"), ("gloomy", "red-noun")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dict")
+    write_lexicon(folder, MEANINGS, antonyms=ANTONYMS, derived=DERIVED)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lexicon(folder: Path) -> WordNet:
+    return WordNet(folder)
+
+
+class Reader(WordNetCorpusReader):
+    def map_wn(self, version: str = "wordnet") -> dict[str, str]:
+        return {}  # only needed for other languages, and by NLTK's own download of WordNet
+
+
+@pytest.fixture
+def nltk_reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
+    monkeypatch.setattr(nltk.data, "path", [str(folder)])
+    monkeypatch.setattr(nltk.pathsec, "ENFORCE", False)  # our folder is none of NLTK's
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Reader(nltk.data.FileSystemPathPointer(str(folder)), None)
+
+
+def weights_by_nltk(reader: Reader, word: str, part_of_speech: str) -> dict[str, int]:
+    """The rules, said with NLTK's synsets."""
+    synsets = reader.synsets(word, part_of_speech)
+    synonyms = {name for synset in synsets for name in synset.lemma_names()}
+    found: Counter[str] = Counter()
+
+    def cousins(synset):  # type: ignore[no-untyped-def]
+        for hypernym in synset.hypernyms():
+            for above in hypernym.hypernyms():
+                for below in above.hyponyms():
+                    yield from (lemma for each in below.hyponyms() if each != synset for lemma in each.lemmas())
+
+    for synset in synsets:
+        lemmas = [antonym for lemma in synset.lemmas() for antonym in lemma.antonyms()]
+        if part_of_speech == "a":
+            forms = [form.synset() for lemma in synset.lemmas() for form in lemma.derivationally_related_forms()]
+            for noun in {each for each in forms if each.pos() == "n"}:
+                for lemma in cousins(noun):
+                    derived = lemma.derivationally_related_forms()
+                    lemmas += [each for each in derived if each.synset().pos() in "as" and each.synset() != synset]
+        else:
+            lemmas += cousins(synset)
+        for lemma in lemmas:
+            if lemma.name() not in synonyms:
+                found[lemma.name()] += max(lemma.count(), 1)
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("word", "part_of_speech", "weights"),
+    [
+        ("red", "a", {"blue": 37, "grey": 1}),
+        ("blue", "a", {"red": 43, "grey": 2, "cheerful": 4}),  # grey is reached from either meaning of blue
+        ("grey", "a", {"red": 43, "gloomy": 1, "blue": 37}),
+        ("red", "n", {"blue": 1, "grey": 1, "gray": 1}),
+        ("Greys", "n", {"red": 9, "redness": 1, "blue": 1}),
+        ("glasses", "n", {"cup": 30, "vessel": 1, "chromatic_color": 1, "achromatic_color": 1, "monocle": 1}),
+        ("cup", "n", {"glass": 20, "monocle": 1}),
+        ("walking", "v", {"run": 100}),
+        ("runs", "v", {"walk": 200}),
+        ("fast", "r", {"slowly": 3}),
+        ("slowly", "r", {"fast": 1}),
+        ("entity", "n", {}),
+        ("walk", "n", {}),
+        ("unheard-of", "n", {}),
+        ("", "n", {}),
+    ],
+)
+def test_antonyms_and_co_hyponyms_by_hand(lexicon: WordNet, word, part_of_speech, weights) -> None:  # type: ignore[no-untyped-def]
+    assert lexicon.weights(word, part_of_speech) == weights
+    related = lexicon.related(word, part_of_speech)
+    sums = [0, *related.running_weights]
+    assert dict(zip(related.words, (b - a for a, b in pairwise(sums)), strict=True)) == weights
+
+
+def test_nltk_reads_what_was_written_and_finds_the_same(lexicon: WordNet, nltk_reader: Reader) -> None:
+    for part_of_speech in FILES:
+        words = {lemma.lower().replace(" ", "_") for each in MEANINGS for lemma in each.lemmas}
+        assert words >= set(nltk_reader.all_lemma_names(part_of_speech))
+        for word in (*words, "glasses", "walking", "goes", "greyer"):
+            assert lexicon.weights(word, part_of_speech) == weights_by_nltk(nltk_reader, word, part_of_speech), word
+
+
+def test_sense_keys_are_those_of_nltk_and_name_the_synset_in_the_index_of_senses(
+    lexicon: WordNet, nltk_reader: Reader, folder: Path
+) -> None:
+    senses = {line.split()[0]: int(line.split()[1]) for line in (folder / "index.sense").read_text().splitlines()}
+    assert len(senses) == sum(len(each.lemmas) for each in MEANINGS)
+    for synset in nltk_reader.all_synsets():
+        for lemma in synset.lemmas():
+            assert senses[lemma.key()] == synset.offset()
+    counts = {(each.name, lemma): each.counts.get(lemma, 0) for each in MEANINGS for lemma in each.lemmas}
+    blue, gloomy = lexicon.synsets("blue", "a")
+    assert [lexicon.count((blue, 0)), lexicon.count((gloomy, 1))] == [counts["blue", "blue"], counts["gloomy", "blue"]]
+
+
+def wordnets_own_lines(folder: Path) -> None:
+    """Satellites, markers of syntax, exceptions and counts, as real WordNet 3.0 has them, around few synsets."""
+    write_lexicon(folder, [])
+    licence = "  1 This software and database is being provided to you, the LICENSEE, by  \n"
+    lines = [
+        "{} 00 a 01 awake(p) 0 002 & {} s 0000 ! {} a 0101 | not asleep  \n",
+        "{} 00 s 02 insomniac 0 sleepless 1 001 & {} a 0000 | unable to sleep  \n",
+        "{} 00 a 01 asleep(p) 0 001 ! {} a 0101 | in a state of sleep  \n",
+    ]
+    starts = [len(licence)]
+    for line in lines:
+        starts.append(starts[-1] + len(line.replace("{}", "00000000")))
+    one, two, three = (f"{start:08d}" for start in starts[:3])
+    (folder / "data.adj").write_text(
+        licence + lines[0].format(one, two, three) + lines[1].format(two, one) + lines[2].format(three, one)
+    )
+    (folder / "index.adj").write_text(
+        f"{licence}asleep a 1 1 ! 1 1 {three}  \nawake a 1 2 & ! 1 1 {one}  \nsleepless a 1 1 & 1 0 {two}  \n"
+    )
+    (folder / "adj.exc").write_text("awakest awake\n")
+    (folder / "cntlist.rev").write_text("asleep%3:00:00:: 1 21\nsleepless%5:00:01:awake:00 1 6\n")
+
+
+def test_lines_of_wordnet_itself(tmp_path: Path) -> None:
+    wordnets_own_lines(tmp_path)
+    lexicon = WordNet(tmp_path)
+    assert lexicon.weights("awakest", "a") == {"asleep": 21}
+    assert lexicon.weights("asleep", "a") == {"awake": 1}
+    [sleepless] = lexicon.synsets("sleepless", "a")
+    assert sleepless.satellite
+    assert [lexicon.count((sleepless, place)) for place in (0, 1)] == [0, 6]
+    assert lexicon.base_forms("sleeplesser", "a") == ["sleepless"]
+    assert lexicon.prepositions("in").words == tuple(word for word in PREPOSITIONS if word != "in")
+
+
+def test_prepositions_are_the_folders_own_where_it_has_some(tmp_path: Path) -> None:
+    write_lexicon(tmp_path, [], prepositions={"left of": 3, "above": 1, "below": 2})
+    lexicon = WordNet(tmp_path)
+    assert lexicon.prepositions("above") == Alternatives(("left of", "below"), (3, 5))
+    assert lexicon.prepositions("on") == Alternatives.from_weights({"left of": 3, "above": 1, "below": 2})
+    assert lexicon.is_preposition("left of")
+    assert not lexicon.is_preposition("in front of")
+
+
+def test_verbs_of_several_words(lexicon: WordNet) -> None:
+    assert lexicon.is_verb("look at")
+    assert not lexicon.is_verb("walk at")
+    assert not lexicon.is_verb("chromatic color")
+
+
+def test_a_lexicon_is_pickled_as_its_folder(lexicon: WordNet) -> None:
+    pickled = pickle.dumps(lexicon)
+    assert len(pickled) < 1000
+    assert pickle.loads(pickled).weights("red", "a") == lexicon.weights("red", "a")
+
+
+def test_draws_follow_the_weights() -> None:
+    weights, rng, n = {"a": 5, "b": 1, "c": 3, "d": 11}, Random(1), 20_000
+    alternatives = Alternatives.from_weights(weights)
+    pairs = Counter(
+        (first, alternatives.draw_another(rng, first)) for first in (alternatives.draw(rng) for _ in range(n))
+    )
+    total, values = sum(weights.values()), list(weights.values())
+    expected = {
+        (i, j): n * values[i] / total * values[j] / (total - values[i]) for i in range(4) for j in range(4) if i != j
+    }
+    assert pairs.keys() == expected.keys()
+    assert chisquare([pairs[pair] for pair in expected], list(expected.values())).pvalue > 0.01
+
+
+@pytest.mark.parametrize("absent", ["index.noun", "data.verb", "adv.exc", "cntlist.rev"])
+def test_an_absent_file_is_named(folder: Path, tmp_path: Path, absent: str) -> None:
+    for path in folder.iterdir():
+        if path.name != absent:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    with pytest.raises(DataError, match=rf"{absent} cannot be read .*index\.\*, data\.\*"):
+        WordNet(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("index.adj", " 1 1 ! 1 1 ", " 1 x ! 1 1 ", r"index\.adj, entry asleep"),
+        ("index.adj", "1 1 ! 1 1 0", "1 1 ! 1 1 9", r"data\.adj, entry 9\d+"),
+        ("data.adj", "01 asleep(p) 0", "0f asleep(p) 0", r"data\.adj, entry \d+"),
+        ("data.adj", "001 ! ", "002 ! ", r"data\.adj, entry \d+"),
+        ("data.adj", " a 0101 | in a", " a 0109 | in a", r"data\.adj, entry \d+"),
+        ("data.adj", " a 0101 | in a", " x 0101 | in a", r"data\.adj, entry \d+"),
+        ("cntlist.rev", " 1 21", " 1 -21", r"cntlist\.rev, entry asleep%3:00:00::"),
+        ("prepositions.tsv", "", "in front of 3\n", r"prepositions\.tsv, 'in front of 3'"),
+        ("prepositions.tsv", "", "in\t0\n", r"prepositions\.tsv, 'in'"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:
+    wordnets_own_lines(tmp_path)
+    text = (tmp_path / file).read_text() if (tmp_path / file).exists() else ""
+    assert old in text
+    (tmp_path / file).write_text(text.replace(old, new, 1) if old else new)
+    with pytest.raises(DataError, match=message):
+        WordNet(tmp_path).weights("asleep", "a")
+
+
+@pytest.mark.parametrize(
+    ("meanings", "options", "message"),
+    [
+        ([Meaning("a", "n", ("a",)), Meaning("a", "v", ("b",))], {}, "same name"),
+        ([Meaning("a", "n", ("a",), "b")], {}, "called 'b'"),
+        ([Meaning("a", "n", ("a",))], {"antonyms": [("a", "c")]}, "called 'c'"),
+        ([Meaning("a", "n", ("a",))], {"derived": [("d", "a")]}, "called 'd'"),
+        ([], {"prepositions": {"in": 0}}, "below 1"),
+    ],
+)
+def test_descriptions_that_do_not_fit_are_refused(tmp_path: Path, meanings, options, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=message):
+        write_lexicon(tmp_path, meanings, **options)
