@@ -109,7 +109,17 @@ TORCHFREE = sorted(
     for name in MODULES
     if name.split("/")[0] in ("report", "provenance", "monitor", "terminal", "site", "params")
     or name
-    in ("cli.py", "engine.py", "phases.py", "plan.py", "store.py", "metric_cache.py", "costs.py", "workspace.py")
+    in (
+        "cli.py",
+        "engine.py",
+        "receipts.py",
+        "phases.py",
+        "plan.py",
+        "store.py",
+        "metric_cache.py",
+        "costs.py",
+        "workspace.py",
+    )
 )
 
 

@@ -15,28 +15,24 @@ memory comes into it.
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from recompose import job_resources
 from recompose.costs import Costs, Estimate
-from recompose.digest import digest, sha256_file, short
-from recompose.errors import DamagedError, PlanError
+from recompose.digest import digest, short
+from recompose.errors import PlanError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES, gpus_of, needs_gpu
 from recompose.plan import Recipe, closure
-from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
-from recompose.report.lineage import lineage_path
-from recompose.store import content
+from recompose.receipts import ALL, Receipts
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-ALL = "all"  # the scope of everything
 TRAINED = ("runs", "evaluations")  # phases that share processes: what scores a run stands behind it
 PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # those before them
 REST = "rest"  # the stage of what no artifact needs
@@ -110,10 +106,9 @@ class Engine:
             targets: gives what Snakemake was called with, once it knows.
         """
         self.work, self.machine, self._targets = work, machine or Machine.here(), targets
-        self.papers = work.papers
+        self.papers, self.receipts = work.papers, Receipts(work)
         self._jobs: dict[str, list[Job]] = {}
         self._estimates: dict[str, Estimate | None] = {}  # by digest
-        self._contents: dict[str, tuple[dict[str, Any], str]] = {}  # by digest: a record and what it comes to
 
     # scopes
 
@@ -123,13 +118,10 @@ class Engine:
         alone = {f"{paper}.{name}": [recipe] for (paper, name), recipe in self.artifacts.items()}
         return {ALL: [recipe for recipes in by_paper.values() for recipe in recipes], **by_paper, **alone}
 
-    @cached_property
+    @property
     def artifacts(self) -> dict[tuple[str, str], Recipe]:
-        """The recipe of each artifact."""
-        plan = self.work.plan
-        return {
-            (paper.name, name): artifact_recipe(plan, paper, name) for paper in self.papers for name in paper.artifacts
-        }
+        """The recipe of each artifact, by paper and name."""
+        return self.receipts.artifacts
 
     def _wanted(self, scope: str) -> list[Recipe]:
         if scope == ALL:
@@ -171,7 +163,7 @@ class Engine:
         """The artifacts that each stage completes: of each paper the headline's table, then all."""
         ends: dict[str, list[Recipe]] = {}
         for paper in self.order:
-            ends[first_stage(paper)] = [self.artifacts[paper.name, first_artifact(paper)]]
+            ends[first_stage(paper)] = [self.artifacts[paper.name, paper.first_artifact]]
             ends[paper.name] = [self.artifacts[paper.name, name] for name in paper.artifacts]
         return ends
 
@@ -186,7 +178,7 @@ class Engine:
                 jobs += [job for phase in PHASES for job in self._of_phase(phase, stage, missing)]
             for job in jobs:
                 write_json(self._job_path(job.name), asdict(job))
-                self.receipt(scope, job).unlink(missing_ok=True)  # what it stood for is gone
+                (self.work.root / self.receipt(scope, job)).unlink(missing_ok=True)  # what it stood for is gone
             self._jobs[scope] = jobs
         return self._jobs[scope]
 
@@ -283,62 +275,64 @@ class Engine:
         recipes = (self.work.plan.by_key[key] for key in own if key in self.work.plan.by_key)
         needed = {need.key for need in closure(recipes)} - own
         jobs = {makes[key].name: makes[key] for key in sorted(needed) if key in makes}
-        return [self._relative(self.receipt(scope, job)) for job in jobs.values() if job.name != name]
+        return [self.receipt(scope, job) for job in jobs.values() if job.name != name]
 
     # receipts
 
-    def receipt(self, scope: str, job: Job) -> Path:
-        """Where a job states that it is done."""
-        return self.work.results / "receipts" / scope / job.queue / f"{job.name}.json"
+    def receipt(self, scope: str, job: Job) -> str:
+        """Return the path of the receipt of a job."""
+        return self.receipts.job(scope, job.queue, job.name)
 
-    def receipts(self, scope: str, *phases: str, of: Iterable[Recipe] | None = None) -> list[str]:
-        """Return the receipts of the jobs that a scope has left, of some phases, or of all.
+    def job_receipts(self, scope: str, *phases: str, artifacts: Iterable[Recipe] | None = None) -> list[str]:
+        """Return the receipts of the jobs that remain in a scope.
 
         Args:
-            scope: in which jobs are dealt out.
-            phases: whose jobs; none: all.
-            of: artifacts in the scope that ask, where not all of it does.
+            scope: all, a paper or an artifact.
+            phases: of the jobs; none: all phases.
+            artifacts: of the scope, whose jobs are returned; None: all artifacts of the scope.
         """
-        dealt = self._dealt(scope)
-        jobs = [job for job in self.jobs(dealt) if job.phase in (phases or PHASES)]
-        if of is not None or dealt != scope:
-            wanted = {recipe.key for recipe in (closure(of) if of is not None else self._wanted(scope))}
-            jobs = [job for job in jobs if not wanted.isdisjoint(job.keys)]
-        return [self._relative(self.receipt(dealt, job)) for job in jobs]
+        job_scope = self._dealt(scope)
+        jobs = [job for job in self.jobs(job_scope) if job.phase in (phases or PHASES)]
+        if artifacts is not None or job_scope != scope:
+            recipes = closure(artifacts) if artifacts is not None else self._wanted(scope)
+            keys = {recipe.key for recipe in recipes}
+            jobs = [job for job in jobs if not keys.isdisjoint(job.keys)]
+        return [self.receipt(job_scope, job) for job in jobs]
 
-    def receipts_of(self, paper: Paper, *artifacts: str) -> list[str]:
+    def paper_prerequisites(self, paper: Paper, *artifacts: str) -> list[str]:
         """Return the receipts of the jobs, of everything, that artifacts of a paper wait for; none: all of them."""
-        return self.receipts(ALL, of=[self.artifacts[paper.name, name] for name in artifacts or paper.artifacts])
+        recipes = [self.artifacts[paper.name, name] for name in artifacts or paper.artifacts]
+        return self.job_receipts(ALL, artifacts=recipes)
+
+    def artifact_prerequisites(self, name: str) -> list[str]:
+        """Return the receipts of the jobs that a single artifact, ``paper/artifact``, waits for, and its stamp."""
+        paper, artifact = name.split("/")
+        return [*self.job_receipts(f"{paper}.{artifact}"), self.receipts.stamp(paper, artifact)]
+
+    def paper_receipts(self) -> list[str]:
+        """Return the receipts of all papers."""
+        return [self.receipts.paper(ALL, paper.name) for paper in self.papers]
+
+    def first_table_receipts(self) -> list[str]:
+        """Return the receipts of the first tables of the papers that have jobs left."""
+        return [self.receipts.first_table(paper) for paper in self._unfinished]
+
+    def first_page_receipts(self) -> list[str]:
+        """Return the receipt of the first report site where other papers follow the first one."""
+        return [self.receipts.first_page] if self.later_papers else []
+
+    def first_page_prerequisites(self) -> list[str]:
+        """Return the receipt of the first paper that is made."""
+        return [self.receipts.paper(ALL, paper.name) for paper in self._unfinished[:1]]
 
     @property
-    def queues(self) -> list[str]:
-        """The names of the stages that there may be in a call, first things first."""
-        return [*self._ends, REST]
-
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self.work.root).as_posix()
-
-    def _paper_receipt(self, scope: str, paper: str) -> Path:
-        recipes = [recipe.digest for (name, _), recipe in self.artifacts.items() if name == paper]
-        return self.work.results / "receipts" / scope / "artifacts" / f"{paper}-{short(digest(recipes))}.json"
-
-    def paper_receipt(self, scope: str, paper: str) -> str:
-        """Where it is stated that all artifacts of a paper are made; the same is stated for each scope that asks."""
-        return self._relative(self._paper_receipt(scope, paper))
-
-    def first_receipt(self, paper: Paper) -> str:
-        """Where it is stated that the table of a paper's headline is made, before its others."""
-        recipe = self.artifacts[paper.name, first_artifact(paper)]
-        path = self.work.results / "receipts" / ALL / "artifacts" / f"{paper.name}-first-{recipe.folder}.json"
-        return self._relative(path)
-
-    def first_receipts(self) -> list[str]:
-        """Return those of the papers for which something is left to train or score."""
-        return [self.first_receipt(paper) for paper in self._unfinished]
+    def later_papers(self) -> list[str]:
+        """The papers that come after the first one."""
+        return [paper.name for paper in self._unfinished[1:]]
 
     @cached_property
     def _unfinished(self) -> list[Paper]:
-        return [paper for paper in self.order if self.receipts_of(paper)]
+        return [paper for paper in self.order if self.paper_prerequisites(paper)]
 
     @cached_property
     def order(self) -> list[Paper]:
@@ -346,133 +340,22 @@ class Engine:
         return in_order(self.papers)
 
     @property
-    def page_receipt(self) -> str:
-        """Where it is stated that the report site is written with the first paper, before the others are there."""
-        name = self._report_receipt.stem
-        return self._relative(self._report_receipt.with_name(f"{name}-first.json"))
-
-    def page_receipts(self) -> list[str]:
-        """Return it where other papers are to come after the first one."""
-        return [self.page_receipt] if len(self._unfinished) > 1 else []
-
-    def before_page(self) -> list[str]:
-        """Return the receipt of the first paper that is made."""
-        return [self.paper_receipt(ALL, paper.name) for paper in self._unfinished[:1]]
-
-    @property
-    def to_come(self) -> list[str]:
-        """The papers that come after the first one."""
-        return [paper.name for paper in self._unfinished[1:]]
-
-    def paper_receipts(self) -> list[str]:
-        """Those of all papers."""
-        return [self.paper_receipt(ALL, paper.name) for paper in self.papers]
-
-    @cached_property
-    def _report_receipt(self) -> Path:
-        recipe = index_recipe(self.work, self.papers)
-        return self.work.results / "receipts" / "report" / f"{recipe.folder}.json"
-
-    @property
-    def report_receipt(self) -> str:
-        """Where it is stated that the index of the reports is written."""
-        return self._relative(self._report_receipt)
-
-    def stamp(self, paper: str, artifact: str) -> str:
-        """A file that is newer than an artifact, and has another content than before, exactly where that has to be
-        made.
-        """
-        return f"results/receipts/due/{paper}/{artifact}"
-
-    def before_artifact(self, name: str) -> list[str]:
-        """What has to be there before a single artifact, ``paper/artifact``: what it needs that is missing, and what
-        says that it is due.
-        """
-        paper, artifact = name.split("/")
-        return [*self.receipts(f"{paper}.{artifact}"), self.stamp(paper, artifact)]
+    def queues(self) -> list[str]:
+        """The names of the stages that there may be in a call, first things first."""
+        return [*self._ends, REST]
 
     def reconcile(self) -> list[Path]:
-        """Bring receipts and stamps to what is so; gives the receipts that held no longer.
+        """Bring receipts and stamps up to date with the store; returns the receipts that were removed.
 
         Raises:
-            DamagedError: something that the plan needs has a missing or changed file.
+            DamagedError: content that the plan needs has a missing or changed file.
         """
-        for kind in PHASES:  # DVC wants the folder of a phase even where the phase had nothing to do
+        for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self.work.results / kind).mkdir(parents=True, exist_ok=True)
         for recipe in self.work.plan.recipes:
             if self.work.store.is_complete(recipe):
                 self.work.store.verify(recipe)
-        for (paper, artifact), recipe in self.artifacts.items():
-            self._set_stamp(paper, artifact, recipe)
-        of_papers = [[self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers]
-        outdated = [
-            path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
-        ]
-        for receipts in of_papers:
-            _share(receipts)
-        for path in self.work.results.glob("receipts/*/**/*-first*.json"):  # they are of one call
-            path.unlink()
-        return outdated
-
-    def _set_stamp(self, paper: str, artifact: str, recipe: Recipe) -> None:
-        path = self.work.root / self.stamp(paper, artifact)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if self.is_due(paper, artifact, recipe):
-            path.write_text(token_hex())  # Snakemake takes a newer file of the same content for the one it knows
-        else:
-            path.touch()
-            os.utime(path, (0, 0))
-
-    def is_due(self, paper: str, artifact: str, recipe: Recipe) -> bool:
-        """Whether an artifact is not what its recipe gives from what is stored now."""
-        lineage = lineage_path(self.work.reports / paper / artifact)
-        receipt = self.artifact_receipt(recipe)
-        return not (lineage.exists() and receipt.exists() and self.holds(receipt))
-
-    def artifact_receipt(self, recipe: Recipe) -> Path:
-        """Where it is stated that a single artifact is made."""
-        return self.work.results / "receipts" / "artifact" / f"{recipe.folder}.json"
-
-    def write_artifact_receipts(self, paper: Paper, names: Iterable[str]) -> None:
-        """State that some artifacts of a paper are made."""
-        for name in names:
-            recipe = self.artifacts[paper.name, name]
-            files = [self.work.reports / paper.name / file for file in artifact_files(paper, name)]
-            write_json(self.artifact_receipt(recipe), self._statement(files, recipe.needs.values()))
-
-    def write_receipt(self, path: Path, files: Iterable[Path], recipes: Iterable[Recipe] = ()) -> None:
-        """State that these files are made, from what these recipes determine."""
-        write_json(path, self._statement(files, recipes))
-
-    def _statement(self, files: Iterable[Path], recipes: Iterable[Recipe]) -> dict[str, Mapping[str, Any]]:
-        return {
-            "files": {self._relative(file): sha256_file(file) for file in sorted(files)},
-            "contents": {recipe.key: self._content(recipe) for recipe in recipes},
-        }
-
-    def _content(self, recipe: Recipe) -> str | None:
-        try:
-            record = self.work.store.record(recipe)
-        except DamagedError:
-            return None
-        known = self._contents.get(recipe.digest)
-        if known is None or known[0] is not record:  # the store reads it again where somebody touched it
-            known = self._contents[recipe.digest] = record, content(record)
-        return known[1]
-
-    def holds(self, path: Path) -> bool:
-        """Whether a receipt is there and every file it names, and everything stored, is as it was."""
-        try:
-            statement = read_json(path)
-            files, contents = statement["files"], statement["contents"]
-            unchanged = all(sha256_file(self.work.root / name) == sha256 for name, sha256 in files.items())
-            return bool(files) and unchanged and all(self._is_as(key, sha256) for key, sha256 in contents.items())
-        except (OSError, ValueError, KeyError, AttributeError, TypeError):
-            return False
-
-    def _is_as(self, key: str, sha256: str | None) -> bool:
-        recipe = self.work.plan.by_key.get(key)
-        return recipe is not None and self._content(recipe) == sha256
+        return self.receipts.reconcile()
 
 
 class SubprocessEngine(Engine):
@@ -504,22 +387,6 @@ def _scope_of(target: str) -> str:
     return f"{paper}.{file.partition('.')[0]}" if file else paper
 
 
-def _outdated(receipts: list[Path], holds: Callable[[Path], bool]) -> list[Path]:
-    """Remove those that hold no longer; gives them."""
-    outdated = [path for path in receipts if path.exists() and not holds(path)]
-    for path in outdated:
-        path.unlink()
-    return outdated
-
-
-def _share(receipts: list[Path]) -> None:
-    """Where one scope's receipt is there, so are the others': they state the same."""
-    if there := [path for path in receipts if path.exists()]:
-        for path in receipts:
-            if not path.exists():
-                write_json(path, read_json(there[0]))
-
-
 def in_order(papers: Iterable[Paper]) -> list[Paper]:
     """Return papers in the order in which they are made: by track, those with the shortest first table first."""
     tracks = list(TRACKS)
@@ -527,20 +394,15 @@ def in_order(papers: Iterable[Paper]) -> list[Paper]:
         papers,
         key=lambda paper: (
             tracks.index(paper.track),
-            len(paper.artifacts[first_artifact(paper)].rows),
+            len(paper.artifacts[paper.first_artifact].rows),
             paper.name,
         ),
     )
 
 
-def first_artifact(paper: Paper) -> str:
-    """Return the name of the artifact of a paper that is made before its others: the table of its headline."""
-    return paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
-
-
 def first_stage(paper: Paper) -> str:
     """Return the name of the stage that completes it."""
-    return f"{paper.name}.{first_artifact(paper)}"
+    return f"{paper.name}.{paper.first_artifact}"
 
 
 def counted(count: int, kind: str) -> str:

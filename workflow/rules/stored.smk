@@ -60,22 +60,22 @@ for _place, _queue in enumerate(engine.queues):
 rule data:
     """Raw data onto this disk, checked and indexed."""
     input:
-        lambda wildcards: engine.receipts(ALL, DATA),
+        lambda wildcards: engine.job_receipts(ALL, DATA),
 
 
 rule backbones:
     """The backbones, released or pretrained from nothing."""
     input:
-        lambda wildcards: engine.receipts(ALL, "backbones"),
+        lambda wildcards: engine.job_receipts(ALL, "backbones"),
 
 
 rule features:
     """The backbones, and the images of each data set, encoded once."""
     input:
-        lambda wildcards: engine.receipts(ALL, *PREPARED),
+        lambda wildcards: engine.job_receipts(ALL, *PREPARED),
 
 
 rule runs:
     """Every method trained and scored, with every seed."""
     input:
-        lambda wildcards: engine.receipts(ALL),
+        lambda wildcards: engine.job_receipts(ALL),

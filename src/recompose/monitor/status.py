@@ -190,7 +190,7 @@ class Observer:
     def _artifacts(self, paper: Paper) -> str:
         """Done where nothing of them is due."""
         recipes = ((name, self._engine.artifacts[paper.name, name]) for name in paper.artifacts)
-        due = any(self._engine.is_due(paper.name, name, recipe) for name, recipe in recipes)
+        due = any(self._engine.receipts.is_due(paper.name, name, recipe) for name, recipe in recipes)
         return "waiting" if due else "done"
 
     def _pace(self, items: list[Item], now: datetime) -> Pace:

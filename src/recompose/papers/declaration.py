@@ -175,6 +175,11 @@ class Paper(Section):
     claims: dict[str, Claim] = {}
 
     @property
+    def first_artifact(self) -> str:
+        """The name of the artifact that is made before the others: the table of the headline."""
+        return self.headline.artifact if self.headline else next(iter(self.artifacts))
+
+    @property
     def methods(self) -> set[str]:
         """The methods and variants behind its artifacts, and its variants."""
         return set(self.variants).union(*map(self.methods_of, self.artifacts))

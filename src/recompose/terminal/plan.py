@@ -41,5 +41,5 @@ def sentences(engine: Engine, outlook: WorkPlan, *, every: bool) -> Iterator[str
 
 
 def _artifacts(engine: Engine) -> str:
-    due = sum(engine.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
+    due = sum(engine.receipts.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
     return f"{counted(due, 'artifact')} to make." if due else "Every artifact is made."
