@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks.machine import machine
-from recompose.engine import TRAINED, Engine, Machine
+from recompose.engine import TRAINED, Engine, LocalMachine
 from recompose.workspace import Workspace
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ def start_of_a_process() -> float:
 def wall_seconds(work: Workspace, cores: int, start: float) -> float:
     """From start to end: as long as the longest of its processes."""
     recipes = [recipe for recipe in work.plan.recipes if recipe.kind in TRAINED]
-    jobs = Engine(work, Machine(cores)).batches(recipes)
+    jobs = Engine(work, LocalMachine(cores)).batches(recipes)
     return start + max(job.seconds for job in jobs)
 
 

@@ -1,4 +1,4 @@
-"""Jobs: what is left, dealt out to processes; and receipts, which hold while what they name is as it was."""
+"""Jobs: the remaining work, divided into processes."""
 
 import re
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from recompose.engine import (
     TRAINED,
     Engine,
     Job,
-    Machine,
+    LocalMachine,
     Scheduler,
     SubprocessEngine,
-    called,
     first_stage,
-    in_order,
-    said,
+    job_description,
+    job_label,
+    order_papers,
 )
 from recompose.errors import PlanError
 from recompose.files import write_json
@@ -104,13 +104,13 @@ def groups_of(engine: Engine, job: Job) -> list[list[Recipe]]:
 
 @pytest.mark.parametrize("cores", [1, 2, 500])
 def test_everything_is_dealt_out_the_same_on_any_number_of_cores(work: Workspace, cores: int) -> None:
-    jobs = Engine(work, Machine(cores)).jobs(ALL)
+    jobs = Engine(work, LocalMachine(cores)).jobs(ALL)
     assert_dealt(work, jobs, work.plan.recipes)
-    assert jobs == Engine(work, Machine(16)).jobs(ALL)
+    assert jobs == Engine(work, LocalMachine(16)).jobs(ALL)
 
 
-@pytest.mark.parametrize("machine", [Machine(2), Scheduler()])
-def test_jobs_are_pieces_of_whole_groups_the_longest_first(work: Workspace, machine: Machine | Scheduler) -> None:
+@pytest.mark.parametrize("machine", [LocalMachine(2), Scheduler()])
+def test_jobs_are_pieces_of_whole_groups_the_longest_first(work: Workspace, machine: LocalMachine | Scheduler) -> None:
     """No piece is longer than it should be, unless it is one group; and none could have taken the next one's first."""
     for number, run in enumerate(work.plan.of("runs")):
         complete(work, [run], machine.piece * (0.02 + number % 7 / 5))
@@ -135,14 +135,14 @@ def test_jobs_are_pieces_of_whole_groups_the_longest_first(work: Workspace, mach
 
 
 def test_what_nothing_like_it_was_measured_is_a_job_of_its_own(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     assert {len(groups_of(engine, job)) for job in engine.jobs(ALL)} == {1}
 
 
 @pytest.mark.parametrize("threads", [2, 8])
 def test_a_job_takes_the_threads_of_its_training(tmp_path: Path, threads: int) -> None:
     work = workspace(tmp_path, "demo", f"profiles.demo.trainer.threads={threads}")
-    assert {job.threads for job in trained(Engine(work, Machine(2)).jobs(ALL))} == {threads}
+    assert {job.threads for job in trained(Engine(work, LocalMachine(2)).jobs(ALL))} == {threads}
 
 
 # stages
@@ -151,8 +151,8 @@ def test_a_job_takes_the_threads_of_its_training(tmp_path: Path, threads: int) -
 @pytest.mark.parametrize("profile", ["demo", "paper"])
 def test_each_stage_completes_first_a_table_of_a_paper_and_then_the_paper(tmp_path: Path, profile: str) -> None:
     work = workspace(tmp_path, profile)
-    engine = Engine(work, Machine(2))
-    stages, papers = engine.stages(ALL), in_order(work.papers)
+    engine = Engine(work, LocalMachine(2))
+    stages, papers = engine.stages(ALL), order_papers(work.papers)
     names = [name for paper in papers for name in (first_stage(paper), paper.name)]
     assert [*names, REST] == engine.queues
     assert list(stages) == [name for name in engine.queues if name in stages]
@@ -170,7 +170,7 @@ def test_each_stage_completes_first_a_table_of_a_paper_and_then_the_paper(tmp_pa
 
 
 def test_a_scope_of_its_own_has_stages_of_its_own(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     wanted = keys(recipe for recipe in closure(engine.scopes()["crest"]) if recipe.kind in PHASES)
     stages = engine.stages("crest")
     assert {recipe.key for recipes in stages.values() for recipe in recipes} == wanted
@@ -178,12 +178,12 @@ def test_a_scope_of_its_own_has_stages_of_its_own(work: Workspace) -> None:
 
 
 def test_papers_come_by_track_and_those_of_the_shortest_first_table_before_others(work: Workspace) -> None:
-    papers = in_order(work.papers)
+    papers = order_papers(work.papers)
     assert {paper.name for paper in papers} == {paper.name for paper in work.papers}
     assert [paper.track for paper in papers] == ["czsl", "czsl", "gzsl", "vlc", "vlc"]
     rows = [len(paper.artifacts[paper.first_artifact].rows) for paper in papers]
     assert rows[0] <= rows[1] and rows[3] <= rows[4]
-    assert in_order(reversed(papers)) == papers
+    assert order_papers(reversed(papers)) == papers
 
 
 def test_the_first_table_is_that_of_the_headline() -> None:
@@ -195,12 +195,12 @@ def test_the_first_table_is_that_of_the_headline() -> None:
 
 
 def test_data_is_a_queue_of_its_own_and_all_else_goes_by_stage(work: Workspace) -> None:
-    for job in Engine(work, Machine(2)).jobs(ALL):
+    for job in Engine(work, LocalMachine(2)).jobs(ALL):
         assert job.queue == (DATA if job.phase == "data" else job.stage)
 
 
 def test_a_paper_waits_for_the_jobs_that_make_what_it_needs_and_its_first_table_for_fewer(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     jobs = {path: engine.job(Path(path).stem) for path in engine.job_receipts(ALL)}
     for paper in work.papers:
         for names in ((), (paper.first_artifact,)):
@@ -213,8 +213,8 @@ def test_a_paper_waits_for_the_jobs_that_make_what_it_needs_and_its_first_table_
 
 
 def test_first_tables_and_a_first_page_come_where_papers_are_left_to_make(work: Workspace) -> None:
-    first, *others = in_order(work.papers)
-    engine = Engine(work, Machine(2))
+    first, *others = order_papers(work.papers)
+    engine = Engine(work, LocalMachine(2))
     assert engine.first_table_receipts() == [engine.receipts.first_table(paper) for paper in (first, *others)]
     assert engine.first_page_receipts() == [engine.receipts.first_page]
     assert engine.first_page_prerequisites() == [engine.receipts.paper(ALL, first.name)]
@@ -227,12 +227,12 @@ def test_first_tables_and_a_first_page_come_where_papers_are_left_to_make(work: 
         own -= keys(closure([engine.artifacts[paper.name, name] for name in paper.artifacts]))
     left = [recipe for recipe in work.plan.of("evaluations") if recipe.key in own]
     work.store.record_path(left[0]).unlink()
-    engine = Engine(Workspace(work.root), Machine(2))
+    engine = Engine(Workspace(work.root), LocalMachine(2))
     assert engine.first_table_receipts() == [engine.receipts.first_table(last)]
     assert (engine.first_page_receipts(), engine.later_papers) == ([], [])  # one page is all there is to write
 
     complete(work, left)
-    engine = Engine(Workspace(work.root), Machine(2))
+    engine = Engine(Workspace(work.root), LocalMachine(2))
     assert (engine.first_table_receipts(), engine.first_page_receipts(), engine.first_page_prerequisites()) == (
         [],
         [],
@@ -241,7 +241,7 @@ def test_first_tables_and_a_first_page_come_where_papers_are_left_to_make(work: 
 
 
 def test_what_was_first_in_one_call_says_nothing_in_the_next(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     paths = [work.root / name for name in (*engine.first_table_receipts(), *engine.first_page_receipts())]
     for path in paths:
         write_json(path, {})
@@ -250,7 +250,7 @@ def test_what_was_first_in_one_call_says_nothing_in_the_next(work: Workspace) ->
 
 
 def test_only_jobs_that_compute_with_a_backbone_have_to_import_much(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     assert not engine.computes  # nothing is asked for
     engine.jobs("msci.table-1")  # statistics of data
     assert not engine.computes
@@ -263,7 +263,7 @@ def test_only_jobs_that_compute_with_a_backbone_have_to_import_much(work: Worksp
 
 def test_on_gpus_each_run_has_a_process_with_all_that_scores_it(tmp_path: Path) -> None:
     work = workspace(tmp_path, "paper")
-    jobs = Engine(work, Machine(2)).jobs(ALL)
+    jobs = Engine(work, LocalMachine(2)).jobs(ALL)
     assert_dealt(work, jobs, work.plan.recipes)
     counts = [sum(key.startswith("runs/") for key in job.keys) for job in trained(jobs)]
     assert max(counts) == 1
@@ -287,7 +287,7 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
         f"profiles.study.trainer.accelerator={accelerator}",
         f"profiles.study.trainer.devices={devices}",
     )
-    for job in Engine(work, Machine(4)).jobs(ALL):
+    for job in Engine(work, LocalMachine(4)).jobs(ALL):
         recipes = [work.plan.by_key[key] for key in job.keys]
         computes = job.phase in ("backbones", "features", "grids") or any(
             {"backbone", "grids"} & each.needs.keys() for each in recipes
@@ -299,8 +299,8 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
 def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
     work = workspace(tmp_path, "demo", "profiles.demo.trainer.accelerator=gpu")
     data, run = (next(recipe for recipe in work.plan.recipes if recipe.kind == kind) for kind in ("data", "runs"))
-    grids = Planner(work.params).given_grids(data, GivenGrids(file="maps.hdf5"))
-    job = Engine(work, Machine(4))._job("runs", REST, [replace(run, needs={"data": data, "grids": grids})])
+    grids = Planner(work.params).grids_from_file(data, GivenGrids(file="maps.hdf5"))
+    job = Engine(work, LocalMachine(4))._job("runs", REST, [replace(run, needs={"data": data, "grids": grids})])
     assert job.gpus == 1
 
 
@@ -310,13 +310,13 @@ def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) 
 def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretraining: set[int], training: int) -> None:
     """Weights that somebody released are copied or downloaded by one."""
     work = workspace(tmp_path, profile, "backbones.shapes-clip-from-scratch.threads=3")
-    jobs = Engine(work, Machine(16)).jobs(ALL)
+    jobs = Engine(work, LocalMachine(16)).jobs(ALL)
     threads = {phase: {job.threads for job in jobs if job.phase == phase} for phase in ("data", "backbones", "runs")}
     assert threads == {"data": {1}, "backbones": pretraining, "runs": {training}}
 
 
 def test_what_is_shared_between_gpus_is_given_the_threads_of_as_many_processes(tmp_path: Path) -> None:
-    jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), Machine(16)).jobs(ALL)
+    jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), LocalMachine(16)).jobs(ALL)
     counts = {kind: {(job.gpus, job.threads) for job in jobs if job.keys[0].startswith(kind)} for kind in PHASES}
     assert counts["runs"] == {(4, 32)}
     assert counts["features"] == counts["grids"] == {(1, 8)}
@@ -395,7 +395,7 @@ def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Work
     assert delegate.job_receipts(ALL) == []
     for job in jobs:
         assert delegate.job(job.name) == job
-        assert delegate.before(ALL, job.name) == []
+        assert delegate.prerequisites(ALL, job.name) == []
     assert delegate.artifact_prerequisites("msci/table-2") == [delegate.receipts.stamp("msci", "table-2")]
     assert delegate.paper_receipts() == Engine(work).paper_receipts()
     assert {path: path.read_bytes() for path in work.results.rglob("*") if path.is_file()} == written
@@ -408,21 +408,21 @@ def group_of(recipe: Recipe) -> str:
 
 def test_a_finished_tree_has_no_jobs_and_a_gap_has_one(work: Workspace) -> None:
     complete(work, work.plan.recipes)
-    assert Engine(work, Machine(16)).jobs(ALL) == []
+    assert Engine(work, LocalMachine(16)).jobs(ALL) == []
     gap = work.plan.of("evaluations")[5]
     work.store.record_path(gap).unlink()
-    (job,) = Engine(work, Machine(16)).jobs(ALL)
+    (job,) = Engine(work, LocalMachine(16)).jobs(ALL)
     assert (job.phase, job.keys) == ("runs", [gap.key])
     assert gap in Engine(work).stages(ALL)[job.stage]
     assert job.seconds == 10.0
 
 
 def test_a_job_is_written_down_and_read_back(work: Workspace) -> None:
-    jobs = Engine(work, Machine(3)).jobs(ALL)
-    elsewhere = Engine(Workspace(work.root), Machine(1))
+    jobs = Engine(work, LocalMachine(3)).jobs(ALL)
+    elsewhere = Engine(Workspace(work.root), LocalMachine(1))
     for job in jobs:
         assert elsewhere.job(job.name) == job
-    with pytest.raises(PlanError, match=r"none\.json tells of no job.*Start the workflow again"):
+    with pytest.raises(PlanError, match=r"none\.json describes no job.*Start the workflow again"):
         elsewhere.job("none")
     path = work.results / "jobs" / f"{jobs[0].name}.json"
     for text in ("", "[]", "{}", '{"phase": "runs", "other": 1}', "3"):
@@ -443,14 +443,14 @@ def test_a_job_is_called_by_what_it_makes() -> None:
 
 
 def test_a_job_comes_after_those_that_make_what_it_needs(work: Workspace) -> None:
-    engine = Engine(work, Machine(4))
+    engine = Engine(work, LocalMachine(4))
     jobs = engine.jobs(ALL)
     receipts = {f"results/receipts/all/{job.queue}/{job.name}.json": job for job in jobs}
     assert engine.job_receipts(ALL) == list(receipts)
     makes = {key: job.name for job in jobs for key in job.keys}
     for job in jobs:
         needed = keys(closure(work.plan.by_key[key] for key in job.keys)) - set(job.keys)
-        before = {receipts[path].name for path in engine.before(ALL, job.name)}
+        before = {receipts[path].name for path in engine.prerequisites(ALL, job.name)}
         assert before == {makes[key] for key in needed}
     assert engine.job_receipts(ALL, "data", "backbones") == [
         path for path, job in receipts.items() if job.phase in ("data", "backbones")
@@ -461,7 +461,7 @@ def test_a_job_comes_after_those_that_make_what_it_needs(work: Workspace) -> Non
 
 
 def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     for scope, artifacts in engine.scopes().items():
         if not scope.startswith(("msci", "crest")):
             continue
@@ -480,7 +480,7 @@ def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
 
 def test_of_what_is_asked_for_at_once_nothing_stands_in_two_jobs(work: Workspace) -> None:
     targets = ["msci", "reports/demo/duplex/table-2.md", "reports/demo/duplex/figure-6.svg", "reports/demo/made.json"]
-    engine = Engine(work, Machine(2), lambda: targets)
+    engine = Engine(work, LocalMachine(2), lambda: targets)
     wanted = {
         scope: keys(recipe for recipe in closure(engine.scopes()[scope]) if recipe.kind in PHASES)
         for scope in ("msci", "duplex.table-2", "duplex.figure-6")
@@ -489,14 +489,14 @@ def test_of_what_is_asked_for_at_once_nothing_stands_in_two_jobs(work: Workspace
     jobs = {path: engine.job(Path(path).stem) for paths in receipts.values() for path in paths}
     assert_dealt(work, list(jobs.values()), [work.plan.by_key[key] for key in set().union(*wanted.values())])
     for path, job in jobs.items():
-        assert set(engine.before(Path(path).parents[1].name, job.name)) <= jobs.keys()
+        assert set(engine.prerequisites(Path(path).parents[1].name, job.name)) <= jobs.keys()
     for scope, paths in receipts.items():
         assert wanted[scope] <= {key for path in paths for key in jobs[path].keys}
-    assert engine.job_receipts("duplex.table-1") == Engine(work, Machine(2)).job_receipts("duplex.table-1")
+    assert engine.job_receipts("duplex.table-1") == Engine(work, LocalMachine(2)).job_receipts("duplex.table-1")
 
 
 def test_a_table_of_counts_needs_data_alone_and_one_of_a_method_that_method(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     (job,) = engine.jobs("msci.table-1")
     assert (job.phase, job.keys) == ("data", [work.plan.tracks["czsl"].benchmarks["shapes-pairs"].key])
     shown = {recipe.labels["name"] for recipe in of_jobs(work, engine.jobs("duplex.figure-6"), "evaluations")}
@@ -516,20 +516,22 @@ def of_jobs(work: Workspace, jobs: Iterable[Job], kind: str) -> list[Recipe]:
 def test_a_job_says_in_one_line_what_it_does(work: Workspace) -> None:
     data, evaluation = work.plan.of("data")[0], work.plan.evaluations("czsl", "csp", "shapes-pairs")[1]
     chance = work.plan.evaluations("czsl", "chance", "shapes-pairs")[0]
-    assert said("data", [data]) == "data: shapes-pairs"
-    assert said("runs", [evaluation]) == "1 evaluation of csp on shapes-pairs, seeds 1"
+    assert job_description("data", [data]) == "data: shapes-pairs"
+    assert job_description("runs", [evaluation]) == "1 evaluation of csp on shapes-pairs, seeds 1"
     run = evaluation.needs["run"]
-    assert said("runs", [chance, run, evaluation]) == "1 run and 2 evaluations of csp on shapes-pairs, seeds 1"
+    assert (
+        job_description("runs", [chance, run, evaluation]) == "1 run and 2 evaluations of csp on shapes-pairs, seeds 1"
+    )
 
 
 def test_a_job_is_called_by_what_it_makes_first_as_files_and_schedulers_can(work: Workspace) -> None:
     chance, csp = (work.plan.evaluations("czsl", name, "shapes-pairs")[1] for name in ("chance", "csp"))
     variant = next(run for run in work.plan.of("runs") if run.labels["name"] != run.labels["method"])
-    assert called("runs", [csp.needs["run"], csp, chance]) == "csp-on-shapes-pairs-seed-1"
-    assert called("runs", [csp.needs["run"], variant]) == "csp-on-shapes-pairs-seed-1-and-1-more"
-    assert called("runs", [chance, csp]) == "chance-on-shapes-pairs-seed-1-and-1-more"
+    assert job_label("runs", [csp.needs["run"], csp, chance]) == "csp-on-shapes-pairs-seed-1"
+    assert job_label("runs", [csp.needs["run"], variant]) == "csp-on-shapes-pairs-seed-1-and-1-more"
+    assert job_label("runs", [chance, csp]) == "chance-on-shapes-pairs-seed-1-and-1-more"
     worlds = [recipe for recipe in work.plan.of("data") if recipe.name == "shapes-pairs"]
-    assert called("data", worlds) == "shapes-pairs"
+    assert job_label("data", worlds) == "shapes-pairs"
     for job in Engine(work, Scheduler()).jobs(ALL):
         assert re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9.-]*-[0-9a-f]{12}", job.name)
         assert len(job.name) < 100

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.engine import Engine, Machine
+from recompose.engine import Engine, LocalMachine
 from recompose.errors import DamagedError
 from recompose.papers.declaration import load_paper
 from recompose.receipts import ALL
@@ -22,7 +22,7 @@ def work(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def engine(work: Workspace) -> Engine:
-    return Engine(work, Machine(2))
+    return Engine(work, LocalMachine(2))
 
 
 def test_a_receipt_holds_until_a_file_changes_or_goes(engine: Engine) -> None:
@@ -73,7 +73,7 @@ def test_a_receipt_of_what_is_not_planned_any_more_does_not_hold(engine: Engine,
     file.write_text("1")
     engine.receipts.write(work.root / "r.json", [file], [work.plan.of("runs")[0]])
     assert engine.receipts.is_valid(work.root / "r.json")
-    edited = Engine(Workspace(work.root, ("czsl.datasets.shapes-pairs.seed=8",)), Machine(2))
+    edited = Engine(Workspace(work.root, ("czsl.datasets.shapes-pairs.seed=8",)), LocalMachine(2))
     assert not edited.receipts.is_valid(work.root / "r.json")
 
 

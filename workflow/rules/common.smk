@@ -1,7 +1,7 @@
 # What rules of artifacts share: their names, and what Snakemake's report shows of them.
 
-from recompose.engine import counted
-from recompose.slurm_queue import behind, queued
+from recompose.engine import count_of
+from recompose.slurm_queue import dependency_option, queued_jobs
 from recompose.report.kinds import artifact_files, is_figure
 
 CATEGORIES = {"csv": "data", "svg": "figure"}
@@ -20,10 +20,10 @@ ROOM = {
 }
 
 # jobs go behind those with Slurm that make the same; options of a user's own keep their place
-LEFT = queued(work.root) if workflow.is_main_process and workflow.nodes else {}
+LEFT = queued_jobs(work.root) if workflow.is_main_process and workflow.nodes else {}
 if LEFT and "slurm_extra" not in (workflow.resource_settings.default_resources or {}):
-    BEHIND = {"slurm_extra": lambda wildcards: behind(LEFT, wildcards.job)}
-    logger.info(f"Slurm has {counted(sum(map(len, LEFT.values())), 'jobs')} of this folder already: jobs that make the same begin after")
+    BEHIND = {"slurm_extra": lambda wildcards: dependency_option(LEFT, wildcards.job)}
+    logger.info(f"Slurm has {count_of(sum(map(len, LEFT.values())), 'jobs')} of this folder already: jobs that make the same begin after")
 else:
     BEHIND = {}
 

@@ -34,7 +34,7 @@ for _place, _queue in enumerate(engine.queues):
         name:
             f"make_{named(_queue)}"
         input:
-            lambda wildcards: ancient(engine.before(wildcards.scope, wildcards.job)),
+            lambda wildcards: ancient(engine.prerequisites(wildcards.scope, wildcards.job)),
         output:
             receipt=JOBS % _queue,
         log:

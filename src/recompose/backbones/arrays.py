@@ -18,7 +18,7 @@ import numpy as np
 
 from recompose.errors import DataError
 from recompose.files import SCRATCH, check_room, read_json, write_json
-from recompose.progress import SAY_EVERY, Pace, say
+from recompose.progress import SAY_EVERY, ProgressLogger, say
 
 PART = 2 * 2**30  # bytes of a file
 WRITTEN = "written.json"  # in scratch: of which array how many images are on the disk
@@ -141,7 +141,7 @@ class Unfinished:
             self._clear()
         self._say_size()
         check_room(folder, (images - self.done) * layout.image_bytes)
-        self._pace, self._told = Pace(self._path.stem, "image", images, self.done), time.monotonic()
+        self._pace, self._told = ProgressLogger(self._path.stem, "image", images, self.done), time.monotonic()
 
     def _say_size(self) -> None:
         size = self._images * self._layout.image_bytes

@@ -11,7 +11,7 @@ from recompose.progress import FILE
 
 
 class _Written(BaseModel):
-    """What ``recompose.progress.Pace`` writes."""
+    """What ``recompose.progress.ProgressLogger`` writes."""
 
     unit: str
     done: int

@@ -113,7 +113,7 @@ def _plain(item: Item) -> dict[str, Any]:
 
 def needed_by(plan: Plan, paper: Paper) -> set[str]:
     """The digests of the runs and evaluations that a paper needs, whatever they are called first."""
-    recipes = closure(plan.of_names(paper.track, paper.methods))
+    recipes = closure(plan.evaluations_of(paper.track, paper.methods))
     return {recipe.digest for recipe in recipes if recipe.kind in TRAINED}
 
 

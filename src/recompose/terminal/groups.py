@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
-from recompose.costs import UNKNOWN, Estimate
+from recompose.costs import UNKNOWN, CostEstimate
 from recompose.engine import TRAINED
 from recompose.monitor.work_plan import Group, Needed, Takes, WorkPlan
 from recompose.phases import PHASES
@@ -111,7 +111,7 @@ def total(outlook: WorkPlan) -> Iterator[str]:
         yield _unknown(outlook, unknown)
 
 
-def bases(estimates: Iterable[Estimate]) -> Iterator[str]:
+def bases(estimates: Iterable[CostEstimate]) -> Iterator[str]:
     """Where times come from."""
     estimates = list(estimates)
     places: dict[str, dict[str, None]] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recompose.environment import LOCK, PACKAGES
-from recompose.kernels import in_words
+from recompose.kernels import describe_linear
 from recompose.machine import Probe, Processor, onednn_from
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.work_plan import Needed
@@ -151,7 +151,7 @@ def processor(here: Processor, probe: Probe | None, trainer: Trainer) -> Check:
     found = f"{here.cores} x {here.model}, {here.instruction_set}"
     if probe is None:
         return Check("processor", WARNING, f"{found}, not measured", "times are told as if all machines were alike")
-    maps = in_words(onednn_from(trainer.linear))
+    maps = describe_linear(onednn_from(trainer.linear))
     found += f"; a training step takes {1000 * probe.step_seconds:.0f} ms; linear maps by {maps}"
     if probe.crash:
         remedy = f"oneDNN crashes here ({probe.crash}), and is taken for no linear map; results hold"

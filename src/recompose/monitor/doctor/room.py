@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recompose.engine import counted
+from recompose.engine import count_of
 from recompose.monitor.arrays import layout
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.doctor.inputs import ABSENT, OFFERED, Source
@@ -71,7 +71,7 @@ def _parts(room: Room, what: str, several: str) -> Iterator[str]:
     if room.known:
         yield f"{what} {size(room.known)}"
     if room.unknown:
-        yield f"{counted(room.unknown, several)} of unknown size"
+        yield f"{count_of(room.unknown, several)} of unknown size"
 
 
 def _disk(what: str, needed: int, free: int, found: str) -> Check:

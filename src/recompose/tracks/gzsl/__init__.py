@@ -146,6 +146,6 @@ class _Runs(Runs):
     def _grids(self, data: Recipe) -> Recipe:
         given = getattr(self.section.datasets[data.name], "grids", None)
         if given:
-            return self.planner.given_grids(data, given)
+            return self.planner.grids_from_file(data, given)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

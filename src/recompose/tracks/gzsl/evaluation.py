@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
-from recompose.progress import Pace
+from recompose.progress import ProgressLogger
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
@@ -96,7 +96,7 @@ def predicted(
     """What a method says of images at these positions: ``all``, ``paths/<path>`` [images, classes] and
     ``uncertainties/<view>`` [images].
     """
-    pace = Pace(title, "image", len(rows))
+    pace = ProgressLogger(title, "image", len(rows))
     parts: list[dict[str, torch.Tensor]] = []
     for block in blocks(rows):
         parts.append(_flat(method.predict(_inputs(method, grids, block))))
