@@ -86,7 +86,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "seeds: [0, 1, 2, 3, 4, 5]",
             "seeds: [0, 0]",
-            "profiles.study.czsl.seeds: value error, each may stand there once, but 0 does not",
+            "profiles.study.czsl.seeds: value error, the items must be distinct; repeated: 0",
         ),
         (
             "seeds: [0, 1, 2, 3, 4, 5]",
@@ -250,7 +250,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "ut-zappos: {dropout: 0.2",
             "ut-zappos: {per_dataset: {}, dropout: 0.2",
-            "czsl.methods.csp.per_dataset.ut-zappos.per_dataset: these are settings of one data set",
+            "czsl.methods.csp.per_dataset.ut-zappos.per_dataset: settings of one data set have no per_dataset",
         ),
         (
             "adapter: cgqa",
@@ -429,7 +429,7 @@ def test_a_repeated_key_is_named_with_its_line(key: str) -> None:
     first = next(number for number, line in enumerate(lines) if line.strip().startswith(f"{key}: "))
     said = said_of("\n".join([*lines[: first + 1], lines[first], *lines[first + 1 :]]))
     place = f"line {first + 2}, column {lines[first].index(key) + 1}"
-    assert f"params.yaml is not valid YAML: {place}: the key {key} stands here for the second time" in said
+    assert f"params.yaml is not valid YAML: {place}: the key {key} is repeated" in said
 
 
 def test_an_anchor_is_no_repetition_and_no_link() -> None:
@@ -589,7 +589,7 @@ def test_a_variant_changes_settings_at_any_depth() -> None:
         ("duplex", {"closed": [1.0, 1.0, 1.0]}, "closed: there is no key 'closed'"),
         ("duplex", {"scoring": {"closed": [1.0, 1.0]}}, "scoring.closed: list should have at least 3 items"),
         ("clip", {"training": {"lr": 0.1}}, "training: there is no key 'training'"),
-        ("csp", {"per_dataset": {}}, "per_dataset: these are settings of one data set"),
+        ("csp", {"per_dataset": {}}, "per_dataset: settings of one data set have no per_dataset"),
         ("cps", {}, "'cps' is not allowed; the nearest is 'csp'"),
     ],
 )

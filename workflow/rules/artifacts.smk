@@ -6,7 +6,7 @@ rule table:
     input:
         lambda wildcards: engine.artifact_prerequisites(wildcards.table),
     output:
-        kept("table", "csv", "md", "tex", "lineage.json"),
+        artifact_outputs("table", "csv", "md", "tex", "lineage.json"),
     wildcard_constraints:
         table="|".join(TABLES) or "none",
     log:
@@ -24,7 +24,7 @@ rule figure:
     input:
         lambda wildcards: engine.artifact_prerequisites(wildcards.figure),
     output:
-        kept("figure", "svg", "png", "csv", "lineage.json"),
+        artifact_outputs("figure", "svg", "png", "csv", "lineage.json"),
     wildcard_constraints:
         figure="|".join(FIGURES) or "none",
     log:
@@ -67,7 +67,7 @@ for _paper in engine.papers:
             lambda wildcards, paper=_paper: ancient(engine.paper_prerequisites(paper)),
         output:
             receipt=engine.receipts.paper(ALL, _paper.name),
-            files=list(shown(_paper)),
+            files=list(paper_outputs(_paper)),
         log:
             f"results/logs/artifacts/{_paper.name}.log",
         params:

@@ -22,7 +22,7 @@ rule make_data:
         mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
         runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
         nodes=1,
-        **BEHIND,
+        **AFTER_QUEUED,
     retries: 1
     shell: # at once: it needs none of what the server imports meanwhile
         MAKE.replace("recompose.worker", "recompose")
@@ -32,7 +32,7 @@ for _place, _queue in enumerate(engine.queues):
 
     rule:
         name:
-            f"make_{named(_queue)}"
+            f"make_{rule_suffix(_queue)}"
         input:
             lambda wildcards: ancient(engine.prerequisites(wildcards.scope, wildcards.job)),
         output:
@@ -50,11 +50,11 @@ for _place, _queue in enumerate(engine.queues):
             mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
             runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
             nodes=1,
-            **BEHIND,
+            **AFTER_QUEUED,
         shell:
             MAKE
 
-    workflow.get_rule(f"make_{named(_queue)}").docstring = f"What {_queue} needs that comes before others need it."
+    workflow.get_rule(f"make_{rule_suffix(_queue)}").docstring = f"Make the content that {_queue} needs and no earlier stage."
 
 
 rule data:
