@@ -275,7 +275,7 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
     data = next(each for each in work.plan.of("data") if each.track)
     root = work.data / "raw"
     root.mkdir(parents=True)
-    monkeypatch.setattr(type(TRACKS[data.track]), "bring", lambda *_: root)
+    monkeypatch.setattr(type(TRACKS[data.track]), "acquire", lambda *_: root)
     (root / "images.bin").write_bytes(b"pixels")
     with work.store.build(data) as folder:
         assert folder
@@ -327,11 +327,11 @@ def test_weights_of_the_project_are_copied_and_need_neither_corpus_nor_network(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, r"^{path} is missing: it is released with the project; `git checkout -- assets` restores it$"),
+        (None, r"^{path} is missing; `git checkout -- assets` restores it$"),
         (
             b"others",
             r"^{path} has the sha256 \w{{64}}, not \w{{64}} as params\.yaml says: "
-            r"`git checkout -- assets` restores it; where you made it anew, put its digest into params\.yaml$",
+            r"`git checkout -- assets` restores it; if you made a new file, put its digest into params\.yaml$",
         ),
     ],
 )

@@ -340,7 +340,7 @@ def test_what_is_kept_for_figures_is_part_of_the_evaluation_alone() -> None:
 
 def scoring(of: str, closed: list[float], **changed: object) -> Variant:
     """What trained under another name, with other settings of scoring."""
-    return variant(scoring={"closed": closed}, **changed).model_copy(update={"evaluates": of})
+    return variant(scoring={"closed": closed}, **changed).model_copy(update={"reuse_runs_of": of})
 
 
 def test_scored_otherwise_a_run_is_shared() -> None:

@@ -1,4 +1,4 @@
-"""Costs: the time and memory that recipes took, and estimates of what similar recipes will take on this machine."""
+"""Costs: measured time and memory of recipes, and estimates for similar recipes on this machine."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -33,7 +33,7 @@ class JobFeatures:
 
     kind: tuple[str, ...]  # kind, method, data set, backbone; recipes of different kinds are not comparable
     settings: dict[str, Any]
-    amounts: dict[str, int | str]  # that the cost is proportional to; the data's short digest where it is not counted
+    amounts: dict[str, int | str]  # that the cost is proportional to; the short digest of data of unknown size
 
     @cached_property
     def set_to(self) -> frozenset[tuple[str, Any]]:
@@ -175,7 +175,7 @@ class Costs:
         return cls(published, stored, sizes, memory, Timings.read(work.results), probe.step_seconds if probe else None)
 
     def until(self, moment: datetime) -> "Costs":
-        """Return the costs without those of recipes that were started later than a moment."""
+        """Return the costs of recipes that started before a moment."""
         starts = {key: datetime.fromisoformat(record["made"]["started"]) for key, record in self.stored.items()}
         return replace(self, stored={key: record for key, record in self.stored.items() if starts[key] < moment})
 

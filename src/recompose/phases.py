@@ -75,7 +75,7 @@ def _scenes(work: Workspace, recipe: Recipe) -> Path:
 
 
 def acquire(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Bring raw data onto this disk, check it and index it."""
+    """Download or generate raw data, check it and index it."""
     root = raw_folder(work, recipe)
     names = track_of(recipe).index(recipe, root, folder) if recipe.track else [path.name for path in root.glob("*.tar")]
     write_content(root, names, folder)
@@ -98,7 +98,7 @@ def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
 
 
 def make_backbone(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Pretrain a backbone, or check and, where possible, download its released weights."""
+    """Pretrain a backbone, or check its published weights, which are downloaded if possible."""
     section = work.params.backbones[recipe.name]
     if isinstance(section, Pretrained):
         weights = _pretrain(work, recipe, folder)
@@ -257,14 +257,14 @@ def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
 
 PHASES: Mapping[str, Phase] = MappingProxyType(
     {
-        "data": Phase("Raw data onto this disk, checked and indexed", acquire),
-        "backbones": Phase("The backbones, pretrained here or released", make_backbone, on_gpu=True),
-        "pixels": Phase("The images of each data set, decoded once as towers see them", cache_pixels),
-        "features": Phase("The images of each data set, encoded once", cache_features, on_gpu=True),
-        "grids": Phase("The images of each data set, encoded once as grids of regions", cache_grids, on_gpu=True),
-        "runs": Phase("Every method trained, with every seed", train),
+        "data": Phase("Raw data, downloaded or generated, checked and indexed", acquire),
+        "backbones": Phase("Backbones, pretrained here or published", make_backbone, on_gpu=True),
+        "pixels": Phase("Images of all data sets, decoded once as inputs of towers", cache_pixels),
+        "features": Phase("Images of all data sets, encoded once", cache_features, on_gpu=True),
+        "grids": Phase("Images of all data sets, encoded once as grids of regions", cache_grids, on_gpu=True),
+        "runs": Phase("Methods, trained with all seeds", train),
         "evaluations": Phase(
-            "Every run, and what needs no training, scored on its benchmarks", evaluate, make_together=evaluate_together
+            "Runs and untrained models, scored on their benchmarks", evaluate, make_together=evaluate_together
         ),
     }
 )  # by kind of recipe, in their order: the only list of phases

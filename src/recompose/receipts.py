@@ -1,4 +1,4 @@
-"""Receipts: small files that state what is done, the only files that Snakemake owns below results/.
+"""Receipts: small files that state which jobs and artifacts are done. Snakemake owns nothing else below results/.
 
 Every receipt belongs to a scope: everything, a paper, or an artifact. It names files and recipes with their digests and
 is valid only while these are unchanged. Neither file times nor an engine's own metadata matter.
@@ -127,14 +127,15 @@ class Receipts:
         return recipe is not None and self._content(recipe) == sha256
 
     def is_due(self, paper: str, artifact: str, recipe: Recipe) -> bool:
-        """Return true unless an artifact is what its recipe gives from the present contents of the store."""
+        """Return true unless an artifact exists and was made from the present contents of the store."""
         lineage = lineage_path(self.work.reports / paper / artifact)
         receipt = self._absolute(self.artifact(recipe))
         return not (lineage.exists() and receipt.exists() and self.is_valid(receipt))
 
     def reconcile(self) -> list[Path]:
-        """Set all stamps, and remove receipts that are no longer valid; returns the removed ones, other than those of
-        first tables and pages, which are of one call.
+        """Set all stamps and remove invalid receipts; returns the removed ones.
+
+        Receipts of first tables and pages belong to one call: they are always removed, and not returned.
         """
         for (paper, artifact), recipe in self.artifacts.items():
             self._set_stamp(paper, artifact, recipe)

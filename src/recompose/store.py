@@ -161,7 +161,7 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
         if not identity == record["digest"] == recipe.digest:
-            raise DamagedError(path, "holds another recipe than its folder's name says", self.remedy(recipe))
+            raise DamagedError(path, "holds another recipe than its folder's name", self.remedy(recipe))
         if _is_settled(status):
             self._records[recipe.digest] = _stamp(status), record
         return record

@@ -1,14 +1,14 @@
-# What is kept in results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch of them; what it makes is
-# no output of Snakemake, so that nothing a killed process had reached is lost.
+# The content of results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch of them. The
+# content is no output of Snakemake, which would delete the progress of a killed process.
 #
-# There is a rule for each stage, and what the first stage needs comes first: to Snakemake priority is a rule's, not a job's.
+# There is a rule for each stage, because in Snakemake rules have priorities, and jobs do not.
 
 JOBS = "results/receipts/{scope}/%s/{job}.json"
 MAKE = "python -m recompose.worker make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule make_data:
-    """Raw data onto this disk, checked and indexed."""
+    """Raw data, downloaded or generated, checked and indexed."""
     output:
         receipt=JOBS % DATA,
     log:
@@ -17,14 +17,14 @@ rule make_data:
         says=lambda wildcards: engine.job(wildcards.job).says,
     message:
         "{params.says}"
-    priority: len(engine.queues) + 1 # or what a later stage makes of its data would go before the data of the first
+    priority: len(engine.queues) + 1 # before all stages: data of the first stage comes first
     resources:
         mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
         runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
         nodes=1,
         **AFTER_QUEUED,
     retries: 1
-    shell: # at once: it needs none of what the server imports meanwhile
+    shell: # without the server, which is still importing
         MAKE.replace("recompose.worker", "recompose")
 
 
@@ -58,7 +58,7 @@ for _place, _queue in enumerate(engine.queues):
 
 
 rule data:
-    """Raw data onto this disk, checked and indexed."""
+    """Raw data, downloaded or generated, checked and indexed."""
     input:
         lambda wildcards: engine.job_receipts(ALL, DATA),
 
@@ -76,6 +76,6 @@ rule features:
 
 
 rule runs:
-    """Every method trained and scored, with every seed."""
+    """All methods, trained and scored with all seeds."""
     input:
         lambda wildcards: engine.job_receipts(ALL),

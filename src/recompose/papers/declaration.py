@@ -136,9 +136,7 @@ class Artifact(PaperSection):
             raise ValueError(f"a view has the baseline {', '.join(sorted(absent))}, which is no row of the artifact")
         unknown = {row for view in self.views.values() for row in view.says} - self.rows.keys()
         if unknown:
-            raise ValueError(
-                f"a view has statements on {', '.join(sorted(unknown))}, which is no row of the artifact"
-            )
+            raise ValueError(f"a view has statements on {', '.join(sorted(unknown))}, which is no row of the artifact")
         return self
 
     @property

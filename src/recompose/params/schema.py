@@ -85,7 +85,7 @@ class ProfileSection(Section):
         default=None,
         description="The profile that this one builds on: mappings merge, lists and other values replace.",
     )
-    trainer: Trainer = Field(description="How training runs on the hardware at hand.")
+    trainer: Trainer = Field(description="The hardware settings of training.")
     override: dict[str, Any] = Field(
         default={},
         description="Values that replace those of other sections, each under its dotted path.",
