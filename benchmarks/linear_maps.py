@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from benchmarks.machine import machine
 from recompose.backbones.linear import linear
-from recompose.kernels import choose_linear, in_words
+from recompose.kernels import choose_linear, describe_linear
 from recompose.machine import onednn_from
 from recompose.probe import SHAPES
 
@@ -74,7 +74,7 @@ def main() -> None:
     """Measure every shape and print a Markdown table."""
     torch.set_num_threads(1)
     chosen, worst = onednn_from("auto"), 0.0
-    print(f"\nMeasured with `make benchmarks` on {machine()}, one thread; chosen: {in_words(chosen)}.\n")
+    print(f"\nMeasured with `make benchmarks` on {machine()}, one thread; chosen: {describe_linear(chosen)}.\n")
     print("| a linear map | of shape | torch | chosen | ratio | oneDNN |\n| --- | --- | ---: | ---: | ---: | ---: |")
     for name, (rows, into, out) in zip(NAMES, SHAPES, strict=True):
         for what, (torchs, ours, onednn) in measure(rows, into, out, chosen).items():

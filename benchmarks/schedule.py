@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from benchmarks.machine import machine
-from recompose.engine import ALL, TRAINED, Engine, Job, Machine
+from recompose.engine import ALL, TRAINED, Engine, Job, LocalMachine
 from recompose.workspace import Workspace
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as clone:  # where nothing is made yet
         subprocess.run(["git", "clone", "--quiet", str(ROOT), clone], check=True)
         work = Workspace(Path(clone))
-        jobs = [job for job in Engine(work, Machine(2)).jobs(ALL) if job.phase in TRAINED]
+        jobs = [job for job in Engine(work, LocalMachine(2)).jobs(ALL) if job.phase in TRAINED]
     start = start_of_a_process()
     two = wall_seconds(jobs, 2, start)
     print(f"Profile {work.params.profile}, costs as measured, {start:.0f} s to start a process, on {machine()}.\n")

@@ -10,7 +10,7 @@ from recompose.fingerprint import ROOT
 from recompose.papers.declaration import PAPERS
 from recompose.tracks import TRACKS
 
-ELSEWHERE = ("tracks", "nn", "drawing", "papers")  # folders that are no core, or know a track on purpose
+ELSEWHERE = ("tracks", "nn", "synthetic", "papers")  # folders that are no core, or know a track on purpose
 WORDS = ("feasib", "unseen", "closed_world", "harmonic", "state-object", "caption_", "glove")
 WHOLE = ("pairs", "attr", "attribute", "captions")  # as a word between underscores, hyphens, slashes and the like
 ALLOWED = {
@@ -109,7 +109,17 @@ TORCHFREE = sorted(
     for name in MODULES
     if name.split("/")[0] in ("report", "provenance", "monitor", "terminal", "site", "params")
     or name
-    in ("cli.py", "engine.py", "phases.py", "plan.py", "store.py", "metric_cache.py", "costs.py", "workspace.py")
+    in (
+        "cli.py",
+        "engine.py",
+        "receipts.py",
+        "phases.py",
+        "plan.py",
+        "store.py",
+        "metric_cache.py",
+        "costs.py",
+        "workspace.py",
+    )
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recompose.costs import Costs, Estimate, Job, TimedJob, estimate, job_of
+from recompose.costs import CostEstimate, Costs, JobFeatures, TimedJob, estimate, job_features
 from recompose.files import write_json
 from recompose.machine import Probe
 from recompose.plan import Recipe
@@ -26,8 +26,8 @@ MADE: dict[str, Any] = {
 }
 
 
-def job(lr: float = 0.1, epochs: int = 4, items: int | str = 3000) -> Job:
-    return Job(("runs", "csp"), {"lr": lr, "dropout": 0}, {"epochs": epochs, "items": items})
+def job(lr: float = 0.1, epochs: int = 4, items: int | str = 3000) -> JobFeatures:
+    return JobFeatures(("runs", "csp"), {"lr": lr, "dropout": 0}, {"epochs": epochs, "items": items})
 
 
 def measured(seconds: float, **given: Any) -> TimedJob:
@@ -35,24 +35,30 @@ def measured(seconds: float, **given: Any) -> TimedJob:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "expected"),
+    ("features", "measurements", "expected"),
     [
         (job(), [], None),
-        (job(), [measured(10), measured(20)], Estimate(15, ("here",), ())),
-        (job(), [measured(10), measured(20), measured(90)], Estimate(20, ("here",), ())),
-        (job(), [measured(10), measured(50, lr=0.2)], Estimate(10, ("here",), ())),
-        (job(epochs=8), [measured(10)], Estimate(20, ("here",), ("epochs 4 to 8",))),
-        (job(epochs=8, items=1500), [measured(10)], Estimate(10, ("here",), ("epochs 4 to 8", "items 3000 to 1500"))),
+        (job(), [measured(10), measured(20)], CostEstimate(15, ("here",), ())),
+        (job(), [measured(10), measured(20), measured(90)], CostEstimate(20, ("here",), ())),
+        (job(), [measured(10), measured(50, lr=0.2)], CostEstimate(10, ("here",), ())),
+        (job(epochs=8), [measured(10)], CostEstimate(20, ("here",), ("epochs 4 to 8",))),
+        (
+            job(epochs=8, items=1500),
+            [measured(10)],
+            CostEstimate(10, ("here",), ("epochs 4 to 8", "items 3000 to 1500")),
+        ),
         # rather another rate than a tenth of the images
-        (job(), [measured(1, items=300), measured(50, lr=0.2)], Estimate(50, ("here",), ())),
+        (job(), [measured(1, items=300), measured(50, lr=0.2)], CostEstimate(50, ("here",), ())),
         # how much there is is not known: only the same data set tells
         (job(items="d" * 64), [measured(10)], None),
-        (job(items="d" * 64), [measured(10, items="d" * 64)], Estimate(10, ("here",), ())),
-        (job(), [TimedJob(Job(("runs", "coop"), job().settings, job().amounts), 10, "here")], None),
+        (job(items="d" * 64), [measured(10, items="d" * 64)], CostEstimate(10, ("here",), ())),
+        (job(), [TimedJob(JobFeatures(("runs", "coop"), job().settings, job().amounts), 10, "here")], None),
     ],
 )
-def test_the_nearest_jobs_count_in_proportion(wanted: Job, found: list[TimedJob], expected: Estimate | None) -> None:
-    assert estimate(wanted, found) == expected
+def test_the_nearest_jobs_count_in_proportion(
+    features: JobFeatures, measurements: list[TimedJob], expected: CostEstimate | None
+) -> None:
+    assert estimate(features, measurements) == expected
 
 
 def run(**changed: Any) -> dict[str, Any]:
@@ -67,8 +73,8 @@ def run(**changed: Any) -> dict[str, Any]:
 
 
 def test_training_goes_through_what_there_is_to_train_on_and_scoring_through_the_rest() -> None:
-    trained = job_of(run(), SIZES)
-    scored = job_of(run(kind="evaluations", document={"settings": {"lr": 0.1}, "seed": 0}), SIZES)
+    trained = job_features(run(), SIZES)
+    scored = job_features(run(kind="evaluations", document={"settings": {"lr": 0.1}, "seed": 0}), SIZES)
     assert trained.kind != scored.kind
     assert trained.amounts == {"epochs": 4, "items": 3000}
     assert scored.amounts == {"items": 1000 + 1000}
@@ -76,22 +82,22 @@ def test_training_goes_through_what_there_is_to_train_on_and_scoring_through_the
 
 def test_all_of_a_data_set_is_indexed_and_encoded() -> None:
     of_features = run(kind="features", document={})
-    assert job_of(of_features, SIZES).amounts == {"items": 5000}
+    assert job_features(of_features, SIZES).amounts == {"items": 5000}
     of_grids = run(kind="grids", document={"size": 448, "layer": "layer4"})
-    assert job_of(of_grids, SIZES).amounts == {"items": 5000}
+    assert job_features(of_grids, SIZES).amounts == {"items": 5000}
     of_data = run(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
-    assert job_of(of_data, SIZES).amounts == {"items": 700}
+    assert job_features(of_data, SIZES).amounts == {"items": 700}
 
 
 def test_a_part_without_such_names_is_all_there_is() -> None:
     """Of a corpus to pretrain on, whose parts are not called so."""
     corpus = {"c" * 64: {"scenes": 24000}}
     needs = {"corpus": {"kind": "data", "digest": "c" * 64}}
-    assert job_of(run(kind="backbones", needs=needs), corpus).amounts == {"epochs": 4, "items": 24000}
+    assert job_features(run(kind="backbones", needs=needs), corpus).amounts == {"epochs": 4, "items": 24000}
 
 
 def test_of_data_that_nobody_counted_the_same_is_told_apart_by_name() -> None:
-    assert job_of(run(), {}).amounts == {"epochs": 4, "data": "a" * 12}
+    assert job_features(run(), {}).amounts == {"epochs": 4, "data": "a" * 12}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_of_data_that_nobody_counted_the_same_is_told_apart_by_name() -> None:
     ],
 )
 def test_what_a_cost_depends_on(changed: dict[str, Any], distance: int) -> None:
-    first, second = job_of(run(), SIZES), job_of(run(**changed), SIZES)
+    first, second = job_features(run(), SIZES), job_features(run(**changed), SIZES)
     assert first.kind == second.kind
     names = first.settings.keys() | second.settings.keys()
     assert sum(first.settings.get(name) != second.settings.get(name) for name in names) == distance
@@ -142,22 +148,22 @@ def test_records_in_the_store_and_in_the_reports_are_what_was_measured(tmp_path:
     write_lineage(work.reports / "msci/table-2", lineage, [])
     write_json(work.reports / "made.json", {"results": {coop[0].key: {**MADE, "seconds": 30.0}}})
     costs = Costs.of(work, work.plan)
-    assert costs.estimate(csp[2]) == Estimate(10, ("h, d",), ())
-    assert costs.estimate(coop[1]) == Estimate(30, ("h, d",), ())
+    assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",), ())
+    assert costs.estimate(coop[1]) == CostEstimate(30, ("h, d",), ())
     assert costs.estimate(runs_of(work, "troika")[0]) is None
     longer = Workspace(
         tmp_path,
         ("profile=study", "czsl.methods.csp.training.epochs=16", "czsl.datasets.shapes-pairs.images.train=1500"),
     )
     both = Costs.of(longer, work.plan, longer.plan)
-    assert both.estimate(runs_of(longer, "csp")[0]) == Estimate(
+    assert both.estimate(runs_of(longer, "csp")[0]) == CostEstimate(
         12.0, ("h, d",), ("epochs 8 to 16", "items 2500 to 1500")
     )
 
 
 @pytest.mark.parametrize(
     ("there", "here", "expected"),
-    [(0.05, 0.1, Estimate(20, ("h, d, times 2.00",), ())), (0.1, 0.1, 10), (None, 0.1, 10), (0.05, None, 10)],
+    [(0.05, 0.1, CostEstimate(20, ("h, d, times 2.00",), ())), (0.1, 0.1, 10), (None, 0.1, 10), (0.05, None, 10)],
 )
 def test_a_time_is_scaled_by_the_speeds_of_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: float | None, here: float | None, expected: Any
@@ -169,7 +175,7 @@ def test_a_time_is_scaled_by_the_speeds_of_machines(
     first, second = work.plan.evaluations("czsl", "csp", "shapes-pairs")[:2]
     changed = {} if there is None else {"step_seconds": there}
     write_json(work.store.record_path(first), record(first, 10, **changed))
-    wanted = expected if isinstance(expected, Estimate) else Estimate(expected, ("h, d",), ())
+    wanted = expected if isinstance(expected, CostEstimate) else CostEstimate(expected, ("h, d",), ())
     assert Costs.of(work, work.plan).estimate(second) == wanted
 
 

@@ -1,6 +1,5 @@
-"""Jobs: what is left, dealt out to processes; and receipts, which hold while what they name is as it was."""
+"""Jobs: the remaining work, divided into processes."""
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,14 +15,13 @@ from recompose.engine import (
     TRAINED,
     Engine,
     Job,
-    Machine,
+    LocalMachine,
     Scheduler,
     SubprocessEngine,
-    called,
-    first_artifact,
     first_stage,
-    in_order,
-    said,
+    job_description,
+    job_label,
+    order_papers,
 )
 from recompose.errors import PlanError
 from recompose.files import write_json
@@ -31,7 +29,6 @@ from recompose.papers.declaration import load_paper
 from recompose.params import GivenGrids
 from recompose.phases import PHASES
 from recompose.plan import Planner, Recipe, closure
-from recompose.report.kinds import artifact_files
 from recompose.timing import Timing, Timings
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
@@ -107,13 +104,13 @@ def groups_of(engine: Engine, job: Job) -> list[list[Recipe]]:
 
 @pytest.mark.parametrize("cores", [1, 2, 500])
 def test_everything_is_dealt_out_the_same_on_any_number_of_cores(work: Workspace, cores: int) -> None:
-    jobs = Engine(work, Machine(cores)).jobs(ALL)
+    jobs = Engine(work, LocalMachine(cores)).jobs(ALL)
     assert_dealt(work, jobs, work.plan.recipes)
-    assert jobs == Engine(work, Machine(16)).jobs(ALL)
+    assert jobs == Engine(work, LocalMachine(16)).jobs(ALL)
 
 
-@pytest.mark.parametrize("machine", [Machine(2), Scheduler()])
-def test_jobs_are_pieces_of_whole_groups_the_longest_first(work: Workspace, machine: Machine | Scheduler) -> None:
+@pytest.mark.parametrize("machine", [LocalMachine(2), Scheduler()])
+def test_jobs_are_pieces_of_whole_groups_the_longest_first(work: Workspace, machine: LocalMachine | Scheduler) -> None:
     """No piece is longer than it should be, unless it is one group; and none could have taken the next one's first."""
     for number, run in enumerate(work.plan.of("runs")):
         complete(work, [run], machine.piece * (0.02 + number % 7 / 5))
@@ -138,14 +135,14 @@ def test_jobs_are_pieces_of_whole_groups_the_longest_first(work: Workspace, mach
 
 
 def test_what_nothing_like_it_was_measured_is_a_job_of_its_own(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     assert {len(groups_of(engine, job)) for job in engine.jobs(ALL)} == {1}
 
 
 @pytest.mark.parametrize("threads", [2, 8])
 def test_a_job_takes_the_threads_of_its_training(tmp_path: Path, threads: int) -> None:
     work = workspace(tmp_path, "demo", f"profiles.demo.trainer.threads={threads}")
-    assert {job.threads for job in trained(Engine(work, Machine(2)).jobs(ALL))} == {threads}
+    assert {job.threads for job in trained(Engine(work, LocalMachine(2)).jobs(ALL))} == {threads}
 
 
 # stages
@@ -154,15 +151,15 @@ def test_a_job_takes_the_threads_of_its_training(tmp_path: Path, threads: int) -
 @pytest.mark.parametrize("profile", ["demo", "paper"])
 def test_each_stage_completes_first_a_table_of_a_paper_and_then_the_paper(tmp_path: Path, profile: str) -> None:
     work = workspace(tmp_path, profile)
-    engine = Engine(work, Machine(2))
-    stages, papers = engine.stages(ALL), in_order(work.papers)
+    engine = Engine(work, LocalMachine(2))
+    stages, papers = engine.stages(ALL), order_papers(work.papers)
     names = [name for paper in papers for name in (first_stage(paper), paper.name)]
     assert [*names, REST] == engine.queues
     assert list(stages) == [name for name in engine.queues if name in stages]
     assert next(iter(stages)) == first_stage(papers[0])  # a later one may need nothing more
     there: set[str] = set()
     for paper in papers:
-        for stage, artifacts in ((first_stage(paper), [first_artifact(paper)]), (paper.name, paper.artifacts)):
+        for stage, artifacts in ((first_stage(paper), [paper.first_artifact]), (paper.name, paper.artifacts)):
             needed = keys(closure(engine.artifacts[paper.name, name] for name in artifacts)) & work.plan.by_key.keys()
             assert keys(stages.get(stage, ())) == needed - there
             there |= needed
@@ -173,7 +170,7 @@ def test_each_stage_completes_first_a_table_of_a_paper_and_then_the_paper(tmp_pa
 
 
 def test_a_scope_of_its_own_has_stages_of_its_own(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     wanted = keys(recipe for recipe in closure(engine.scopes()["crest"]) if recipe.kind in PHASES)
     stages = engine.stages("crest")
     assert {recipe.key for recipes in stages.values() for recipe in recipes} == wanted
@@ -181,45 +178,47 @@ def test_a_scope_of_its_own_has_stages_of_its_own(work: Workspace) -> None:
 
 
 def test_papers_come_by_track_and_those_of_the_shortest_first_table_before_others(work: Workspace) -> None:
-    papers = in_order(work.papers)
+    papers = order_papers(work.papers)
     assert {paper.name for paper in papers} == {paper.name for paper in work.papers}
     assert [paper.track for paper in papers] == ["czsl", "czsl", "gzsl", "vlc", "vlc"]
-    rows = [len(paper.artifacts[first_artifact(paper)].rows) for paper in papers]
+    rows = [len(paper.artifacts[paper.first_artifact].rows) for paper in papers]
     assert rows[0] <= rows[1] and rows[3] <= rows[4]
-    assert in_order(reversed(papers)) == papers
+    assert order_papers(reversed(papers)) == papers
 
 
 def test_the_first_table_is_that_of_the_headline() -> None:
     paper = load_paper("msci")
     assert paper.headline
-    assert first_artifact(paper) == paper.headline.artifact
+    assert paper.first_artifact == paper.headline.artifact
     assert first_stage(paper) == f"msci.{paper.headline.artifact}"
-    assert first_artifact(paper.model_copy(update={"headline": None})) == next(iter(paper.artifacts))
+    assert paper.model_copy(update={"headline": None}).first_artifact == next(iter(paper.artifacts))
 
 
 def test_data_is_a_queue_of_its_own_and_all_else_goes_by_stage(work: Workspace) -> None:
-    for job in Engine(work, Machine(2)).jobs(ALL):
+    for job in Engine(work, LocalMachine(2)).jobs(ALL):
         assert job.queue == (DATA if job.phase == "data" else job.stage)
 
 
 def test_a_paper_waits_for_the_jobs_that_make_what_it_needs_and_its_first_table_for_fewer(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
-    jobs = {path: engine.job(Path(path).stem) for path in engine.receipts(ALL)}
+    engine = Engine(work, LocalMachine(2))
+    jobs = {path: engine.job(Path(path).stem) for path in engine.job_receipts(ALL)}
     for paper in work.papers:
-        for names in ((), (first_artifact(paper),)):
+        for names in ((), (paper.first_artifact,)):
             artifacts = [engine.artifacts[paper.name, name] for name in names or paper.artifacts]
             needed = keys(closure(artifacts))
-            assert engine.receipts_of(paper, *names) == [path for path, job in jobs.items() if needed & set(job.keys)]
-        assert set(engine.receipts_of(paper, first_artifact(paper))) < set(engine.receipts_of(paper))
+            assert engine.paper_prerequisites(paper, *names) == [
+                path for path, job in jobs.items() if needed & set(job.keys)
+            ]
+        assert set(engine.paper_prerequisites(paper, paper.first_artifact)) < set(engine.paper_prerequisites(paper))
 
 
 def test_first_tables_and_a_first_page_come_where_papers_are_left_to_make(work: Workspace) -> None:
-    first, *others = in_order(work.papers)
-    engine = Engine(work, Machine(2))
-    assert engine.first_receipts() == [engine.first_receipt(paper) for paper in (first, *others)]
-    assert engine.page_receipts() == [engine.page_receipt]
-    assert engine.before_page() == [engine.paper_receipt(ALL, first.name)]
-    assert engine.to_come == [paper.name for paper in others]
+    first, *others = order_papers(work.papers)
+    engine = Engine(work, LocalMachine(2))
+    assert engine.first_table_receipts() == [engine.receipts.first_table(paper) for paper in (first, *others)]
+    assert engine.first_page_receipts() == [engine.receipts.first_page]
+    assert engine.first_page_prerequisites() == [engine.receipts.paper(ALL, first.name)]
+    assert engine.later_papers == [paper.name for paper in others]
 
     last = others[-1]
     complete(work, work.plan.recipes)
@@ -228,18 +227,22 @@ def test_first_tables_and_a_first_page_come_where_papers_are_left_to_make(work: 
         own -= keys(closure([engine.artifacts[paper.name, name] for name in paper.artifacts]))
     left = [recipe for recipe in work.plan.of("evaluations") if recipe.key in own]
     work.store.record_path(left[0]).unlink()
-    engine = Engine(Workspace(work.root), Machine(2))
-    assert engine.first_receipts() == [engine.first_receipt(last)]
-    assert (engine.page_receipts(), engine.to_come) == ([], [])  # one page is all there is to write
+    engine = Engine(Workspace(work.root), LocalMachine(2))
+    assert engine.first_table_receipts() == [engine.receipts.first_table(last)]
+    assert (engine.first_page_receipts(), engine.later_papers) == ([], [])  # one page is all there is to write
 
     complete(work, left)
-    engine = Engine(Workspace(work.root), Machine(2))
-    assert (engine.first_receipts(), engine.page_receipts(), engine.before_page()) == ([], [], [])
+    engine = Engine(Workspace(work.root), LocalMachine(2))
+    assert (engine.first_table_receipts(), engine.first_page_receipts(), engine.first_page_prerequisites()) == (
+        [],
+        [],
+        [],
+    )
 
 
 def test_what_was_first_in_one_call_says_nothing_in_the_next(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
-    paths = [work.root / name for name in (*engine.first_receipts(), *engine.page_receipts())]
+    engine = Engine(work, LocalMachine(2))
+    paths = [work.root / name for name in (*engine.first_table_receipts(), *engine.first_page_receipts())]
     for path in paths:
         write_json(path, {})
     assert engine.reconcile() == []
@@ -247,7 +250,7 @@ def test_what_was_first_in_one_call_says_nothing_in_the_next(work: Workspace) ->
 
 
 def test_only_jobs_that_compute_with_a_backbone_have_to_import_much(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     assert not engine.computes  # nothing is asked for
     engine.jobs("msci.table-1")  # statistics of data
     assert not engine.computes
@@ -260,7 +263,7 @@ def test_only_jobs_that_compute_with_a_backbone_have_to_import_much(work: Worksp
 
 def test_on_gpus_each_run_has_a_process_with_all_that_scores_it(tmp_path: Path) -> None:
     work = workspace(tmp_path, "paper")
-    jobs = Engine(work, Machine(2)).jobs(ALL)
+    jobs = Engine(work, LocalMachine(2)).jobs(ALL)
     assert_dealt(work, jobs, work.plan.recipes)
     counts = [sum(key.startswith("runs/") for key in job.keys) for job in trained(jobs)]
     assert max(counts) == 1
@@ -284,7 +287,7 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
         f"profiles.study.trainer.accelerator={accelerator}",
         f"profiles.study.trainer.devices={devices}",
     )
-    for job in Engine(work, Machine(4)).jobs(ALL):
+    for job in Engine(work, LocalMachine(4)).jobs(ALL):
         recipes = [work.plan.by_key[key] for key in job.keys]
         computes = job.phase in ("backbones", "features", "grids") or any(
             {"backbone", "grids"} & each.needs.keys() for each in recipes
@@ -296,8 +299,8 @@ def test_what_computes_with_a_backbone_asks_for_gpus_and_nothing_else_does(
 def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) -> None:
     work = workspace(tmp_path, "demo", "profiles.demo.trainer.accelerator=gpu")
     data, run = (next(recipe for recipe in work.plan.recipes if recipe.kind == kind) for kind in ("data", "runs"))
-    grids = Planner(work.params).given_grids(data, GivenGrids(file="maps.hdf5"))
-    job = Engine(work, Machine(4))._job("runs", REST, [replace(run, needs={"data": data, "grids": grids})])
+    grids = Planner(work.params).grids_from_file(data, GivenGrids(file="maps.hdf5"))
+    job = Engine(work, LocalMachine(4))._job("runs", REST, [replace(run, needs={"data": data, "grids": grids})])
     assert job.gpus == 1
 
 
@@ -307,13 +310,13 @@ def test_what_is_made_of_grids_asks_for_a_gpu_whoever_made_them(tmp_path: Path) 
 def test_processes_are_given_their_threads(tmp_path: Path, profile: str, pretraining: set[int], training: int) -> None:
     """Weights that somebody released are copied or downloaded by one."""
     work = workspace(tmp_path, profile, "backbones.shapes-clip-from-scratch.threads=3")
-    jobs = Engine(work, Machine(16)).jobs(ALL)
+    jobs = Engine(work, LocalMachine(16)).jobs(ALL)
     threads = {phase: {job.threads for job in jobs if job.phase == phase} for phase in ("data", "backbones", "runs")}
     assert threads == {"data": {1}, "backbones": pretraining, "runs": {training}}
 
 
 def test_what_is_shared_between_gpus_is_given_the_threads_of_as_many_processes(tmp_path: Path) -> None:
-    jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), Machine(16)).jobs(ALL)
+    jobs = Engine(workspace(tmp_path, "paper", "profiles.paper.trainer.devices=4"), LocalMachine(16)).jobs(ALL)
     counts = {kind: {(job.gpus, job.threads) for job in jobs if job.keys[0].startswith(kind)} for kind in PHASES}
     assert counts["runs"] == {(4, 32)}
     assert counts["features"] == counts["grids"] == {(1, 8)}
@@ -383,17 +386,17 @@ def test_a_scheduler_is_asked_for_as_much_time_as_was_calibrated(tmp_path: Path)
 
 def test_where_a_job_is_carried_out_nothing_is_dealt_out_or_tidied_up(work: Workspace) -> None:
     jobs = Engine(work, Scheduler()).jobs(ALL)
-    receipts = [Engine(work).receipt(ALL, job) for job in jobs]
+    receipts = [work.root / Engine(work).receipt(ALL, job) for job in jobs]
     for receipt in receipts:  # as if others were done a moment ago
         write_json(receipt, {})
     written = {path: path.read_bytes() for path in work.results.rglob("*") if path.is_file()}
     delegate = SubprocessEngine(Workspace(work.root))
     assert delegate.reconcile() == []
-    assert delegate.receipts(ALL) == []
+    assert delegate.job_receipts(ALL) == []
     for job in jobs:
         assert delegate.job(job.name) == job
-        assert delegate.before(ALL, job.name) == []
-    assert delegate.before_artifact("msci/table-2") == [delegate.stamp("msci", "table-2")]
+        assert delegate.prerequisites(ALL, job.name) == []
+    assert delegate.artifact_prerequisites("msci/table-2") == [delegate.receipts.stamp("msci", "table-2")]
     assert delegate.paper_receipts() == Engine(work).paper_receipts()
     assert {path: path.read_bytes() for path in work.results.rglob("*") if path.is_file()} == written
 
@@ -405,21 +408,21 @@ def group_of(recipe: Recipe) -> str:
 
 def test_a_finished_tree_has_no_jobs_and_a_gap_has_one(work: Workspace) -> None:
     complete(work, work.plan.recipes)
-    assert Engine(work, Machine(16)).jobs(ALL) == []
+    assert Engine(work, LocalMachine(16)).jobs(ALL) == []
     gap = work.plan.of("evaluations")[5]
     work.store.record_path(gap).unlink()
-    (job,) = Engine(work, Machine(16)).jobs(ALL)
+    (job,) = Engine(work, LocalMachine(16)).jobs(ALL)
     assert (job.phase, job.keys) == ("runs", [gap.key])
     assert gap in Engine(work).stages(ALL)[job.stage]
     assert job.seconds == 10.0
 
 
 def test_a_job_is_written_down_and_read_back(work: Workspace) -> None:
-    jobs = Engine(work, Machine(3)).jobs(ALL)
-    elsewhere = Engine(Workspace(work.root), Machine(1))
+    jobs = Engine(work, LocalMachine(3)).jobs(ALL)
+    elsewhere = Engine(Workspace(work.root), LocalMachine(1))
     for job in jobs:
         assert elsewhere.job(job.name) == job
-    with pytest.raises(PlanError, match=r"none\.json tells of no job.*Start the workflow again"):
+    with pytest.raises(PlanError, match=r"none\.json describes no job.*Start the workflow again"):
         elsewhere.job("none")
     path = work.results / "jobs" / f"{jobs[0].name}.json"
     for text in ("", "[]", "{}", '{"phase": "runs", "other": 1}', "3"):
@@ -440,16 +443,16 @@ def test_a_job_is_called_by_what_it_makes() -> None:
 
 
 def test_a_job_comes_after_those_that_make_what_it_needs(work: Workspace) -> None:
-    engine = Engine(work, Machine(4))
+    engine = Engine(work, LocalMachine(4))
     jobs = engine.jobs(ALL)
     receipts = {f"results/receipts/all/{job.queue}/{job.name}.json": job for job in jobs}
-    assert engine.receipts(ALL) == list(receipts)
+    assert engine.job_receipts(ALL) == list(receipts)
     makes = {key: job.name for job in jobs for key in job.keys}
     for job in jobs:
         needed = keys(closure(work.plan.by_key[key] for key in job.keys)) - set(job.keys)
-        before = {receipts[path].name for path in engine.before(ALL, job.name)}
+        before = {receipts[path].name for path in engine.prerequisites(ALL, job.name)}
         assert before == {makes[key] for key in needed}
-    assert engine.receipts(ALL, "data", "backbones") == [
+    assert engine.job_receipts(ALL, "data", "backbones") == [
         path for path, job in receipts.items() if job.phase in ("data", "backbones")
     ]
 
@@ -458,7 +461,7 @@ def test_a_job_comes_after_those_that_make_what_it_needs(work: Workspace) -> Non
 
 
 def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     for scope, artifacts in engine.scopes().items():
         if not scope.startswith(("msci", "crest")):
             continue
@@ -477,23 +480,23 @@ def test_a_scope_holds_just_what_it_needs(work: Workspace) -> None:
 
 def test_of_what_is_asked_for_at_once_nothing_stands_in_two_jobs(work: Workspace) -> None:
     targets = ["msci", "reports/demo/duplex/table-2.md", "reports/demo/duplex/figure-6.svg", "reports/demo/made.json"]
-    engine = Engine(work, Machine(2), lambda: targets)
+    engine = Engine(work, LocalMachine(2), lambda: targets)
     wanted = {
         scope: keys(recipe for recipe in closure(engine.scopes()[scope]) if recipe.kind in PHASES)
         for scope in ("msci", "duplex.table-2", "duplex.figure-6")
     }
-    receipts = {scope: engine.receipts(scope) for scope in wanted}
+    receipts = {scope: engine.job_receipts(scope) for scope in wanted}
     jobs = {path: engine.job(Path(path).stem) for paths in receipts.values() for path in paths}
     assert_dealt(work, list(jobs.values()), [work.plan.by_key[key] for key in set().union(*wanted.values())])
     for path, job in jobs.items():
-        assert set(engine.before(Path(path).parents[1].name, job.name)) <= jobs.keys()
+        assert set(engine.prerequisites(Path(path).parents[1].name, job.name)) <= jobs.keys()
     for scope, paths in receipts.items():
         assert wanted[scope] <= {key for path in paths for key in jobs[path].keys}
-    assert engine.receipts("duplex.table-1") == Engine(work, Machine(2)).receipts("duplex.table-1")
+    assert engine.job_receipts("duplex.table-1") == Engine(work, LocalMachine(2)).job_receipts("duplex.table-1")
 
 
 def test_a_table_of_counts_needs_data_alone_and_one_of_a_method_that_method(work: Workspace) -> None:
-    engine = Engine(work, Machine(2))
+    engine = Engine(work, LocalMachine(2))
     (job,) = engine.jobs("msci.table-1")
     assert (job.phase, job.keys) == ("data", [work.plan.tracks["czsl"].benchmarks["shapes-pairs"].key])
     shown = {recipe.labels["name"] for recipe in of_jobs(work, engine.jobs("duplex.figure-6"), "evaluations")}
@@ -513,149 +516,22 @@ def of_jobs(work: Workspace, jobs: Iterable[Job], kind: str) -> list[Recipe]:
 def test_a_job_says_in_one_line_what_it_does(work: Workspace) -> None:
     data, evaluation = work.plan.of("data")[0], work.plan.evaluations("czsl", "csp", "shapes-pairs")[1]
     chance = work.plan.evaluations("czsl", "chance", "shapes-pairs")[0]
-    assert said("data", [data]) == "data: shapes-pairs"
-    assert said("runs", [evaluation]) == "1 evaluation of csp on shapes-pairs, seeds 1"
+    assert job_description("data", [data]) == "data: shapes-pairs"
+    assert job_description("runs", [evaluation]) == "1 evaluation of csp on shapes-pairs, seeds 1"
     run = evaluation.needs["run"]
-    assert said("runs", [chance, run, evaluation]) == "1 run and 2 evaluations of csp on shapes-pairs, seeds 1"
+    assert (
+        job_description("runs", [chance, run, evaluation]) == "1 run and 2 evaluations of csp on shapes-pairs, seeds 1"
+    )
 
 
 def test_a_job_is_called_by_what_it_makes_first_as_files_and_schedulers_can(work: Workspace) -> None:
     chance, csp = (work.plan.evaluations("czsl", name, "shapes-pairs")[1] for name in ("chance", "csp"))
     variant = next(run for run in work.plan.of("runs") if run.labels["name"] != run.labels["method"])
-    assert called("runs", [csp.needs["run"], csp, chance]) == "csp-on-shapes-pairs-seed-1"
-    assert called("runs", [csp.needs["run"], variant]) == "csp-on-shapes-pairs-seed-1-and-1-more"
-    assert called("runs", [chance, csp]) == "chance-on-shapes-pairs-seed-1-and-1-more"
+    assert job_label("runs", [csp.needs["run"], csp, chance]) == "csp-on-shapes-pairs-seed-1"
+    assert job_label("runs", [csp.needs["run"], variant]) == "csp-on-shapes-pairs-seed-1-and-1-more"
+    assert job_label("runs", [chance, csp]) == "chance-on-shapes-pairs-seed-1-and-1-more"
     worlds = [recipe for recipe in work.plan.of("data") if recipe.name == "shapes-pairs"]
-    assert called("data", worlds) == "shapes-pairs"
+    assert job_label("data", worlds) == "shapes-pairs"
     for job in Engine(work, Scheduler()).jobs(ALL):
         assert re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9.-]*-[0-9a-f]{12}", job.name)
         assert len(job.name) < 100
-
-
-# receipts
-
-
-@pytest.fixture
-def engine(work: Workspace) -> Engine:
-    return Engine(work, Machine(2))
-
-
-def test_a_receipt_holds_until_a_file_changes_or_goes(engine: Engine) -> None:
-    root = engine.work.root
-    one, two, receipt = root / "one", root / "two", root / "receipts" / "r.json"
-    one.write_text("1")
-    two.write_text("2")
-    engine.write_receipt(receipt, [one, two])
-    assert engine.holds(receipt)
-    two.write_text("3")
-    assert not engine.holds(receipt)
-    two.write_text("2")
-    assert engine.holds(receipt)
-    one.unlink()
-    assert not engine.holds(receipt)
-
-
-def test_a_receipt_holds_while_what_is_stored_is_as_it_was(engine: Engine) -> None:
-    work, file = engine.work, engine.work.root / "table.csv"
-    file.write_text("1")
-    there, missing = work.plan.of("data")[:2]
-    with work.store.build(there) as folder:
-        assert folder
-        (folder / "index.json").write_text("{}")
-    receipt = work.root / "r.json"
-    engine.write_receipt(receipt, [file], [there, missing])
-    assert engine.holds(receipt)
-    with work.store.build(missing):
-        pass
-    assert not engine.holds(receipt)  # there is more now than it was made from
-    work.store.discard(missing.key)
-    assert engine.holds(receipt)
-    work.store.discard(there.key)
-    with work.store.build(there) as folder:
-        assert folder
-        (folder / "index.json").write_text("{ }")
-    assert not engine.holds(receipt)
-    work.store.discard(there.key)
-    with work.store.build(there) as folder:
-        assert folder
-        (folder / "index.json").write_text("{}")
-        (folder / "log.txt").write_text("on another day")
-    assert engine.holds(receipt)
-
-
-def test_a_receipt_of_what_is_not_planned_any_more_does_not_hold(engine: Engine, tmp_path: Path) -> None:
-    work, file = engine.work, engine.work.root / "table.csv"
-    file.write_text("1")
-    engine.write_receipt(work.root / "r.json", [file], [work.plan.of("runs")[0]])
-    assert engine.holds(work.root / "r.json")
-    edited = Engine(Workspace(work.root, ("czsl.datasets.shapes-pairs.seed=8",)), Machine(2))
-    assert not edited.holds(work.root / "r.json")
-
-
-def test_no_receipt_or_nonsense_in_it_does_not_hold(engine: Engine) -> None:
-    path = engine.work.root / "r.json"
-    assert not engine.holds(path)
-    texts = ("", "[]", "3", '{"files": {"one": 1}, "contents": {}}', '{"files": {}, "contents": {}}', '{"files": {}}')
-    for text in texts:
-        path.write_text(text)
-        assert not engine.holds(path), text
-
-
-def write_artifacts(engine: Engine, name: str) -> None:
-    """Files in place of those of a paper's artifacts, and what states that they are made."""
-    paper, work = load_paper(name), engine.work
-    files = [work.reports / name / file for artifact in paper.artifacts for file in artifact_files(paper, artifact)]
-    for file in files:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"records": {}}))
-    engine.write_artifact_receipts(paper, paper.artifacts)
-    needs = {need.key: need for each in paper.artifacts for need in engine.artifacts[name, each].needs.values()}
-    engine.write_receipt(work.root / engine.paper_receipt(ALL, name), files, needs.values())
-
-
-def test_reconciled_receipts_are_shared_between_scopes_and_those_that_hold_no_longer_go(engine: Engine) -> None:
-    work = engine.work
-    assert engine.reconcile() == []
-    for name in ("msci", "duplex"):
-        write_artifacts(engine, name)
-    assert engine.reconcile() == []
-    paths = {
-        name: [work.root / engine.paper_receipt(scope, name) for scope in (ALL, name)] for name in ("msci", "duplex")
-    }
-    assert all(path.exists() for of_paper in paths.values() for path in of_paper)
-    (work.reports / "msci/table-2.csv").write_text("edited")
-    assert set(engine.reconcile()) == set(paths["msci"])
-    assert not any(path.exists() for path in paths["msci"])
-    assert all(path.exists() for path in paths["duplex"])
-
-
-def test_a_stamp_is_newer_than_an_artifact_exactly_where_that_is_due(engine: Engine) -> None:
-    work = engine.work
-    write_artifacts(engine, "msci")
-    (work.reports / "msci/table-3.tex").write_text("edited")
-    (work.reports / "msci/table-4.lineage.json").unlink()
-    engine.reconcile()
-    due = {
-        name
-        for name in load_paper("msci").artifacts
-        if (work.root / engine.stamp("msci", name)).stat().st_mtime
-        > (work.reports / "msci/table-1.csv").stat().st_mtime
-    }
-    old = {
-        name for name in load_paper("msci").artifacts if (work.root / engine.stamp("msci", name)).stat().st_mtime == 0
-    }
-    assert due == {"table-3", "table-4"}
-    assert old == set(load_paper("msci").artifacts) - due
-
-
-def test_what_a_workflow_would_build_on_is_read_before_it_starts(engine: Engine) -> None:
-    from recompose.errors import DamagedError
-
-    data = engine.work.plan.of("data")[0]
-    with engine.work.store.build(data) as folder:
-        assert folder
-        (folder / "index.json").write_text("{}")
-    engine.reconcile()
-    (folder / "index.json").write_text("{ ")
-    with pytest.raises(DamagedError, match=r"index\.json was changed"):
-        engine.reconcile()

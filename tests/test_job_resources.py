@@ -3,12 +3,12 @@
 import pytest
 
 from recompose import job_resources
-from recompose.costs import Estimate
+from recompose.costs import CostEstimate
 from recompose.plan import Recipe
 
 
-def took(seconds: float, memory: int | None = None) -> Estimate:
-    return Estimate(seconds, ("h, d",), (), memory)
+def took(seconds: float, memory: int | None = None) -> CostEstimate:
+    return CostEstimate(seconds, ("h, d",), (), memory)
 
 
 RUN, EVALUATION = (Recipe(kind, kind, {}) for kind in ("runs", "evaluations"))

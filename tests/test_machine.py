@@ -9,7 +9,7 @@ import pytest
 
 from recompose import machine
 from recompose.environment import environment
-from recompose.machine import LARGE, LinearMap, Probe, Processor, cached_probe, gains_from, onednn_from, probe
+from recompose.machine import LARGE, LinearMap, Probe, Processor, cached_probe, onednn_from, onednn_threshold, probe
 from recompose.store import BuildInfo
 
 FLAGS512 = "avx2 fma avx512f avx512bw avx512dq avx512vl"
@@ -136,7 +136,7 @@ def maps(*times: tuple[int, float]) -> list[LinearMap]:
     ],
 )
 def test_all_maps_as_large_gain(measured: list[LinearMap], expected: int | None) -> None:
-    assert gains_from(measured) == expected
+    assert onednn_threshold(measured) == expected
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         return {"test/double": 2 * numbers[-1]}
 
     monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", metrics)
-    monkeypatch.setattr(module, "code_of", lambda track: "code-1")
+    monkeypatch.setattr(module, "metric_code_digest", lambda track: "code-1")
     return numbers
 
 
@@ -74,7 +74,7 @@ def test_other_code_measures_anew_and_that_of_before_is_found_again(
 ) -> None:
     make(store, 3)
     for code in ("code-1", "code-2", "code-1", "code-2"):
-        monkeypatch.setattr(module, "code_of", lambda track, code=code: code)
+        monkeypatch.setattr(module, "metric_code_digest", lambda track, code=code: code)
         MetricCache(store, store.root).of(EVALUATION)
     assert taken == [3, 3]
 
@@ -121,7 +121,7 @@ def test_the_code_that_decides_is_what_the_track_names(monkeypatch: pytest.Monke
     from recompose.digest import digest, short
     from recompose.fingerprint import fingerprint
 
-    module.code_of.cache_clear()
+    module.metric_code_digest.cache_clear()
     code = fingerprint(["recompose.tracks.czsl.metric_values"])
     assert "recompose.tracks.czsl.metrics.czsl" in code
-    assert module.code_of("czsl") == short(digest(code))
+    assert module.metric_code_digest("czsl") == short(digest(code))

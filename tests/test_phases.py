@@ -275,7 +275,7 @@ def test_data_that_was_changed_since_it_was_indexed_is_not_read(
     data = next(each for each in work.plan.of("data") if each.track)
     root = work.data / "raw"
     root.mkdir(parents=True)
-    monkeypatch.setattr(type(TRACKS[data.track]), "bring", lambda *_: root)
+    monkeypatch.setattr(type(TRACKS[data.track]), "acquire", lambda *_: root)
     (root / "images.bin").write_bytes(b"pixels")
     with work.store.build(data) as folder:
         assert folder
@@ -327,11 +327,11 @@ def test_weights_of_the_project_are_copied_and_need_neither_corpus_nor_network(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, r"^{path} is missing: it is released with the project; `git checkout -- assets` restores it$"),
+        (None, r"^{path} is missing; `git checkout -- assets` restores it$"),
         (
             b"others",
             r"^{path} has the sha256 \w{{64}}, not \w{{64}} as params\.yaml says: "
-            r"`git checkout -- assets` restores it; where you made it anew, put its digest into params\.yaml$",
+            r"`git checkout -- assets` restores it; if you made a new file, put its digest into params\.yaml$",
         ),
     ],
 )
@@ -347,7 +347,7 @@ def test_weights_of_the_project_that_are_not_there_or_others_are_one_error_with_
     with pytest.raises(DataError, match=said.format(path=re.escape(str(path)))):
         phases.make_backbone(work, recipe, folder)
     assert list(folder.iterdir()) == []
-    with pytest.raises(FailedError, match=f"alone again: recompose make {recipe.key}"):
+    with pytest.raises(FailedError, match=f"recompose make {recipe.key}"):
         make(work, [recipe])
     assert not work.store.is_complete(recipe)
 
@@ -409,7 +409,7 @@ def test_weights_under_the_name_of_others_are_refused(tmp_path: Path) -> None:
     folder = work.store.folder(recipe)
     folder.mkdir(parents=True)
     with pytest.raises(
-        DownloadError, match=r"-63fe2227\.pth has 6 bytes with the sha256 \w{64}, which by its name begins with 63fe"
+        DownloadError, match=r"-63fe2227\.pth has 6 bytes with the sha256 \w{64}, which should begin with 63fe"
     ):
         phases.make_backbone(work, recipe, folder)
     assert list(folder.iterdir()) == []
@@ -456,7 +456,7 @@ def test_grids_that_somebody_has_are_read_without_images(
 ) -> None:
     monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
     path = put_maps(work)
-    recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
+    recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), GivenGrids(file="maps.hdf5"))
     PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
     assert written == [{"path": path, "images": 2}]
     path.write_bytes(b"others")
@@ -467,7 +467,7 @@ def test_grids_that_somebody_has_are_read_without_images(
 def test_given_grids_of_another_digest_are_refused(work: Workspace, written: list[dict[str, Any]]) -> None:
     put_maps(work)
     given = GivenGrids(file="maps.hdf5", sha256="0" * 64)
-    recipe = Planner(work.params).given_grids(one_of(work.plan, "data"), given)
+    recipe = Planner(work.params).grids_from_file(one_of(work.plan, "data"), given)
     with pytest.raises(DownloadError, match=r"maps\.hdf5 has 4 bytes with the sha256 \w+, where params\.yaml expects"):
         PHASES[recipe.kind].make(work, recipe, work.store.folder(recipe))
     assert not written

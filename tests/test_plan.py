@@ -491,7 +491,7 @@ def test_other_weights_make_other_grids_and_another_mirror_does_not() -> None:
 
 def test_grids_that_somebody_has_need_no_backbone() -> None:
     planner = Planner(parse_params(TEXT, FORMS))
-    recipe, other = (planner.given_grids(LEAF, GivenGrids(file=name)) for name in ("maps.hdf5", "others.hdf5"))
+    recipe, other = (planner.grids_from_file(LEAF, GivenGrids(file=name)) for name in ("maps.hdf5", "others.hdf5"))
     assert (recipe.kind, recipe.name) == ("grids", "words from maps.hdf5")
     assert recipe.document == {"file": "maps.hdf5", "sha256": None}
     assert recipe.needs == {"data": LEAF}

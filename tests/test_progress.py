@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recompose import progress
-from recompose.progress import Pace, bar, logged, say
+from recompose.progress import ProgressLogger, bar, logged, say
 
 
 def test_steps_come_out_as_they_are_and_short_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +61,7 @@ def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypat
         return document
 
     with logged(tmp_path / "log.txt"):
-        pace = Pace("a title", "epoch", 10, done=2)  # resumed
+        pace = ProgressLogger("a title", "epoch", 10, done=2)  # resumed
         unknown = {"rate": None, "seconds_left": None, "metrics": ""}
         assert written() == {"unit": "epoch", "done": 2, "total": 10, **unknown}
         clock[0] += 8
@@ -79,5 +79,5 @@ def test_how_far_it_is_stands_in_a_file_beside_the_log(tmp_path: Path, monkeypat
 
 def test_without_a_scratch_folder_nothing_is_kept_of_how_far_it_is(tmp_path: Path) -> None:
     with logged(tmp_path / "log.txt"):
-        Pace("a title", "epoch", 10).at(1)
+        ProgressLogger("a title", "epoch", 10).at(1)
     assert [path.name for path in tmp_path.iterdir()] == ["log.txt"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.slurm_queue import behind, queued
+from recompose.slurm_queue import dependency_option, queued_jobs
 
 LISTED = """\
 7|{root}|rule_make_runs_wildcards_all_csp-on-cgqa-seed-0-0123456789ab
@@ -28,14 +28,14 @@ def squeue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_job_goes_behind_those_of_this_folder_that_make_the_same(squeue: Path) -> None:
-    numbers = queued(squeue.parent)
-    assert behind(numbers, "csp-on-cgqa-seed-0-0123456789ab") == "--dependency=afterany:7:9"
-    assert behind(numbers, "cgqa-by-clip-ba9876543210") == "--dependency=afterany:10"
-    assert behind(numbers, "msci-on-cgqa-seed-0-000000000000") == ""
+    numbers = queued_jobs(squeue.parent)
+    assert dependency_option(numbers, "csp-on-cgqa-seed-0-0123456789ab") == "--dependency=afterany:7:9"
+    assert dependency_option(numbers, "cgqa-by-clip-ba9876543210") == "--dependency=afterany:10"
+    assert dependency_option(numbers, "msci-on-cgqa-seed-0-000000000000") == ""
 
 
 def test_without_an_answer_of_slurm_there_are_none(squeue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     squeue.write_text("#!/bin/sh\necho 7; exit 1\n")
-    assert queued(squeue.parent) == {}
+    assert queued_jobs(squeue.parent) == {}
     monkeypatch.setenv("PATH", "")
-    assert queued(squeue.parent) == {}
+    assert queued_jobs(squeue.parent) == {}

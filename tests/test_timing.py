@@ -7,7 +7,7 @@ import pytest
 from recompose.costs import Costs
 from recompose.files import read_json
 from recompose.plan import Recipe
-from recompose.timing import FILE, Timing, Timings, kind_of
+from recompose.timing import FILE, Timing, Timings, timing_kind
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 
@@ -35,7 +35,7 @@ def test_whole_runs_take_as_many_images_and_epochs_as_they_have(work: Workspace)
     estimate = Costs.of(work, work.plan).estimate(run_of(work, "csp"))
     assert estimate is not None
     assert estimate.seconds == pytest.approx(10 + 0.001 * 20 * 30338)  # 20 epochs of MIT-States
-    assert (estimate.memory, estimate.basis, estimate.where) == (2**30, "calibrated", ("h, d",))
+    assert (estimate.memory, estimate.basis, estimate.where) == (2**30, "timed", ("h, d",))
 
 
 def test_it_holds_for_its_method_data_set_and_backbone_alone(work: Workspace) -> None:
@@ -45,7 +45,7 @@ def test_it_holds_for_its_method_data_set_and_backbone_alone(work: Workspace) ->
     assert costs.estimate(run_of(work, "csp", "ut-zappos")) is None
     assert costs.estimate(run_of(work, "csp", "cgqa")) is None
     assert costs.estimate(work.plan.evaluations("czsl", "csp", "mit-states")[0]) is None
-    others = [run for run in work.plan.of("runs") if kind_of(run)[2] == "clip-rn50"]
+    others = [run for run in work.plan.of("runs") if timing_kind(run)[2] == "clip-rn50"]
     assert others
     assert all(costs.estimate(run) is None for run in others if run.labels["dataset"] == "mit-states")
 

@@ -35,7 +35,7 @@ def test_several_are_named_and_more_is_asked_for(work: Workspace) -> None:
     first, second = work.plan.of("runs")[:2]
     count = len(work.plan.of("runs"))
     for name in ("runs", "runs/", "results/runs/"):
-        with pytest.raises(ChangedError, match=f"{count} of the plan start with '{name}' .*{first.key}, {second.key}"):
+        with pytest.raises(ChangedError, match=f"{count} recipes .* start with '{name}' .*{first.key}, {second.key}"):
             work.recipe(name)
 
 
@@ -55,7 +55,7 @@ def test_a_paper_of_an_unknown_track_is_an_error_that_names_its_file(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workspace, "all_papers", lambda: [of_track("other", "clsz")])
-    with pytest.raises(PlanError, match=r"papers/other/paper.yaml: there is no track 'clsz'; there is: czsl"):
+    with pytest.raises(PlanError, match=r"papers/other/paper.yaml: there is no track 'clsz'; the tracks are: czsl"):
         _ = work.plan
 
 

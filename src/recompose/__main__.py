@@ -4,9 +4,9 @@ import signal
 
 from recompose.interrupts import end_at_once
 
-before = signal.getsignal(signal.SIGINT)
-end_at_once()  # importing takes a while, and is nothing to keep a trace of
+handler = signal.getsignal(signal.SIGINT)
+end_at_once()  # imports take a while, and need no traceback
 from recompose.cli import main  # noqa: E402
 
-signal.signal(signal.SIGINT, before)
+signal.signal(signal.SIGINT, handler)
 main()

@@ -99,7 +99,7 @@ def make(
         recipes = list(closure(work.recipe(name) for name in names or []))
     phases.make(work, recipes)
     if job and receipt and not phases.is_helper():
-        engine.write_receipt(work.root / receipt, [work.store.record_path(recipe) for recipe in recipes])
+        engine.receipts.write(work.root / receipt, [work.store.record_path(recipe) for recipe in recipes])
 
 
 @app.command()
@@ -121,11 +121,11 @@ def artifacts(
     names = [artifact] if artifact else list(declared.artifacts)
     make_artifacts(Results(work), declared, names)
     engine = Engine(work)
-    engine.write_artifact_receipts(declared, names)
+    engine.receipts.write_artifacts(declared, names)
     if receipt:
         files = [work.reports / paper / file for name in names for file in artifact_files(declared, name)]
         needs = {need.key: need for name in names for need in engine.artifacts[paper, name].needs.values()}
-        engine.write_receipt(work.root / receipt, files, needs.values())
+        engine.receipts.write(work.root / receipt, files, needs.values())
 
 
 @app.command()
@@ -154,7 +154,7 @@ def report(
     files = write_index(Results(work), papers, published, page(site, work.reports))
     say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
     if receipt:
-        Engine(work).write_receipt(work.root / receipt, [work.reports / name for name in files])
+        Engine(work).receipts.write(work.root / receipt, [work.reports / name for name in files])
 
 
 @app.command()

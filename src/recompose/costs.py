@@ -1,4 +1,4 @@
-"""What things took where they were made, and what others like them will take on this machine."""
+"""Costs: measured time and memory of recipes, and estimates for similar recipes on this machine."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -21,44 +21,44 @@ from recompose.timing import Timings
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-Described = Mapping[str, Any]
-Sizes = dict[str, dict[str, int]]  # digest of data -> how much there is of what
-TRAINS = "epochs"  # the setting that time grows with
-MEASURED, CALIBRATED, UNKNOWN = BASES = ("measured", "calibrated", "unknown")  # what an estimate rests on
+RecipeDescription = Mapping[str, Any]  # see ``Recipe.description``
+Sizes = dict[str, dict[str, int]]  # digest of data -> part -> number of items
+TRAINS = "epochs"  # the setting that the time is proportional to
+MEASURED, TIMED, UNKNOWN = BASES = ("measured", "timed", "unknown")  # the basis of an estimate
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a cost depends on."""
+class JobFeatures:
+    """The features of a recipe that its cost depends on."""
 
-    kind: tuple[str, ...]  # kind, method or name, data, backbone: nothing is known of a job from one of another kind
+    kind: tuple[str, ...]  # kind, method, data set, backbone; recipes of different kinds are not comparable
     settings: dict[str, Any]
-    amounts: dict[str, int | str]  # that a cost grows with; what they are the amount of where that many is not known
+    amounts: dict[str, int | str]  # that the cost is proportional to; the short digest of data of unknown size
 
     @cached_property
     def set_to(self) -> frozenset[tuple[str, Any]]:
-        """Its settings, to be compared with those of many others; one that is None counts as absent."""
+        """The settings in a form that is quick to compare; a setting of None counts as absent."""
         return frozenset((name, _hashable(value)) for name, value in self.settings.items() if value is not None)
 
 
 @dataclass(frozen=True)
 class TimedJob:
-    """What a job took."""
+    """A measured cost."""
 
-    job: Job
-    seconds: float  # on this machine, as far as its speed and the other's were measured
+    job: JobFeatures
+    seconds: float  # scaled to this machine, if both machines' speeds were measured
     where: str
-    memory: int | None = None  # bytes at the peak, of the GPU where it took one
+    memory: int | None = None  # bytes at the peak, of the GPU if it used one
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What a job will take, from the nearest that were measured, or from a few steps."""
+class CostEstimate:
+    """An estimated cost, from the most similar measurements or from a timing."""
 
     seconds: float
     where: tuple[str, ...]
-    scaled: tuple[str, ...]  # what differed and was accounted for in proportion, such as "epochs 4 to 8"
-    memory: int | None = None  # bytes at the peak, of the GPU where it takes one
+    scaled: tuple[str, ...]  # differences scaled in proportion, such as "epochs 4 to 8"
+    memory: int | None = None  # bytes at the peak, of the GPU if it uses one
     basis: str = MEASURED
 
 
@@ -66,23 +66,23 @@ def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def job_of(described: Described, sizes: Sizes) -> Job:
-    """What the cost of making something depends on, from its recipe's description."""
-    settings = dict(_flat(described["document"]))
-    settings["code"] = digest(described["code"])
+def job_features(description: RecipeDescription, sizes: Sizes) -> JobFeatures:
+    """Return the features of a recipe that its cost depends on."""
+    settings = dict(_flat(description["document"]))
+    settings["code"] = digest(description["code"])
     epochs = next((settings.pop(name) for name in list(settings) if name.split(".")[-1] == TRAINS), None)
-    labels = described["labels"]
-    kind = (described["kind"], *(str(labels[name]) for name in ("method", "dataset", "backbone") if name in labels))
+    labels = description["labels"]
+    kind = (description["kind"], *(str(labels[name]) for name in ("method", "dataset", "backbone") if name in labels))
     settings = {
         name: value
         for name, value in settings.items()
         if name not in ("seed", "scenes") and not name.startswith("images.")
     }
     amounts: dict[str, int | str] = {} if epochs is None else {TRAINS: epochs}
-    return Job(kind, settings, amounts | _amounts(described, sizes, trains=epochs is not None))
+    return JobFeatures(kind, settings, amounts | _amounts(description, sizes, trains=epochs is not None))
 
 
-def _flat(document: Described, path: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(document: RecipeDescription, path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in document.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{path}{name}.")
@@ -90,158 +90,163 @@ def _flat(document: Described, path: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{path}{name}", value
 
 
-def _amounts(described: Described, sizes: Sizes, *, trains: bool) -> dict[str, int | str]:
-    """How much data a job goes through: training goes through what there is to train on, all else through all of it."""
-    own = {role: need["digest"] for role, need in described["needs"].items() if need["kind"] == "data"}
-    digests = list(own.values()) if described["kind"] != "data" else [described["digest"]]
+def _amounts(description: RecipeDescription, sizes: Sizes, *, trains: bool) -> dict[str, int | str]:
+    """Return the amount of data that a job processes: runs the training part, evaluations the others, the rest all."""
+    kind = description["kind"]
+    digests = [need["digest"] for need in description["needs"].values() if need["kind"] == "data"]
+    if kind == "data":
+        digests = [description["digest"]]
     amounts: dict[str, int | str] = {}
     for name in digests:
         if name not in sizes:
             amounts["data"] = short(name)
             continue
         parts = sizes[name]
-        wanted = {part: count for part, count in parts.items() if (part != "train") != trains} or parts
-        amounts["items"] = int(amounts.get("items", 0)) + sum(
-            (wanted if described["kind"] in ("runs", "evaluations") else parts).values()
-        )
+        if kind in ("runs", "evaluations"):
+            parts = {part: count for part, count in parts.items() if (part != "train") != trains} or parts
+        amounts["items"] = int(amounts.get("items", 0)) + sum(parts.values())
     return amounts
 
 
-def estimate(job: Job, measured: Iterable[TimedJob]) -> Estimate | None:
-    """What a job will take: the median of the nearest jobs of its kind, in proportion to its amounts.
+def estimate(job: JobFeatures, measurements: Iterable[TimedJob]) -> CostEstimate | None:
+    """Return the median of the most similar measurements, scaled in proportion to the amounts.
 
-    Of two jobs the one is nearer that differs in fewer settings; twice or half an amount counts as much as one of them.
-    None where nothing of the kind was measured, or not how much more or less there is to do.
+    The distance of two jobs is the number of settings in which they differ, plus 1 for each doubling or halving of an
+    amount. None: nothing of the kind was measured, or the amounts are not comparable.
     """
-    alike = [(each, ratios) for each in measured if (ratios := _ratios(job, each.job)) is not None]
-    if not alike:
+    comparable = [(timed, ratios) for timed in measurements if (ratios := _ratios(job, timed.job)) is not None]
+    if not comparable:
         return None
-    distances = [_distance(job, each.job, ratios) for each, ratios in alike]
-    nearest = [pair for pair, distance in zip(alike, distances, strict=True) if distance <= min(distances) + 1e-9]
+    distances = [_distance(job, timed.job, ratios) for timed, ratios in comparable]
+    nearest = [pair for pair, distance in zip(comparable, distances, strict=True) if distance <= min(distances) + 1e-9]
     scaled = {
-        f"{name} {each.job.amounts[name]} to {job.amounts[name]}"
-        for each, ratios in nearest
+        f"{name} {timed.job.amounts[name]} to {job.amounts[name]}"
+        for timed, ratios in nearest
         for name, ratio in ratios.items()
         if ratio != 1
     }
-    seconds = median(each.seconds * prod(ratios.values()) for each, ratios in nearest)
-    memory = max((each.memory for each, _ in nearest if each.memory is not None), default=None)
-    return Estimate(seconds, tuple(sorted({each.where for each, _ in nearest})), tuple(sorted(scaled)), memory)
+    seconds = median(timed.seconds * prod(ratios.values()) for timed, ratios in nearest)
+    memory = max((timed.memory for timed, _ in nearest if timed.memory is not None), default=None)
+    return CostEstimate(seconds, tuple(sorted({timed.where for timed, _ in nearest})), tuple(sorted(scaled)), memory)
 
 
-def _ratios(job: Job, other: Job) -> dict[str, float] | None:
-    """How much more of each amount a job has than another; None where they cannot be compared."""
-    if job.kind != other.kind or job.amounts.keys() != other.amounts.keys():
+def _ratios(job: JobFeatures, measured: JobFeatures) -> dict[str, float] | None:
+    """Return the ratio of each amount of a job to that of a measured job, or None if they are not comparable."""
+    if job.kind != measured.kind or job.amounts.keys() != measured.amounts.keys():
         return None
-    ratios = {name: _ratio(amount, other.amounts[name]) for name, amount in job.amounts.items()}
-    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
-    return known if len(known) == len(ratios) else None
+    ratios: dict[str, float] = {}
+    for name, amount in job.amounts.items():
+        ratio = _ratio(amount, measured.amounts[name])
+        if ratio is None:
+            return None
+        ratios[name] = ratio
+    return ratios
 
 
-def _ratio(amount: int | str, other: int | str) -> float | None:
-    if amount == other:
+def _ratio(amount: int | str, measured: int | str) -> float | None:
+    if amount == measured:
         return 1.0
-    return amount / other if isinstance(amount, int) and isinstance(other, int) and other else None
+    return amount / measured if isinstance(amount, int) and isinstance(measured, int) and measured else None
 
 
-def _distance(job: Job, other: Job, ratios: dict[str, float]) -> float:
-    differing = {name for name, _ in job.set_to ^ other.set_to}
+def _distance(job: JobFeatures, measured: JobFeatures, ratios: dict[str, float]) -> float:
+    differing = {name for name, _ in job.set_to ^ measured.set_to}
     return len(differing) + sum(abs(log2(ratio)) for ratio in ratios.values())
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured here or, of what is not here, where the reports were made; and what was calibrated here."""
+    """All measured costs: from the store, from the published reports for recipes that the store lacks, and timings."""
 
-    published: Mapping[str, dict[str, Any]]  # key -> description, with how it was made
-    stored: Mapping[str, dict[str, Any]]  # the same; what is stored here counts in place of what was published
+    published: Mapping[str, RecipeDescription]  # key -> description with build information, from the reports
+    stored: Mapping[str, RecipeDescription]  # key -> record, from the store; preferred to ``published``
     sizes: Sizes
     memory: Mapping[str, int]  # key -> bytes at the peak, of runs and evaluations in the store
-    calibration: Timings
-    step_seconds: float | None = None  # of the probe of this machine; None: it is not measured
+    timings: Timings
+    step_seconds: float | None = None  # of the probe of this machine; None: not measured
 
     @classmethod
     def of(cls, work: Workspace, *plans: Plan) -> "Costs":
-        """What the stores and the reports hold, to be compared with what these plans need."""
-        elsewhere = dict(_published(work))
-        stored = dict(_stored(work))
-        sizes, memory = _sizes(work, plans, elsewhere | stored), dict(_memory(work, stored))
-        here = cached_probe()
-        return cls(elsewhere, stored, sizes, memory, Timings.read(work.results), here.step_seconds if here else None)
+        """Read the costs from a workspace's store and reports, with the sizes of the data that these plans need."""
+        published = dict(_published_records(work))
+        stored = dict(_stored_records(work))
+        sizes, memory = _sizes(work, plans, published | stored), dict(_peak_memory(work, stored))
+        probe = cached_probe()
+        return cls(published, stored, sizes, memory, Timings.read(work.results), probe.step_seconds if probe else None)
 
     def until(self, moment: datetime) -> "Costs":
-        """Return what was known at a moment."""
-        begun = {key: datetime.fromisoformat(record["made"]["started"]) for key, record in self.stored.items()}
-        return replace(self, stored={key: record for key, record in self.stored.items() if begun[key] < moment})
+        """Return the costs of recipes that started before a moment."""
+        starts = {key: datetime.fromisoformat(record["made"]["started"]) for key, record in self.stored.items()}
+        return replace(self, stored={key: record for key, record in self.stored.items() if starts[key] < moment})
 
     @cached_property
-    def _measured(self) -> dict[tuple[str, ...], list[TimedJob]]:
-        """By kind. Of what took several attempts only the last one's time is known: it is left out."""
+    def _measurements(self) -> dict[tuple[str, ...], list[TimedJob]]:
+        """The measurements by kind, without recipes of several attempts: only the last one's time is recorded."""
         by_kind: dict[tuple[str, ...], list[TimedJob]] = {}
         for key, record in {**self.published, **self.stored}.items():
             made = record["made"]
             if made["attempts"] == 1:
-                job, factor = job_of(record, self.sizes), self._slower(made)
+                job, factor = job_features(record, self.sizes), self._slowdown(made)
                 where = f"{made['host']}, {made['device']}" + (f", times {factor:.2f}" if factor != 1 else "")
                 by_kind.setdefault(job.kind, []).append(
                     TimedJob(job, factor * made["seconds"], where, self.memory.get(key))
                 )
         return by_kind
 
-    def _slower(self, made: Mapping[str, Any]) -> float:
-        """Return how many times as long as there something takes here; 1 where either machine was not measured."""
-        there = made.get("step_seconds")
-        return self.step_seconds / there if self.step_seconds and there else 1.0
+    def _slowdown(self, made: Mapping[str, Any]) -> float:
+        """Return this machine's time relative to the machine of a record; 1 if either machine was not measured."""
+        step_seconds = made.get("step_seconds")
+        return self.step_seconds / step_seconds if self.step_seconds and step_seconds else 1.0
 
-    def estimate(self, recipe: Recipe) -> Estimate | None:
-        """What making a recipe will take; None where nothing of the kind was measured or calibrated."""
-        job = job_of(recipe.description(), self.sizes)
-        return estimate(job, self._measured.get(job.kind, ())) or self._calibrated(recipe, job)
+    def estimate(self, recipe: Recipe) -> CostEstimate | None:
+        """Return the estimated cost of making a recipe, or None without a measurement or a timing of its kind."""
+        job = job_features(recipe.description(), self.sizes)
+        return estimate(job, self._measurements.get(job.kind, ())) or self._timed_estimate(recipe, job)
 
-    def _calibrated(self, recipe: Recipe, job: Job) -> Estimate | None:
-        steps, images = self.calibration.of(recipe), job.amounts.get("items")
-        if steps is None or not isinstance(images, int):
+    def _timed_estimate(self, recipe: Recipe, job: JobFeatures) -> CostEstimate | None:
+        timing, images = self.timings.of(recipe), job.amounts.get("items")
+        if timing is None or not isinstance(images, int):
             return None
-        seconds = steps.seconds(int(job.amounts.get(TRAINS, 1)), images)
-        where = f"{steps.host}, {steps.device}"
-        return Estimate(seconds, (where,), (), steps.memory_bytes, CALIBRATED)
+        seconds = timing.seconds(int(job.amounts.get(TRAINS, 1)), images)
+        where = f"{timing.host}, {timing.device}"
+        return CostEstimate(seconds, (where,), (), timing.memory_bytes, TIMED)
 
 
-def _published(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what the reports of all profiles tell: what one of them took says something of another's."""
-    for made in sorted(work.reports.parent.glob(f"*/{MADE}")):
-        published = PublishedLineage.read(made.parent, all_papers())
+def _published_records(work: Workspace) -> Iterator[tuple[str, RecipeDescription]]:
+    """Yield the descriptions with build information in the reports of all profiles."""
+    for path in sorted(work.reports.parent.glob(f"*/{MADE}")):
+        published = PublishedLineage.read(path.parent, all_papers())
         for key, record in published.records.items():
             if key in published.made:
                 yield key, {**record, "made": published.made[key]}
 
 
-def _stored(work: Workspace) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records in the store; one that is damaged says nothing, and it is others that find it."""
+def _stored_records(work: Workspace) -> Iterator[tuple[str, RecipeDescription]]:
+    """Yield the records in the store; damaged ones are skipped, and reported by the audit."""
     for kind in PHASES:
         for path in sorted((work.results / kind).glob(f"*/{RECORD}")):
-            with suppress(OSError, ValueError):  # what is no record is a ValueError, too
+            with suppress(OSError, ValueError):  # a ValidationError is a ValueError
                 record = read_json(path)
                 Record.model_validate(record)
                 yield f"{kind}/{path.parent.name}", record
 
 
-def _memory(work: Workspace, keys: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The peaks of memory that runs and evaluations in the store wrote down."""
+def _peak_memory(work: Workspace, keys: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield the peak memory that runs and evaluations in the store recorded, in bytes."""
     for key in keys:
         with suppress(OSError, ValueError, KeyError, TypeError):
             yield key, int(read_json(work.results / key / COSTS)["peak_memory_bytes"])
 
 
-def _sizes(work: Workspace, plans: Iterable[Plan], records: Mapping[str, Described]) -> Sizes:
+def _sizes(work: Workspace, plans: Iterable[Plan], records: Mapping[str, RecipeDescription]) -> Sizes:
     planned = {recipe.digest: recipe.description() for plan in plans for recipe in plan.of("data")}
     recorded = {record["digest"]: record for record in records.values() if record["kind"] == "data"}
-    sizes = {name: _size(work, described) for name, described in (planned | recorded).items()}
+    sizes = {name: _size(work, description) for name, description in (planned | recorded).items()}
     return {name: size for name, size in sizes.items() if size}
 
 
-def _size(work: Workspace, described: Described) -> dict[str, int]:
-    recipe = recipe_of(described)
+def _size(work: Workspace, description: RecipeDescription) -> dict[str, int]:
+    recipe = recipe_of(description)
     if not recipe.track:
         return {"scenes": int(recipe.document["scenes"])}
     return TRACKS[recipe.track].size(recipe, work.store.folder(recipe)) if recipe.track in TRACKS else {}

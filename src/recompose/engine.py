@@ -1,197 +1,189 @@
-"""All that Snakemake and DVC see of the store: which jobs are left, what each of them makes, and receipts of what is
-made.
+"""The engine: the remaining work as jobs, for Snakemake and DVC.
 
-A job is a process: a batch of recipes of one phase, or the artifacts of a paper, or the report. It makes what is
-missing, so a finished tree has no jobs. Jobs are dealt out in stages, each of which completes something to look at: the
-headline table of a paper, then all of that paper. How many recipes make a job follows what carries them out, this
-machine or a scheduler; it is no part of any identity. A job's name ends in the digest of what it makes, and
-``results/jobs/<name>.json`` says what that is, so that a job that runs elsewhere, or later, finds it.
+A job is a process that makes a batch of recipes of one phase. It makes missing recipes only, so a finished tree has no
+jobs. Jobs are grouped in stages, each of which completes something visible: the headline table of a paper, then the
+whole paper. The number of recipes in a job depends on the machine or scheduler that runs it and is no part of any
+identity. A job's name ends in the digest of its recipes' keys, and ``results/jobs/<name>.json`` lists them for
+processes that run elsewhere or later.
 
-Snakemake owns nothing but receipts (and the reports), so it can delete nothing dear. Every receipt belongs to a scope:
-everything, a paper, or an artifact. It holds only while the files it names are as they were: no clock and no engine's
-memory comes into it.
+Snakemake owns nothing but receipts (see ``receipts``) and the reports: expensive results are never rule outputs.
 """
 
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from recompose import job_resources
-from recompose.costs import Costs, Estimate
-from recompose.digest import digest, sha256_file, short
-from recompose.errors import DamagedError, PlanError
+from recompose.costs import CostEstimate, Costs
+from recompose.digest import digest, short
+from recompose.errors import PlanError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES, gpus_of, needs_gpu
 from recompose.plan import Recipe, closure
-from recompose.report.kinds import artifact_files, artifact_recipe, index_recipe
-from recompose.report.lineage import lineage_path
-from recompose.store import content
+from recompose.receipts import ALL, Receipts
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-ALL = "all"  # the scope of everything
-TRAINED = ("runs", "evaluations")  # phases that share processes: what scores a run stands behind it
-PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # those before them
-REST = "rest"  # the stage of what no artifact needs
-DATA = "data"  # the queue of what may have to be downloaded: it is tried again
-LONGEST = 60  # characters of a name that a job is called by
+TRAINED = ("runs", "evaluations")  # phases that share processes: evaluations follow their run
+PREPARED = tuple(phase for phase in PHASES if phase not in TRAINED)  # the phases before them
+REST = "rest"  # the stage of the recipes that no artifact needs
+DATA = "data"  # the queue of jobs that may download: they are retried
+MAX_LABEL = 60  # characters of a recipe's name in the name of a job
 
 
 @dataclass(frozen=True)
 class Job:
-    """A process: what it makes, in this order, and what it takes."""
+    """A process: the recipes that it makes, in this order, and the resources that it needs."""
 
     phase: str
-    stage: str  # what it is needed for: a headline table, a paper, or the rest
+    stage: str  # a headline table, a paper, or the rest
     keys: list[str]
-    called: str  # in short, what it makes first: part of a file's name
-    says: str  # in one line, what it does
+    called: str  # a short label, part of a file's name
+    says: str  # a description in one line
     threads: int
     gpus: int
-    seconds: float  # as far as they are known
-    minutes: int  # after which a scheduler may end it
-    memory: int  # MiB of the node that a scheduler keeps for it
+    seconds: float  # estimated
+    minutes: int  # time limit for a scheduler
+    memory: int  # MiB of the node that a scheduler reserves
 
     @property
     def name(self) -> str:
-        """What it is called by, and the digest of what it makes."""
+        """The label and the digest of the phase and the keys."""
         return f"{self.called}-{short(digest([self.phase, self.keys]))}"
 
     @property
     def queue(self) -> str:
-        """The rule of Snakemake's that carries it out."""
+        """The rule of Snakemake that runs the job."""
         return DATA if self.phase == DATA else self.stage
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A machine that carries out jobs side by side."""
+class LocalMachine:
+    """A machine that runs jobs side by side."""
 
-    unknown: ClassVar[float] = 60.0  # seconds, of what nothing like it was measured
-    piece: ClassVar[float] = 30.0  # seconds of a job: cores end together, and a kill loses little that is not known
+    unknown: ClassVar[float] = 60.0  # seconds assumed for a recipe without an estimate
+    piece: ClassVar[float] = 30.0  # seconds of a job: cores finish together, and a kill loses little
 
     cores: int
 
     @classmethod
-    def here(cls) -> "Machine":
-        """This machine's cores."""
+    def here(cls) -> "LocalMachine":
+        """Return this machine, with all its cores."""
         return cls(os.cpu_count() or 1)
 
 
 @dataclass(frozen=True)
 class Scheduler:
-    """A cluster's scheduler: it has a place for any number of jobs, and carries each of them out on some node."""
+    """A cluster's scheduler, which runs any number of jobs, each on some node."""
 
-    unknown: ClassVar[float] = 600.0  # seconds; as long as a job should be, so that such a run is alone
-    piece: ClassVar[float] = 600.0  # seconds; finding a place and starting is then little beside them
+    unknown: ClassVar[float] = 600.0  # seconds assumed for a recipe without an estimate: a whole job, so it runs alone
+    piece: ClassVar[float] = 600.0  # seconds of a job: long in comparison with queueing and starting
 
 
 class Engine:
-    """The jobs and receipts of a workspace."""
+    """The jobs of a workspace, and the receipts that they leave."""
 
     def __init__(
         self,
         work: Workspace,
-        machine: Machine | Scheduler | None = None,
+        machine: LocalMachine | Scheduler | None = None,
         targets: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """Of a workspace.
+        """Create the engine of a workspace.
 
         Args:
             work: the workspace.
-            machine: what carries jobs out.
-            targets: gives what Snakemake was called with, once it knows.
+            machine: runs the jobs; None: this machine.
+            targets: returns the targets of the call of Snakemake; they are known only after all rules are read.
         """
-        self.work, self.machine, self._targets = work, machine or Machine.here(), targets
-        self.papers = work.papers
+        self.work, self.machine, self._targets = work, machine or LocalMachine.here(), targets
+        self.papers, self.receipts = work.papers, Receipts(work)
         self._jobs: dict[str, list[Job]] = {}
-        self._estimates: dict[str, Estimate | None] = {}  # by digest
-        self._contents: dict[str, tuple[dict[str, Any], str]] = {}  # by digest: a record and what it comes to
+        self._estimates: dict[str, CostEstimate | None] = {}  # by digest
 
     # scopes
 
     def scopes(self) -> dict[str, list[Recipe]]:
-        """Every scope with the artifacts that are in it; all, each paper, and each artifact."""
+        """Return the artifacts of every scope: all, each paper, and each artifact."""
         by_paper = {paper.name: [self.artifacts[paper.name, name] for name in paper.artifacts] for paper in self.papers}
-        alone = {f"{paper}.{name}": [recipe] for (paper, name), recipe in self.artifacts.items()}
-        return {ALL: [recipe for recipes in by_paper.values() for recipe in recipes], **by_paper, **alone}
+        single = {f"{paper}.{name}": [recipe] for (paper, name), recipe in self.artifacts.items()}
+        return {ALL: [recipe for recipes in by_paper.values() for recipe in recipes], **by_paper, **single}
 
-    @cached_property
+    @property
     def artifacts(self) -> dict[tuple[str, str], Recipe]:
-        """The recipe of each artifact."""
-        plan = self.work.plan
-        return {
-            (paper.name, name): artifact_recipe(plan, paper, name) for paper in self.papers for name in paper.artifacts
-        }
+        """The recipe of each artifact, by paper and name."""
+        return self.receipts.artifacts
 
-    def _wanted(self, scope: str) -> list[Recipe]:
+    def _scope_recipes(self, scope: str) -> list[Recipe]:
         if scope == ALL:
             return list(self.work.plan.recipes)
         scopes = self.scopes()
-        artifacts = scopes[scope] if scope in scopes else [recipe for name in self._asked for recipe in scopes[name]]
+        names = [scope] if scope in scopes else self._target_scopes
+        artifacts = [recipe for name in names for recipe in scopes[name]]
         return [recipe for recipe in closure(artifacts) if recipe.kind in PHASES]
 
     @cached_property
-    def _asked(self) -> list[str]:
-        """The papers and artifacts that a call is for at once; none where it is for one."""
+    def _target_scopes(self) -> list[str]:
+        """The papers and artifacts among the targets of a call that has several of them; otherwise empty."""
         scopes = self.scopes()
-        asked = {scope for target in self._targets() if (scope := _scope_of(target)) in scopes} - {ALL}
-        return sorted(asked) if len(asked) > 1 else []
+        targets = {scope for target in self._targets() if (scope := _target_scope(target)) in scopes} - {ALL}
+        return sorted(targets) if len(targets) > 1 else []
 
-    def _dealt(self, scope: str) -> str:
-        """The scope in which the jobs for a scope are dealt out. What a call is for at once is in one, so that no job
-        waits for another that makes the same.
+    def _job_scope(self, scope: str) -> str:
+        """Return the scope whose jobs serve a scope: the targets of one call share theirs, so that no recipe is in two
+        jobs.
         """
-        if scope == ALL or scope not in self._asked:  # what is asked for is known after everything is laid out
+        if scope == ALL or scope not in self._target_scopes:  # targets are known only after all rules are read
             return scope
-        return f"{self._asked[0]}-and-{len(self._asked) - 1}-more-{short(digest(self._asked))}"
+        first, *later = self._target_scopes
+        return f"{first}-and-{len(later)}-more-{short(digest(self._target_scopes))}"
 
     # jobs
 
     def stages(self, scope: str) -> dict[str, list[Recipe]]:
-        """Return what the artifacts of a scope need, in the order in which it is to be made: stage -> recipes.
+        """Return the recipes that the artifacts of a scope need, by stage, in the order in which they are made.
 
         A recipe belongs to the first stage that needs it.
         """
-        left = {recipe.digest: recipe for recipe in self._wanted(scope)}
+        remaining = {recipe.digest: recipe for recipe in self._scope_recipes(scope)}
         stages: dict[str, list[Recipe]] = {}
-        for stage, artifacts in self._ends.items():
-            stages[stage] = [left.pop(recipe.digest) for recipe in closure(artifacts) if recipe.digest in left]
-        return {stage: recipes for stage, recipes in (stages | {REST: list(left.values())}).items() if recipes}
+        for stage, artifacts in self._stage_artifacts.items():
+            stages[stage] = [
+                remaining.pop(recipe.digest) for recipe in closure(artifacts) if recipe.digest in remaining
+            ]
+        stages[REST] = list(remaining.values())
+        return {stage: recipes for stage, recipes in stages.items() if recipes}
 
     @cached_property
-    def _ends(self) -> dict[str, list[Recipe]]:
-        """The artifacts that each stage completes: of each paper the headline's table, then all."""
-        ends: dict[str, list[Recipe]] = {}
+    def _stage_artifacts(self) -> dict[str, list[Recipe]]:
+        """The artifacts that each stage completes: the headline table of a paper, then all of its artifacts."""
+        stages: dict[str, list[Recipe]] = {}
         for paper in self.order:
-            ends[first_stage(paper)] = [self.artifacts[paper.name, first_artifact(paper)]]
-            ends[paper.name] = [self.artifacts[paper.name, name] for name in paper.artifacts]
-        return ends
+            stages[first_stage(paper)] = [self.artifacts[paper.name, paper.first_artifact]]
+            stages[paper.name] = [self.artifacts[paper.name, name] for name in paper.artifacts]
+        return stages
 
     def jobs(self, scope: str) -> list[Job]:
-        """Return what is left to do before the artifacts of a scope can be made, in order; each job is written down for
-        whoever carries it out.
-        """
+        """Return the jobs that remain before the artifacts of a scope can be made, in order; writes a file for each."""
         if scope not in self._jobs:
             jobs = []
             for stage, recipes in self.stages(scope).items():
                 missing = self.work.missing(recipes)
-                jobs += [job for phase in PHASES for job in self._of_phase(phase, stage, missing)]
+                jobs += [job for phase in PHASES for job in self._phase_jobs(phase, stage, missing)]
             for job in jobs:
                 write_json(self._job_path(job.name), asdict(job))
-                self.receipt(scope, job).unlink(missing_ok=True)  # what it stood for is gone
+                (self.work.root / self.receipt(scope, job)).unlink(missing_ok=True)  # its content is gone
             self._jobs[scope] = jobs
         return self._jobs[scope]
 
-    def _of_phase(self, phase: str, stage: str, missing: list[Recipe]) -> list[Job]:
-        """Return the jobs of a phase; what scores a run goes behind it, into the same one."""
+    def _phase_jobs(self, phase: str, stage: str, missing: list[Recipe]) -> list[Job]:
+        """Return the jobs of a phase; the evaluations of a run follow it in the same job."""
         if phase == TRAINED[1]:
             return []
         kinds = TRAINED if phase == TRAINED[0] else (phase,)
@@ -202,8 +194,8 @@ class Engine:
         return [self._job(phase, stage, piece) for piece in self._pieces(list(groups.values()))]
 
     def _pieces(self, groups: list[list[Recipe]]) -> Iterator[list[Recipe]]:
-        """Yield groups together as long as they are short for a job; the longest come first, and what takes a GPU goes
-        alone: starting a process is nothing beside it.
+        """Yield batches of groups, the longest groups first, each batch up to the length of a job. A group that uses
+        GPUs gets a job of its own: starting a process takes little time in comparison.
         """
         piece: list[Recipe] = []
         for group in sorted(groups, key=lambda group: -self._seconds(group)):
@@ -222,9 +214,9 @@ class Engine:
             phase,
             stage,
             [recipe.key for recipe in recipes],
-            called(phase, recipes),
-            said(phase, recipes),
-            max(self._threads(phase, recipe) for recipe in recipes) * max(gpus, 1),  # each has a process of its own
+            job_label(phase, recipes),
+            job_description(phase, recipes),
+            max(self._threads(phase, recipe) for recipe in recipes) * max(gpus, 1),  # one process for each GPU
             gpus,
             round(self._seconds(recipes), 1),
             job_resources.minutes(recipes, estimates),
@@ -238,252 +230,143 @@ class Engine:
         return int(trainer.get("threads", 1 if phase == "backbones" else self.work.params.chosen.trainer.threads))
 
     def threads(self, recipe: Recipe) -> int:
-        """The threads of a process that makes a recipe."""
+        """Return the number of threads of a process that makes a recipe."""
         return self._threads(recipe.kind, recipe)
 
     def _seconds(self, recipes: Iterable[Recipe]) -> float:
         estimates = (self.estimate(recipe) for recipe in recipes)
         return sum(estimate.seconds if estimate else self.machine.unknown for estimate in estimates)
 
-    def estimate(self, recipe: Recipe) -> Estimate | None:
-        """What making a recipe will take; None where nothing like it is known."""
+    def estimate(self, recipe: Recipe) -> CostEstimate | None:
+        """Return the estimated cost of making a recipe, or None if nothing similar was measured."""
         if recipe.digest not in self._estimates:
             self._estimates[recipe.digest] = self.costs.estimate(recipe)
         return self._estimates[recipe.digest]
 
     @cached_property
     def costs(self) -> Costs:
-        """What was measured and calibrated so far."""
+        """The measurements and timings so far."""
         return Costs.of(self.work, self.work.plan)
 
     @property
     def computes(self) -> bool:
-        """Return true where a job that was dealt out computes with a backbone, and has to import what that takes."""
-        of_jobs = ([self.work.plan.by_key[key] for key in job.keys] for jobs in self._jobs.values() for job in jobs)
-        return any(needs_gpu(recipes) for recipes in of_jobs)
+        """Return true if a job computes with a backbone, so that it has to import torch."""
+        batches = ([self.work.plan.by_key[key] for key in job.keys] for jobs in self._jobs.values() for job in jobs)
+        return any(needs_gpu(recipes) for recipes in batches)
 
     def _job_path(self, name: str) -> Path:
         return self.work.results / "jobs" / f"{name}.json"
 
     def job(self, name: str) -> Job:
-        """The job of this name.
+        """Return the job of this name, from its file.
 
         Raises:
-            PlanError: nobody wrote it down.
+            PlanError: the file is missing or describes no job.
         """
         try:
             return Job(**read_json(self._job_path(name)))
         except (OSError, ValueError, TypeError) as error:
-            raise PlanError(f"{self._job_path(name)} tells of no job: {error}. Start the workflow again.") from None
+            raise PlanError(f"{self._job_path(name)} describes no job: {error}. Start the workflow again.") from None
 
-    def before(self, scope: str, name: str) -> list[str]:
-        """The receipts of what has to be there before a job: of jobs that make what it needs."""
-        makes = {key: job for job in self.jobs(scope) for key in job.keys}
-        own = set(self.job(name).keys)
-        recipes = (self.work.plan.by_key[key] for key in own if key in self.work.plan.by_key)
-        needed = {need.key for need in closure(recipes)} - own
-        jobs = {makes[key].name: makes[key] for key in sorted(needed) if key in makes}
-        return [self._relative(self.receipt(scope, job)) for job in jobs.values() if job.name != name]
+    def prerequisites(self, scope: str, name: str) -> list[str]:
+        """Return the receipts of the jobs that have to finish before a job."""
+        makers = {key: job for job in self.jobs(scope) for key in job.keys}
+        keys = set(self.job(name).keys)
+        recipes = (self.work.plan.by_key[key] for key in keys if key in self.work.plan.by_key)
+        needed = {need.key for need in closure(recipes)} - keys
+        jobs = {makers[key].name: makers[key] for key in sorted(needed) if key in makers}
+        return [self.receipt(scope, job) for job in jobs.values() if job.name != name]
 
     # receipts
 
-    def receipt(self, scope: str, job: Job) -> Path:
-        """Where a job states that it is done."""
-        return self.work.results / "receipts" / scope / job.queue / f"{job.name}.json"
+    def receipt(self, scope: str, job: Job) -> str:
+        """Return the path of the receipt of a job."""
+        return self.receipts.job(scope, job.queue, job.name)
 
-    def receipts(self, scope: str, *phases: str, of: Iterable[Recipe] | None = None) -> list[str]:
-        """Return the receipts of the jobs that a scope has left, of some phases, or of all.
+    def job_receipts(self, scope: str, *phases: str, artifacts: Iterable[Recipe] | None = None) -> list[str]:
+        """Return the receipts of the jobs that remain in a scope.
 
         Args:
-            scope: in which jobs are dealt out.
-            phases: whose jobs; none: all.
-            of: artifacts in the scope that ask, where not all of it does.
+            scope: all, a paper or an artifact.
+            phases: of the jobs; none: all phases.
+            artifacts: of the scope, whose jobs are returned; None: all artifacts of the scope.
         """
-        dealt = self._dealt(scope)
-        jobs = [job for job in self.jobs(dealt) if job.phase in (phases or PHASES)]
-        if of is not None or dealt != scope:
-            wanted = {recipe.key for recipe in (closure(of) if of is not None else self._wanted(scope))}
-            jobs = [job for job in jobs if not wanted.isdisjoint(job.keys)]
-        return [self._relative(self.receipt(dealt, job)) for job in jobs]
+        job_scope = self._job_scope(scope)
+        jobs = [job for job in self.jobs(job_scope) if job.phase in (phases or PHASES)]
+        if artifacts is not None or job_scope != scope:
+            recipes = closure(artifacts) if artifacts is not None else self._scope_recipes(scope)
+            keys = {recipe.key for recipe in recipes}
+            jobs = [job for job in jobs if not keys.isdisjoint(job.keys)]
+        return [self.receipt(job_scope, job) for job in jobs]
 
-    def receipts_of(self, paper: Paper, *artifacts: str) -> list[str]:
+    def paper_prerequisites(self, paper: Paper, *artifacts: str) -> list[str]:
         """Return the receipts of the jobs, of everything, that artifacts of a paper wait for; none: all of them."""
-        return self.receipts(ALL, of=[self.artifacts[paper.name, name] for name in artifacts or paper.artifacts])
+        recipes = [self.artifacts[paper.name, name] for name in artifacts or paper.artifacts]
+        return self.job_receipts(ALL, artifacts=recipes)
+
+    def artifact_prerequisites(self, name: str) -> list[str]:
+        """Return the receipts of the jobs that a single artifact, ``paper/artifact``, waits for, and its stamp."""
+        paper, artifact = name.split("/")
+        return [*self.job_receipts(f"{paper}.{artifact}"), self.receipts.stamp(paper, artifact)]
+
+    def paper_receipts(self) -> list[str]:
+        """Return the receipts of all papers."""
+        return [self.receipts.paper(ALL, paper.name) for paper in self.papers]
+
+    def first_table_receipts(self) -> list[str]:
+        """Return the receipts of the first tables of the papers that have jobs left."""
+        return [self.receipts.first_table(paper) for paper in self._unfinished]
+
+    def first_page_receipts(self) -> list[str]:
+        """Return the receipt of the first report site where other papers follow the first one."""
+        return [self.receipts.first_page] if self.later_papers else []
+
+    def first_page_prerequisites(self) -> list[str]:
+        """Return the receipt of the first paper that is made."""
+        return [self.receipts.paper(ALL, paper.name) for paper in self._unfinished[:1]]
 
     @property
-    def queues(self) -> list[str]:
-        """The names of the stages that there may be in a call, first things first."""
-        return [*self._ends, REST]
-
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self.work.root).as_posix()
-
-    def _paper_receipt(self, scope: str, paper: str) -> Path:
-        recipes = [recipe.digest for (name, _), recipe in self.artifacts.items() if name == paper]
-        return self.work.results / "receipts" / scope / "artifacts" / f"{paper}-{short(digest(recipes))}.json"
-
-    def paper_receipt(self, scope: str, paper: str) -> str:
-        """Where it is stated that all artifacts of a paper are made; the same is stated for each scope that asks."""
-        return self._relative(self._paper_receipt(scope, paper))
-
-    def first_receipt(self, paper: Paper) -> str:
-        """Where it is stated that the table of a paper's headline is made, before its others."""
-        recipe = self.artifacts[paper.name, first_artifact(paper)]
-        path = self.work.results / "receipts" / ALL / "artifacts" / f"{paper.name}-first-{recipe.folder}.json"
-        return self._relative(path)
-
-    def first_receipts(self) -> list[str]:
-        """Return those of the papers for which something is left to train or score."""
-        return [self.first_receipt(paper) for paper in self._unfinished]
+    def later_papers(self) -> list[str]:
+        """The papers that come after the first one."""
+        return [paper.name for paper in self._unfinished[1:]]
 
     @cached_property
     def _unfinished(self) -> list[Paper]:
-        return [paper for paper in self.order if self.receipts_of(paper)]
+        return [paper for paper in self.order if self.paper_prerequisites(paper)]
 
     @cached_property
     def order(self) -> list[Paper]:
         """The papers in the order in which they are made."""
-        return in_order(self.papers)
+        return order_papers(self.papers)
 
     @property
-    def page_receipt(self) -> str:
-        """Where it is stated that the report site is written with the first paper, before the others are there."""
-        name = self._report_receipt.stem
-        return self._relative(self._report_receipt.with_name(f"{name}-first.json"))
-
-    def page_receipts(self) -> list[str]:
-        """Return it where other papers are to come after the first one."""
-        return [self.page_receipt] if len(self._unfinished) > 1 else []
-
-    def before_page(self) -> list[str]:
-        """Return the receipt of the first paper that is made."""
-        return [self.paper_receipt(ALL, paper.name) for paper in self._unfinished[:1]]
-
-    @property
-    def to_come(self) -> list[str]:
-        """The papers that come after the first one."""
-        return [paper.name for paper in self._unfinished[1:]]
-
-    def paper_receipts(self) -> list[str]:
-        """Those of all papers."""
-        return [self.paper_receipt(ALL, paper.name) for paper in self.papers]
-
-    @cached_property
-    def _report_receipt(self) -> Path:
-        recipe = index_recipe(self.work, self.papers)
-        return self.work.results / "receipts" / "report" / f"{recipe.folder}.json"
-
-    @property
-    def report_receipt(self) -> str:
-        """Where it is stated that the index of the reports is written."""
-        return self._relative(self._report_receipt)
-
-    def stamp(self, paper: str, artifact: str) -> str:
-        """A file that is newer than an artifact, and has another content than before, exactly where that has to be
-        made.
-        """
-        return f"results/receipts/due/{paper}/{artifact}"
-
-    def before_artifact(self, name: str) -> list[str]:
-        """What has to be there before a single artifact, ``paper/artifact``: what it needs that is missing, and what
-        says that it is due.
-        """
-        paper, artifact = name.split("/")
-        return [*self.receipts(f"{paper}.{artifact}"), self.stamp(paper, artifact)]
+    def queues(self) -> list[str]:
+        """The names of all stages, in their order."""
+        return [*self._stage_artifacts, REST]
 
     def reconcile(self) -> list[Path]:
-        """Bring receipts and stamps to what is so; gives the receipts that held no longer.
+        """Bring receipts and stamps up to date with the store; returns the receipts that were removed.
 
         Raises:
-            DamagedError: something that the plan needs has a missing or changed file.
+            DamagedError: content that the plan needs has a missing or changed file.
         """
-        for kind in PHASES:  # DVC wants the folder of a phase even where the phase had nothing to do
+        for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self.work.results / kind).mkdir(parents=True, exist_ok=True)
         for recipe in self.work.plan.recipes:
             if self.work.store.is_complete(recipe):
                 self.work.store.verify(recipe)
-        for (paper, artifact), recipe in self.artifacts.items():
-            self._set_stamp(paper, artifact, recipe)
-        of_papers = [[self._paper_receipt(scope, paper.name) for scope in (ALL, paper.name)] for paper in self.papers]
-        outdated = [
-            path for receipts in (*of_papers, [self._report_receipt]) for path in _outdated(receipts, self.holds)
-        ]
-        for receipts in of_papers:
-            _share(receipts)
-        for path in self.work.results.glob("receipts/*/**/*-first*.json"):  # they are of one call
-            path.unlink()
-        return outdated
-
-    def _set_stamp(self, paper: str, artifact: str, recipe: Recipe) -> None:
-        path = self.work.root / self.stamp(paper, artifact)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if self.is_due(paper, artifact, recipe):
-            path.write_text(token_hex())  # Snakemake takes a newer file of the same content for the one it knows
-        else:
-            path.touch()
-            os.utime(path, (0, 0))
-
-    def is_due(self, paper: str, artifact: str, recipe: Recipe) -> bool:
-        """Whether an artifact is not what its recipe gives from what is stored now."""
-        lineage = lineage_path(self.work.reports / paper / artifact)
-        receipt = self.artifact_receipt(recipe)
-        return not (lineage.exists() and receipt.exists() and self.holds(receipt))
-
-    def artifact_receipt(self, recipe: Recipe) -> Path:
-        """Where it is stated that a single artifact is made."""
-        return self.work.results / "receipts" / "artifact" / f"{recipe.folder}.json"
-
-    def write_artifact_receipts(self, paper: Paper, names: Iterable[str]) -> None:
-        """State that some artifacts of a paper are made."""
-        for name in names:
-            recipe = self.artifacts[paper.name, name]
-            files = [self.work.reports / paper.name / file for file in artifact_files(paper, name)]
-            write_json(self.artifact_receipt(recipe), self._statement(files, recipe.needs.values()))
-
-    def write_receipt(self, path: Path, files: Iterable[Path], recipes: Iterable[Recipe] = ()) -> None:
-        """State that these files are made, from what these recipes determine."""
-        write_json(path, self._statement(files, recipes))
-
-    def _statement(self, files: Iterable[Path], recipes: Iterable[Recipe]) -> dict[str, Mapping[str, Any]]:
-        return {
-            "files": {self._relative(file): sha256_file(file) for file in sorted(files)},
-            "contents": {recipe.key: self._content(recipe) for recipe in recipes},
-        }
-
-    def _content(self, recipe: Recipe) -> str | None:
-        try:
-            record = self.work.store.record(recipe)
-        except DamagedError:
-            return None
-        known = self._contents.get(recipe.digest)
-        if known is None or known[0] is not record:  # the store reads it again where somebody touched it
-            known = self._contents[recipe.digest] = record, content(record)
-        return known[1]
-
-    def holds(self, path: Path) -> bool:
-        """Whether a receipt is there and every file it names, and everything stored, is as it was."""
-        try:
-            statement = read_json(path)
-            files, contents = statement["files"], statement["contents"]
-            unchanged = all(sha256_file(self.work.root / name) == sha256 for name, sha256 in files.items())
-            return bool(files) and unchanged and all(self._is_as(key, sha256) for key, sha256 in contents.items())
-        except (OSError, ValueError, KeyError, AttributeError, TypeError):
-            return False
-
-    def _is_as(self, key: str, sha256: str | None) -> bool:
-        recipe = self.work.plan.by_key.get(key)
-        return recipe is not None and self._content(recipe) == sha256
+        return self.receipts.reconcile()
 
 
 class SubprocessEngine(Engine):
-    """The engine where a single job of a workflow is carried out, by a Snakemake that another one started.
+    """The engine of a single job, in a Snakemake that the workflow's Snakemake started.
 
-    What is left was dealt out there, what comes before the job is there, and receipts belong to jobs that may be
-    writing them at this moment: nothing is dealt out again, and nothing is tidied up.
+    The workflow's Snakemake has divided the work, and the job's prerequisites exist. Other jobs may be writing their
+    receipts at this moment. So nothing is divided again, and no receipt is removed.
     """
 
     def jobs(self, scope: str) -> list[Job]:
-        """None but the one that is carried out, and that one goes by its name."""
+        """Return no jobs: the job that runs is read from its file."""
         return []
 
     def reconcile(self) -> list[Path]:
@@ -491,10 +374,10 @@ class SubprocessEngine(Engine):
         return []
 
 
-def _scope_of(target: str) -> str:
-    """The scope that a target of Snakemake's would be in, if it is a paper or a file of an artifact.
+def _target_scope(target: str) -> str:
+    """Return the scope of a target of Snakemake, if it is a paper or a file of an artifact.
 
-    >>> _scope_of("msci"), _scope_of("reports/demo/msci/table-2.lineage.json")
+    >>> _target_scope("msci"), _target_scope("reports/demo/msci/table-2.lineage.json")
     ('msci', 'msci.table-2')
     """
     if not target.startswith("reports/"):
@@ -504,71 +387,52 @@ def _scope_of(target: str) -> str:
     return f"{paper}.{file.partition('.')[0]}" if file else paper
 
 
-def _outdated(receipts: list[Path], holds: Callable[[Path], bool]) -> list[Path]:
-    """Remove those that hold no longer; gives them."""
-    outdated = [path for path in receipts if path.exists() and not holds(path)]
-    for path in outdated:
-        path.unlink()
-    return outdated
-
-
-def _share(receipts: list[Path]) -> None:
-    """Where one scope's receipt is there, so are the others': they state the same."""
-    if there := [path for path in receipts if path.exists()]:
-        for path in receipts:
-            if not path.exists():
-                write_json(path, read_json(there[0]))
-
-
-def in_order(papers: Iterable[Paper]) -> list[Paper]:
+def order_papers(papers: Iterable[Paper]) -> list[Paper]:
     """Return papers in the order in which they are made: by track, those with the shortest first table first."""
     tracks = list(TRACKS)
     return sorted(
         papers,
         key=lambda paper: (
             tracks.index(paper.track),
-            len(paper.artifacts[first_artifact(paper)].rows),
+            len(paper.artifacts[paper.first_artifact].rows),
             paper.name,
         ),
     )
 
 
-def first_artifact(paper: Paper) -> str:
-    """Return the name of the artifact of a paper that is made before its others: the table of its headline."""
-    return paper.headline.artifact if paper.headline else next(iter(paper.artifacts))
-
-
 def first_stage(paper: Paper) -> str:
-    """Return the name of the stage that completes it."""
-    return f"{paper.name}.{first_artifact(paper)}"
+    """Return the name of the stage that completes the first artifact of a paper."""
+    return f"{paper.name}.{paper.first_artifact}"
 
 
-def counted(count: int, kind: str) -> str:
-    """So many of a kind, which is called by its plural.
+def count_of(count: int, kind: str) -> str:
+    """Return a number with its noun, which is given in the plural.
 
-    >>> counted(1, "runs"), counted(2, "runs")
+    >>> count_of(1, "runs"), count_of(2, "runs")
     ('1 run', '2 runs')
     """
     return f"{count} {kind if count > 1 else kind.removesuffix('s')}"
 
 
-def called(phase: str, recipes: list[Recipe]) -> str:
-    """What a job makes first, and how many more, as part of a file's name and of what a scheduler lists."""
-    of = [recipe for recipe in recipes if recipe.kind == phase] or recipes
-    names = list(dict.fromkeys(recipe.name for recipe in of))
+def job_label(phase: str, recipes: list[Recipe]) -> str:
+    """Return the name of a job's first recipe and the number of others, as part of the names of files and of Slurm's
+    jobs.
+    """
+    names = list(dict.fromkeys(recipe.name for recipe in recipes if recipe.kind == phase))
+    names = names or list(dict.fromkeys(recipe.name for recipe in recipes))
     more = f"-and-{len(names) - 1}-more" if len(names) > 1 else ""
-    return re.sub(r"[^A-Za-z0-9.]+", "-", names[0])[:LONGEST] + more
+    return re.sub(r"[^A-Za-z0-9.]+", "-", names[0])[:MAX_LABEL] + more
 
 
-def said(phase: str, recipes: list[Recipe]) -> str:
-    """What a job does, in one line: methods, data sets and seeds."""
+def job_description(phase: str, recipes: list[Recipe]) -> str:
+    """Return a job in one line: methods, data sets and seeds."""
     if phase not in TRAINED:
         counts = Counter(recipe.name for recipe in recipes)
         return f"{phase}: {', '.join(name + (f' ({count})' if count > 1 else '') for name, count in counts.items())}"
-    runs, scored = ([recipe for recipe in recipes if recipe.kind == kind] for kind in TRAINED)
-    of = runs or scored
-    methods = ", ".join(dict.fromkeys(str(recipe.labels["method"]) for recipe in of))
-    datasets = ", ".join(dict.fromkeys(str(recipe.labels["dataset"]) for recipe in of))
-    seeds = ", ".join(map(str, sorted({recipe.labels["seed"] for recipe in of})))
-    what = " and ".join(counted(len(each), each[0].kind) for each in (runs, scored) if each)
-    return f"{what} of {methods} on {datasets}, seeds {seeds}"
+    counts = Counter(recipe.kind for recipe in recipes)
+    labels = [recipe.labels for recipe in recipes if recipe.kind == next(kind for kind in TRAINED if counts[kind])]
+    methods = ", ".join(dict.fromkeys(str(label["method"]) for label in labels))
+    datasets = ", ".join(dict.fromkeys(str(label["dataset"]) for label in labels))
+    seeds = ", ".join(map(str, sorted({label["seed"] for label in labels})))
+    work = " and ".join(count_of(counts[kind], kind) for kind in TRAINED if counts[kind])
+    return f"{work} of {methods} on {datasets}, seeds {seeds}"

@@ -1,4 +1,4 @@
-"""By what, where and from which sources something is made: host, device, packages, git."""
+"""The environment in which content is made: host, device, packages, git."""
 
 import platform
 import socket
@@ -12,11 +12,11 @@ from recompose.machine import Processor, cached_probe
 
 PACKAGES = ("torch", "open_clip_torch", "pytorch-lightning", "numpy", "pillow")
 LOCK = "requirements.lock"
-SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can move a number
+SOURCES = ("src", LOCK)  # parameters are in the recipe; nothing else can change a number
 
 
 def environment() -> dict[str, Any]:
-    """By what and where content is made: host, device, kernels, python, packages."""
+    """Return the host, device, kernels, Python version and packages of this process."""
     return {
         "host": socket.gethostname(),
         "device": _device(),
@@ -28,13 +28,13 @@ def environment() -> dict[str, Any]:
 
 
 def state_of_sources() -> dict[str, Any]:
-    """The git commit, and whether sources differ from it; None where there is no git to tell."""
+    """Return the git commit and whether the sources differ from it; None without git."""
     changed = _git("status", "--porcelain", "--", *SOURCES)
     return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
 
 
 def _device() -> str:
-    """The GPUs where this process used any, the processor otherwise."""
+    """Return the GPUs if this process used any, otherwise the processor."""
     if cuda := _cuda_in_use():
         return f"{cuda.device_count()} x {cuda.get_device_name()}"
     processor = Processor.here()
@@ -42,7 +42,7 @@ def _device() -> str:
 
 
 def _speed() -> dict[str, Any]:
-    """Return what the processor computed by, and how fast it is where that was measured; a GPU's speed is not its."""
+    """Return the processor's kernels, and its speed if it was measured and no GPU was used."""
     probe = None if _cuda_in_use() else cached_probe()
     return {
         "instruction_set": Processor.here().instruction_set,
@@ -52,13 +52,13 @@ def _speed() -> dict[str, Any]:
 
 
 def _cuda_in_use() -> Any:
-    """Return torch's module of GPUs where this process used any; torch is asked only where it is loaded already."""
+    """Return ``torch.cuda`` if this process used a GPU, else None; never imports torch."""
     torch = sys.modules.get("torch")
     return torch.cuda if torch is not None and torch.cuda.is_initialized() else None
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says, without a lock that a kill would leave; None outside a repository or without git."""
+    """Return the output of a git command, or None outside a repository or without git. Leaves no lock if killed."""
     try:
         done = subprocess.run(["git", "--no-optional-locks", *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

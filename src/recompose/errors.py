@@ -1,56 +1,56 @@
-"""Every error that this project raises on purpose, as one tree.
+"""The tree of errors that this project raises.
 
-Their messages name file, place and remedy, and are all that users see.
+Users see the messages alone, which name file, place and remedy.
 """
 
 from pathlib import Path
 
 
 class RecomposeError(Exception):
-    """Something is wrong that a person can mend: the message says what and how."""
+    """An error that a user can fix; the message says how."""
 
 
-# what was asked for
+# parameters and plans
 
 
 class ParamsError(RecomposeError, ValueError):
-    """params.yaml is wrong: the message says where and what is allowed."""
+    """An error in params.yaml; the message names the place and the allowed values."""
 
 
 class PlanError(RecomposeError, ValueError):
-    """What papers declare and a profile asks for do not go together."""
+    """A mismatch between the papers' declarations and a profile."""
 
 
 class ChangedError(RecomposeError, RuntimeError):
-    """Parameters or code changed while a workflow ran, or something is asked for that is not planned."""
+    """A recipe that is not in the plan, as after a change of parameters or code while a workflow ran."""
 
 
-# data that comes from outside
+# external data
 
 
 class DataError(RecomposeError, RuntimeError):
-    """A data set on disk is not what it should be: the message names file, place and remedy."""
+    """An invalid data set on disk; the message names file, place and remedy."""
 
 
 class WordVectorsError(DataError):
-    """Word vectors are not what they should be."""
+    """An invalid file of word vectors."""
 
 
-class UnsafeArchive(DataError, ValueError):  # noqa: N818 - it is the archive that is at fault
-    """An archive holds what must not be unpacked."""
+class UnsafeArchive(DataError, ValueError):  # noqa: N818 - the archive is at fault
+    """An archive with members that must not be unpacked."""
 
 
 class DownloadError(RecomposeError, RuntimeError):
-    """No mirror delivers a file, or what came is another one."""
+    """A file that no mirror delivers, or that arrived with another digest."""
 
 
-# what is stored
+# the store
 
 
 class DamagedError(RecomposeError, RuntimeError):
-    """A stored file is not what its record says.
+    """A stored file that differs from its record.
 
-    ``fault`` says only what is wrong; the message says of which file, and what to do about it.
+    ``fault`` is the difference; the message adds the file and the remedy.
     """
 
     def __init__(self, path: Path, fault: str, remedy: str) -> None:
@@ -59,39 +59,39 @@ class DamagedError(RecomposeError, RuntimeError):
 
 
 class UnknownError(RecomposeError, ValueError):
-    """There is no such thing in the store."""
+    """A key that is not in the store."""
 
 
 class FailedError(RecomposeError, RuntimeError):
-    """Some of what a process had to make failed; the rest is complete."""
+    """A process in which some recipes failed; the others are complete."""
 
 
-# what is reported
+# reports
 
 
 class LineageError(RecomposeError, ValueError):
-    """A file is no lineage; ``state`` is what an audit calls it then."""
+    """An invalid lineage file; ``state`` is its trust state in an audit."""
 
     state = "tampered"
 
 
 class OutdatedLineageError(LineageError):
-    """A file is a lineage as other code writes it."""
+    """A lineage file in the format of another version of the code."""
 
     state = "stale"
 
 
 class TraceError(RecomposeError, LookupError):
-    """There is no such number: the message says which there are."""
+    """A number that does not exist; the message names those that do."""
 
 
 class DownstreamError(RecomposeError, LookupError):
-    """The reports were made from nothing that is called so, or from several things."""
+    """A name that no recipe, or several recipes, of the reports match."""
 
 
 class DiffError(RecomposeError, LookupError):
-    """There is nothing to compare with: the message says why."""
+    """A revision or file to compare with that does not exist."""
 
 
 class CrateError(RecomposeError, RuntimeError):
-    """There is nothing to put into a crate, or no place for it."""
+    """A crate without content or without a place to write it."""

@@ -1,4 +1,4 @@
-"""Writing files so that a reader finds the old content or the new one, never half of it."""
+"""Atomic writing of files: a reader sees the old content or the new one, never a part."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SCRATCH = "scratch"  # the subfolder for what a maker needs to resume; removed when the content is complete
+SCRATCH = "scratch"  # the subfolder for files to resume from; removed when the content is complete
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
@@ -38,23 +38,23 @@ def write_json(path: Path, document: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON document."""
+    """Return a JSON document."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def check_room(folder: Path, needed: int) -> None:
-    """See to it that so many bytes fit: a file that is mapped into memory ends its process where the disk is full.
+    """Check that so many bytes fit: writing to a memory-mapped file on a full disk kills the process.
 
     Raises:
-        OSError: they do not.
+        OSError: they do not fit.
     """
     free = shutil.disk_usage(folder).free
     if needed > free:
-        raise OSError(f"{folder} has room for {free / 2**30:.1f} GiB, and {needed / 2**30:.1f} GiB are to be written")
+        raise OSError(f"{folder} has {free / 2**30:.1f} GiB free; {needed / 2**30:.1f} GiB are needed")
 
 
 def fresh_folder(path: Path) -> Path:
-    """An empty folder at ``path``; what was there is removed."""
+    """Create an empty folder at ``path``, in place of what is there."""
     if path.exists():
         shutil.rmtree(path)
     path.mkdir(parents=True)

@@ -1,6 +1,6 @@
-"""The fingerprint of code: a digest per module, of what the code does and not of how it is laid out.
+"""The fingerprint of code: a digest of each module's syntax, without comments, docstrings and layout.
 
-It is taken from the sources without importing them, so that planning stays light.
+It is computed from the sources without importing them, so that planning stays light.
 """
 
 import ast
@@ -16,7 +16,7 @@ import recompose
 from recompose.files import write_text
 
 PACKAGE = "recompose"
-# what can move no number: what is only said to people, and what only finds, names and keeps things, whose contents are
+# modules that cannot change a number: messages to people, and code that finds, names and stores content, which is
 # compared by digests
 OUTSIDE = {
     f"{PACKAGE}.{name}"
@@ -37,10 +37,10 @@ ROOT = Path(recompose.__file__).parent
 
 
 def path_of(module: str) -> Path:
-    """The file of a module.
+    """Return the file of a module.
 
     Raises:
-        ModuleNotFoundError: it is no module of this package.
+        ModuleNotFoundError: the package has no such module.
     """
     path = _path(module)
     if path is None:
@@ -54,10 +54,10 @@ def _path(module: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _said(node: object) -> Iterator[str]:
-    """What a syntax tree says: types and values, no positions, docstrings or empty fields.
+def _tokens(node: object) -> Iterator[str]:
+    """Yield the types and values of a syntax tree, without positions, docstrings and empty fields.
 
-    Empty fields are left out because Python's versions differ in which of them exist.
+    Empty fields are omitted because versions of Python differ in which of them exist.
     """
     if isinstance(node, ast.AST):
         yield type(node).__name__ + "("
@@ -65,11 +65,11 @@ def _said(node: object) -> Iterator[str]:
             if value is None or value == [] or field == "type_comment":
                 continue
             yield field + "="
-            yield from _said(_without_docstring(node) if field == "body" else value)
+            yield from _tokens(_without_docstring(node) if field == "body" else value)
         yield ")"
     elif isinstance(node, list):
         for item in node:
-            yield from _said(item)
+            yield from _tokens(item)
             yield ","
     else:
         yield repr(node)
@@ -82,7 +82,7 @@ def _without_docstring(node: ast.AST) -> object:
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
-    """The modules of the package that a module imports, also inside its functions."""
+    """Yield the modules that a module imports, also inside its functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -93,15 +93,15 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 @functools.cache
 def _is_inside(module: str) -> bool:
-    """Whether a module's code can move a number. Of a package that stands outside, no module does."""
-    top, _, rest = module.partition(".")
-    outside = module in OUTSIDE or f"{PACKAGE}.{rest.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
+    """Return true if a module's code can change a number; all modules of a package in ``OUTSIDE`` are outside."""
+    top, _, inner = module.partition(".")
+    outside = module in OUTSIDE or f"{PACKAGE}.{inner.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
     return top == PACKAGE and not outside and _path(module) is not None
 
 
 @functools.cache
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
-    """A module's digest, and the modules of the package that it imports."""
+    """Return a module's digest, and the modules of the package that it imports."""
     path = path_of(module)
     source = path.read_bytes()
     summary = _summaries().of(source, str(path))
@@ -109,61 +109,61 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Summaries:
-    """The digest of each source's syntax and the names it imports, kept beside Python's own compiled files: parsing
-    all takes longer than planning.
-    """
+    """A cache of each source's digest and imports, beside Python's compiled files (parsing is slower than planning)."""
 
     def __init__(self, file: Path) -> None:
         self._file, self._grew = file, False
         try:
-            kept = json.loads(file.read_text(encoding="utf-8"))
+            document = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            kept = {}
-        self._kept: dict[str, list[str]] = kept if isinstance(kept, dict) else {}
+            document = {}
+        self._cached: dict[str, list[str]] = document if isinstance(document, dict) else {}
 
     def of(self, source: bytes, filename: str) -> list[str]:
-        """The digest, then the names."""
+        """Return the digest of a source, then the names that it imports."""
         key = hashlib.sha256(source).hexdigest()
-        if key not in self._kept:
+        if key not in self._cached:
             tree = ast.parse(source, filename=filename)
-            digest = hashlib.sha256("".join(_said(tree)).encode()).hexdigest()
-            self._kept[key] = [digest, *sorted({name for name in _imports(tree) if name.split(".")[0] == PACKAGE})]
+            digest = hashlib.sha256("".join(_tokens(tree)).encode()).hexdigest()
+            self._cached[key] = [digest, *sorted({name for name in _imports(tree) if name.split(".")[0] == PACKAGE})]
             self._grew = True
-        return self._kept[key]
+        return self._cached[key]
 
-    def keep(self) -> None:
-        """Write what is new; where that cannot be, it is only slower next time."""
+    def write(self) -> None:
+        """Write new entries; without write access the next process is only slower."""
         if self._grew:
             self._grew = False
             with suppress(OSError):
-                write_text(self._file, json.dumps(self._kept))
+                write_text(self._file, json.dumps(self._cached))
 
 
 @functools.cache
 def _summaries() -> _Summaries:
-    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # other code may summarise otherwise
-    return _Summaries(Path(__file__).parent / "__pycache__" / f"fingerprints-{sys.implementation.cache_tag}-{own}.json")
+    version = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # of the code that summarises
+    return _Summaries(
+        Path(__file__).parent / "__pycache__" / f"fingerprints-{sys.implementation.cache_tag}-{version}.json"
+    )
 
 
 def fingerprint(modules: Iterable[str]) -> dict[str, str]:
-    """The digest of each module that these import from this package, directly or not, and of themselves.
+    """Return the digests of these modules and of all modules of this package that they import, directly or not.
 
-    Comments, docstrings and layout do not count. Modules named in strings are not seen: name them among ``modules``.
+    Comments, docstrings and layout do not matter. Modules named in strings are not found: add them to ``modules``.
 
     Raises:
-        ModuleNotFoundError: a name that is no module of this package.
+        ModuleNotFoundError: the package has no module of this name.
     """
     return dict(_reached(frozenset(modules)))
 
 
 @functools.cache
 def _reached(modules: frozenset[str]) -> dict[str, str]:
-    """What a fingerprint says, in the order of the modules' names."""
-    waiting, versions = list(modules), dict[str, str]()
-    while waiting:
-        module = waiting.pop()
+    """Return the digests of modules and their imports, in the order of their names."""
+    queue, versions = list(modules), dict[str, str]()
+    while queue:
+        module = queue.pop()
         if module not in versions:
             versions[module], imports = _read(module)
-            waiting.extend(imports)
-    _summaries().keep()
+            queue.extend(imports)
+    _summaries().write()
     return dict(sorted(versions.items()))

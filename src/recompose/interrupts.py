@@ -1,6 +1,6 @@
-"""Ctrl-C: a process that carries out jobs says one sentence and takes the processes that it started along.
+"""Ctrl-C: a process that runs jobs prints one sentence and ends its child processes.
 
-A training keeps its last whole epoch, and nothing else is kept half done, so a process may end at any moment.
+A training resumes from its last whole epoch, and nothing else is stored in part, so a process may end at any moment.
 """
 
 import logging
@@ -14,46 +14,46 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import psutil
 
-INTERRUPTED = 130  # the exit code of what SIGINT ended: 128 and the signal's number
-SENTENCE = "Interrupted: the same command goes on where it was, a training from its last whole epoch."
-PATIENCE = 10.0  # seconds that processes have to end by themselves
+INTERRUPTED = 130  # the exit status after SIGINT: 128 plus the signal's number
+SENTENCE = "Interrupted. The same command continues; trainings resume from their last whole epoch."
+PATIENCE = 10.0  # seconds until processes that do not end are killed
 
 
 def end_at_once() -> None:
-    """Let an interrupt end this process there and then, without a trace of where it was."""
+    """Let an interrupt end this process immediately, without a traceback."""
     if is_interruptible():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def end_with_children() -> None:
-    """Let an interrupt end the processes that this one started, and then this one with a sentence.
+    """Let an interrupt end the child processes, and then this process with a sentence.
 
-    Snakemake by itself waits in a loop that it then cannot close, and ends with a trace.
+    Without this, Snakemake waits in a loop that it cannot close, and ends with a traceback.
     """
     if is_interruptible():
         signal.signal(signal.SIGINT, _end)
 
 
 def is_interruptible() -> bool:
-    """Return true unless interrupts are ignored, as by what a shell runs in its background."""
+    """Return true unless interrupts are ignored, as in background processes of a shell."""
     return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     signal.signal(number, signal.SIG_IGN)  # the processes end in any case
-    logging.disable()  # of jobs that fail because they are ended there is nothing to say
-    os.write(2, f"\n{SENTENCE}\n".encode())  # a print may be under way
+    logging.disable()  # failures of jobs that are ended on purpose are no news
+    os.write(2, f"\n{SENTENCE}\n".encode())  # not print, which may be running
     end_children()
-    os._exit(INTERRUPTED)  # threads that wait for jobs would keep it from ending
+    os._exit(INTERRUPTED)  # a normal exit would wait for threads that wait for jobs
 
 
 def end_children() -> None:
-    """Interrupt the processes that this one started, and those that they started; kill the ones that go on."""
-    import psutil  # it takes a while, and Snakemake has done it
+    """Interrupt all descendants of this process; kill those that do not end in time."""
+    import psutil  # a slow import, which Snakemake has made
 
     deadline = time.monotonic() + PATIENCE
     started: dict[psutil.Process, None] = {}
-    while True:  # a thread may have been about to start one
+    while True:  # threads may still start processes
         late = time.monotonic() > deadline
         children = psutil.Process().children(recursive=True)
         for process in (*started, *children) if late else [child for child in children if child not in started]:

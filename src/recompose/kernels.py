@@ -1,31 +1,31 @@
-"""The kernels of this process: the choice alone, made once before anything is computed.
+"""The choice of kernels of this process, made once before anything is computed.
 
-It stands apart from what chooses and from what computes, so that neither imports the other.
+It is a module of its own so that the code that chooses and the code that computes need not import each other.
 """
 
-onednn_from: int | None = None  # multiplications from which linear maps go to oneDNN; None: all stay with torch's own
+onednn_from: int | None = None  # multiplications from which linear maps use oneDNN; None: none do
 
 
 def choose_linear(multiplications: int | None) -> None:
-    """Send linear maps of at least so many multiplications to oneDNN from now on, or none of them."""
+    """Compute linear maps of at least so many multiplications by oneDNN from now on, or none if None."""
     global onednn_from
     onednn_from = multiplications
 
 
 def takes_onednn(multiplications: int) -> bool:
-    """Return whether a linear map of so many multiplications goes to oneDNN."""
+    """Return true if a linear map of so many multiplications is computed by oneDNN."""
     return onednn_from is not None and multiplications >= onednn_from
 
 
 def linear_kernel() -> str:
     """Return the choice of this process in words."""
-    return in_words(onednn_from)
+    return describe_linear(onednn_from)
 
 
-def in_words(multiplications: int | None) -> str:
+def describe_linear(multiplications: int | None) -> str:
     """Return a choice in words.
 
-    >>> in_words(None), in_words(2**23)
+    >>> describe_linear(None), describe_linear(2**23)
     ('torch', 'onednn from 8,388,608 multiplications')
     """
     return "torch" if multiplications is None else f"onednn from {multiplications:,} multiplications"

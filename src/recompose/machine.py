@@ -1,7 +1,7 @@
-"""The machine at hand: its processor, and a probe of how fast that computes.
+"""This machine: its processor, and a probe of the processor's speed.
 
-The probe runs once, in a process of its own, and is kept in the user's cache directory, so that choices which rest on
-it never change. No torch is imported here.
+The probe runs once, in a process of its own. Its result is stored in the user's cache directory, so that choices which
+depend on it never change. Torch-free.
 """
 
 import json
@@ -23,29 +23,29 @@ from recompose.digest import digest, short
 from recompose.files import read_json, write_json
 from recompose.progress import say
 
-CACHE = "RECOMPOSE_CACHE"  # the variable that names another folder than the user's
-VERSION = 1  # of what the probe measures; records are compared by its step, so that one never changes
-PATIENCE = 300  # seconds, with a probe; most of it imports torch
+CACHE = "RECOMPOSE_CACHE"  # the variable that names a folder in place of the user's cache directory
+VERSION = 1  # of the probe; its training step never changes, since records are compared by the step's time
+PATIENCE = 300  # seconds for a probe, most of it for importing torch
 
-AVX512, AVX2, DEFAULT = INSTRUCTION_SETS = ("avx512", "avx2", "default")  # as torch tells them apart, the largest first
+AVX512, AVX2, DEFAULT = INSTRUCTION_SETS = ("avx512", "avx2", "default")  # as torch names them, the largest first
 FLAGS = {AVX512: {"avx512f", "avx512bw", "avx512dq", "avx512vl", "fma"}, AVX2: {"avx2", "fma"}}
 
-CLEARLY = 0.9  # of torch's time: what oneDNN may take of it to be chosen
-LARGE = 2**23  # multiplications from which `onednn` takes a map without being measured
+CLEARLY = 0.9  # oneDNN is chosen if it takes at most this share of torch's time
+LARGE = 2**23  # multiplications from which the setting `onednn` applies, without measurement
 
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor, by all that tells apart those that compute at different speeds; machines may share one."""
+    """A processor, by all features that distinguish processors of different speed; machines may share one."""
 
     model: str
-    family: str  # its maker's numbers: virtual machines give one name to several
+    family: str  # the maker's numbers: virtual machines use one name for several processors
     cores: int
     instruction_set: str
 
     @classmethod
     def here(cls) -> "Processor":
-        """Return this machine's."""
+        """Return this machine's processor."""
         facts = _facts()
         family = "/".join(facts.get(name, "") for name in ("cpu family", "model"))
         model = facts.get("model name") or platform.machine()
@@ -53,7 +53,7 @@ class Processor:
 
 
 def _facts() -> dict[str, str]:
-    """Return what the system says of the first core; nothing where it says nothing."""
+    """Return the system's entries about the first core; empty on systems without /proc/cpuinfo."""
     try:
         first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
     except OSError:
@@ -63,14 +63,14 @@ def _facts() -> dict[str, str]:
 
 
 def _instruction_set(flags: set[str]) -> str:
-    """Return the largest that a processor has and torch is not told to leave alone."""
+    """Return the largest instruction set of a processor that torch is allowed to use."""
     largest = next((name for name in INSTRUCTION_SETS if name in FLAGS and flags >= FLAGS[name]), DEFAULT)
     allowed = os.environ.get("ATEN_CPU_CAPABILITY", largest)
     return max(largest, allowed, key=INSTRUCTION_SETS.index) if allowed in INSTRUCTION_SETS else largest
 
 
 class LinearMap(BaseModel):
-    """A linear map, and what it takes with its gradients."""
+    """A linear map, and its measured time with gradients."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,27 +82,27 @@ class LinearMap(BaseModel):
 
     @property
     def multiplications(self) -> int:
-        """Its size."""
+        """The number of multiplications of the map."""
         return self.rows * self.into * self.out
 
     @property
     def gains(self) -> bool:
-        """Tell whether it gains clearly by oneDNN."""
+        """True if oneDNN is clearly faster."""
         return self.onednn_seconds is not None and self.onednn_seconds <= CLEARLY * self.torch_seconds
 
 
 class Probe(BaseModel):
-    """A measurement of how fast a processor computes, on one thread."""
+    """A measurement of a processor's speed, on one thread."""
 
     model_config = ConfigDict(frozen=True)
 
-    step_seconds: float = Field(gt=0)  # of a small training step, the same everywhere
+    step_seconds: float = Field(gt=0)  # of a small training step, the same on all machines
     maps: tuple[LinearMap, ...] = ()
-    crash: str = ""  # how oneDNN ended a process here, such as SIGFPE; empty: it did not
+    crash: str = ""  # the signal by which oneDNN ended a process here, such as SIGFPE; empty: none
 
 
 def probe_path() -> Path:
-    """Return where the probe of this machine is, or will be."""
+    """Return the path of this machine's probe."""
     return _folder() / f"probe-{short(digest(_identity()))}.json"
 
 
@@ -119,7 +119,7 @@ def _identity() -> dict[str, str | int]:
 
 
 def cached_probe() -> Probe | None:
-    """Return the probe of this machine, or None where it has not run."""
+    """Return the probe of this machine, or None if it has not run."""
     try:
         return Probe.model_validate(read_json(probe_path())["probe"])
     except (OSError, ValueError, KeyError, TypeError, ValidationError):
@@ -127,85 +127,85 @@ def cached_probe() -> Probe | None:
 
 
 def probe() -> Probe | None:
-    """Return the probe of this machine, which runs now if it never did, or None where it cannot."""
+    """Return the probe of this machine, or None if it cannot run; runs it on the first call."""
     if cached := cached_probe():
         return cached
     path = probe_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock")):  # of several processes one measures
+        with FileLock(path.with_suffix(".lock")):  # one process measures, the others wait
             if cached := cached_probe():
                 return cached
             say("measuring this machine (once)")
-            if measured := _metric():
-                write_json(path, {"of": _identity(), "probe": measured.model_dump(mode="json")})
-            return measured
+            if measurement := _run_probe():
+                write_json(path, {"of": _identity(), "probe": measurement.model_dump(mode="json")})
+            return measurement
     except OSError as error:
         say(f"this machine cannot be measured: {error}")
         return None
 
 
-def _metric() -> Probe | None:
-    """Run the probe, without oneDNN where that ends it; None where it cannot run at all."""
-    measured, fault = _child()
-    if measured is None:
-        measured, worse = _child("--without-onednn")
-        if measured is None:
+def _run_probe() -> Probe | None:
+    """Run the probe, without oneDNN if that crashes; returns None if it cannot run at all."""
+    measurement, fault = _run_child()
+    if measurement is None:
+        measurement, worse = _run_child("--without-onednn")
+        if measurement is None:
             say(f"this machine cannot be measured: {worse}")
             return None
-        say(f"oneDNN crashes on this processor ({fault}): linear maps stay with torch's own")
-        return measured.model_copy(update={"crash": fault})
-    return measured
+        say(f"oneDNN crashes on this processor ({fault}): linear maps use torch's own kernel")
+        return measurement.model_copy(update={"crash": fault})
+    return measurement
 
 
-def _child(*arguments: str) -> tuple[Probe | None, str]:
-    """Run the probe in a child; gives what it measured, or None and how it ended."""
+def _run_child(*arguments: str) -> tuple[Probe | None, str]:
+    """Run the probe in a child process; returns its measurement, or None and the reason for its end."""
     source = str(Path(__file__).parents[1])
     paths = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "recompose.probe", *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+        process = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:
         return None, str(error)
-    if done.returncode:
-        return None, _ending(done.returncode, done.stderr)
+    if process.returncode:
+        return None, _ending(process.returncode, process.stderr)
     try:
-        return Probe.model_validate(json.loads(done.stdout)), ""
+        return Probe.model_validate(json.loads(process.stdout)), ""
     except ValueError as error:
         return None, f"no probe: {error}"
 
 
-def _ending(code: int, said: str) -> str:
-    """Return how a process ended: its signal, or the last line that it said.
+def _ending(code: int, output: str) -> str:
+    """Return the signal that ended a process, or the last line of its output.
 
     >>> _ending(-8, ""), _ending(1, "Traceback\\nImportError: no torch\\n")
     ('SIGFPE', 'ImportError: no torch')
     """
-    return signal.Signals(-code).name if code < 0 else (said.strip().splitlines() or [f"exit status {code}"])[-1]
+    return signal.Signals(-code).name if code < 0 else (output.strip().splitlines() or [f"exit status {code}"])[-1]
 
 
 def onednn_from(setting: str) -> int | None:
-    """Return the multiplications from which linear maps go to oneDNN on this machine, or None where none do.
+    """Return the number of multiplications from which linear maps use oneDNN on this machine, or None.
 
     Args:
         setting: ``trainer.linear``: ``auto``, ``torch`` or ``onednn``.
     """
     if setting == "torch" or (setting == "auto" and Processor.here().instruction_set != AVX512):
         return None
-    measured = probe()
-    if measured is None or measured.crash:
+    measurement = probe()
+    if measurement is None or measurement.crash:
         return None
-    return LARGE if setting == "onednn" else gains_from(measured.maps)
+    return LARGE if setting == "onednn" else onednn_threshold(measurement.maps)
 
 
-def gains_from(maps: Iterable[LinearMap]) -> int | None:
-    """Return the multiplications from which every map that was measured gains clearly by oneDNN, or None.
+def onednn_threshold(maps: Iterable[LinearMap]) -> int | None:
+    """Return the number of multiplications from which oneDNN is clearly faster for all measured maps, or None.
 
     >>> small, large = LinearMap(rows=9, into=1, out=1, torch_seconds=1, onednn_seconds=2), (
     ...     LinearMap(rows=99, into=1, out=1, torch_seconds=10, onednn_seconds=5)
     ... )
-    >>> gains_from([small, large]), gains_from([small]), gains_from([])
+    >>> onednn_threshold([small, large]), onednn_threshold([small]), onednn_threshold([])
     (99, None, None)
     """
     maps = list(maps)

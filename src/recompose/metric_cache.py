@@ -1,4 +1,4 @@
-"""Metrics: numbers that follow from scores by the code as it is, taken once and kept beside the store."""
+"""The metric cache: metrics are computed once from scores by the current code, and stored beside the store."""
 
 from functools import cache
 from pathlib import Path
@@ -11,13 +11,13 @@ from recompose.plan import Recipe
 from recompose.store import COSTS, Store, content
 from recompose.tracks import TRACKS
 
-COST = "cost/"  # how the names of metrics begin that tell what things cost
-FOLDER = "metrics"  # below results/: a file for each evaluation and version of the code of metrics
+COST = "cost/"  # the prefix of the names of metrics of cost
+FOLDER = "metrics"  # below results/: a file for each evaluation and version of the metrics' code
 
 
 @cache
-def code_of(track: str) -> str:
-    """The digest of the code that decides what a track's metrics come to."""
+def metric_code_digest(track: str) -> str:
+    """Return the short digest of the code that computes a track's metrics."""
     return short(digest(fingerprint(TRACKS[track].metric_code)))
 
 
@@ -28,21 +28,21 @@ class MetricCache:
         self._store, self._folder = store, results / FOLDER
 
     def of(self, evaluation: Recipe) -> dict[str, float]:
-        """All metrics of an evaluation, and what it and its run cost, by name.
+        """Return all metrics of an evaluation by name, with its costs and those of its run.
 
         Raises:
-            DamagedError: what they follow from is missing or was changed.
+            DamagedError: the evaluation is missing or was changed.
         """
-        return self._kept(evaluation) | self.costs(evaluation)
+        return self._cached(evaluation) | self.costs(evaluation)
 
-    def _kept(self, evaluation: Recipe) -> dict[str, float]:
+    def _cached(self, evaluation: Recipe) -> dict[str, float]:
         record = self._store.verify(evaluation)
-        path = self._folder / code_of(evaluation.track) / f"{evaluation.folder}.json"
+        path = self._folder / metric_code_digest(evaluation.track) / f"{evaluation.folder}.json"
         scores = content(record)
         try:
-            kept: dict[str, Any] = read_json(path)
-            if kept["scores"] == scores:
-                return dict(kept["metrics"])
+            cached: dict[str, Any] = read_json(path)
+            if cached["scores"] == scores:
+                return dict(cached["metrics"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
         metrics = self.recompute(evaluation)
@@ -50,20 +50,20 @@ class MetricCache:
         return metrics
 
     def recompute(self, evaluation: Recipe) -> dict[str, float]:
-        """Its metrics, taken from its scores now."""
+        """Return the metrics of an evaluation, computed from its scores now, without costs."""
         needs = {role: self._store.folder(need) for role, need in evaluation.needs.items()}
         return TRACKS[evaluation.track].metrics(self._store.folder(evaluation), needs)
 
-    def all_anew(self, evaluation: Recipe) -> dict[str, float]:
-        """The same as ``of``, whatever was kept."""
+    def recompute_all(self, evaluation: Recipe) -> dict[str, float]:
+        """Return the same as ``of``, without the cache."""
         return self.recompute(evaluation) | self.costs(evaluation)
 
     def costs(self, evaluation: Recipe) -> dict[str, float]:
-        """What an evaluation cost, and where it has one its run: of numbers that both have the run's counts."""
+        """Return the costs of an evaluation and of its run; the run's value if both have one."""
         run = evaluation.needs.get("run")
         costs: dict[str, float] = {}
         for recipe in (evaluation, *([run] if run else [])):
             if self._store.is_complete(recipe) and COSTS in self._store.record(recipe)["files"]:
-                written = read_json(self._store.file(recipe, COSTS))
-                costs |= {f"{COST}{name}": value for name, value in written.items() if value is not None}
+                recorded = read_json(self._store.file(recipe, COSTS))
+                costs |= {f"{COST}{name}": value for name, value in recorded.items() if value is not None}
         return costs

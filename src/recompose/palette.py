@@ -1,6 +1,6 @@
-"""Every colour that the project shows, in figures and in terminals; the page's are in its own style."""
+"""The colours of figures and terminals; those of the report site are in its style sheet."""
 
-RIGHT, WRONG = "#0072B2", "#D55E00"  # told apart without seeing green and red
+RIGHT, WRONG = "#0072B2", "#D55E00"  # distinguishable with red-green blindness
 VERDICTS = {"supported here": RIGHT, "reversed here": WRONG, "undecided": "#6b6b6b"}  # of claims
 SERIES = "colorblind"  # seaborn's palette for rows
 WATERMARK = "firebrick"

@@ -1,5 +1,7 @@
-"""What the phases of the workflow do, in their order. Each finds what the ones before it made, makes its own, and is
-done at once where that exists. Torch is imported by those that need it, when they do.
+"""The phases of the workflow, in their order.
+
+Each reads the content of earlier phases and makes its own, unless that is complete. Torch is imported only by the
+phases that need it, at the time they run.
 """
 
 import os
@@ -30,41 +32,41 @@ from recompose.training.devices import own_devices
 from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
-BACKBONE = "backbone.json"  # of a backbone: what it takes to load it
-DEVICES = ".locks"  # of the results: who has which GPU
-WITHOUT_MAPS = ("data", "pixels")  # kinds whose making computes no linear map
+BACKBONE = "backbone.json"  # of a backbone: its architecture and weights
+DEVICES = ".locks"  # below results/: the locks of GPUs
+WITHOUT_MAPS = ("data", "pixels")  # kinds that are made without linear maps
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase: what it is, and how it makes one of its recipes in a folder."""
+    """A phase: its description, and the function that makes one of its recipes in a folder."""
 
     about: str
     make: Callable[[Workspace, Recipe, Path], None]
-    on_gpu: bool = False  # where there is one: this, and whatever is made from it
-    make_together: Callable[[Workspace, Mapping[Path, Recipe]], None] | None = None  # those that a track puts together
+    on_gpu: bool = False  # this phase, and all phases that need its content, use a GPU if there is one
+    make_together: Callable[[Workspace, Mapping[Path, Recipe]], None] | None = None  # recipes that a track groups
 
 
 def track_of(recipe: Recipe) -> Track:
-    """The track whose recipe it is."""
+    """Return the track of a recipe."""
     return TRACKS[recipe.track]
 
 
 def raw_folder(work: Workspace, recipe: Recipe) -> Path:
-    """Where the raw files of a recipe of data lie, verified_download there where they are not."""
+    """Return the folder of the raw files of a recipe of data, which are downloaded or generated if they are missing."""
     if recipe.track:
         return track_of(recipe).acquire(recipe, work.params, work.data)
     return _scenes(work, recipe)
 
 
 def _scenes(work: Workspace, recipe: Recipe) -> Path:
-    """Draw the corpus that pretrains small backbones, where it is not there yet; gives its folder."""
+    """Return the folder of a corpus that pretrains small backbones; generates it if it is missing."""
     write_corpus = import_module(CORPORA[recipe.name]).write_corpus
     root = work.data / f"{recipe.name}-{recipe.folder}"
     root.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(root.with_name(f".{root.name}.lock")):
         if not root.exists():
-            say(f"{root.name}: drawing {recipe.document['scenes']} scenes")
+            say(f"{root.name}: generating {recipe.document['scenes']} scenes")
             partial = root.with_name(root.name + ".partial")
             fresh_folder(partial).rmdir()
             write_corpus(partial, scenes=recipe.document["scenes"], seed=recipe.document["seed"])
@@ -73,30 +75,30 @@ def _scenes(work: Workspace, recipe: Recipe) -> Path:
 
 
 def acquire(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Bring raw data onto this disk, check it and index it."""
+    """Download or generate raw data, check it and index it."""
     root = raw_folder(work, recipe)
     names = track_of(recipe).index(recipe, root, folder) if recipe.track else [path.name for path in root.glob("*.tar")]
     write_content(root, names, folder)
 
 
 def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
-    """The raw files of a data set, as they were when it was indexed.
+    """Return the folder of the raw files of a data set, unchanged since they were indexed.
 
     Raises:
-        DataError: they were changed since.
+        DataError: a file was changed.
     """
     root = raw_folder(work, recipe)
     if files := changed_files(root, work.store.folder(recipe)):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         raise DataError(
             f"{root} was changed since it was indexed: {files[0]}{more}. "
-            "Put the files back; a drawn data set is drawn anew where its folder is removed."
+            "Put the files back; to generate a synthetic data set again, remove its folder."
         )
     return root
 
 
 def make_backbone(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Pretrain a backbone, or check and, where possible, download its released weights."""
+    """Pretrain a backbone, or check its published weights, which are downloaded if possible."""
     section = work.params.backbones[recipe.name]
     if isinstance(section, Pretrained):
         weights = _pretrain(work, recipe, folder)
@@ -108,7 +110,7 @@ def make_backbone(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 
 def _description(section: Backbone) -> dict[str, str]:
-    """What it takes to build a backbone's network."""
+    """Return the description from which a backbone's network is built."""
     if isinstance(section, Classifier):
         return {"library": "torchvision", "architecture": section.architecture}
     return {"architecture": section.architecture, "activation": section.activation}
@@ -121,7 +123,7 @@ def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path
     with verified_download(work.data, f"weights/{archive.file}", archive.urls, archive.sha256) as path:
         if isinstance(section, Classifier):
             _check_name(path)
-    (folder / archive.file).unlink(missing_ok=True)  # of an attempt that was killed
+    (folder / archive.file).unlink(missing_ok=True)  # from a killed attempt
     (folder / archive.file).symlink_to(os.path.relpath(path, folder))
     return archive.file
 
@@ -130,16 +132,16 @@ def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
     """Copy released weights into a folder; returns the file's name.
 
     Raises:
-        DataError: the file is missing, or is another one.
+        DataError: the file is missing or has another digest.
     """
     asset = section.asset
     path = work.assets / asset.file
     if not path.is_file():
-        raise DataError(f"{path} is missing: it is released with the project; `git checkout -- assets` restores it")
+        raise DataError(f"{path} is missing; `git checkout -- assets` restores it")
     if (sha256 := sha256_file(path)) != asset.sha256:
         raise DataError(
             f"{path} has the sha256 {sha256}, not {asset.sha256} as params.yaml says: `git checkout -- assets` "
-            "restores it; where you made it anew, put its digest into params.yaml"
+            "restores it; if you made a new file, put its digest into params.yaml"
         )
     shutil.copyfile(path, folder / asset.file)
     return asset.file
@@ -149,13 +151,13 @@ def _check_name(path: Path) -> None:
     """Check a file against the digits of its digest in its name.
 
     Raises:
-        DownloadError: they are another file's.
+        DownloadError: the digits differ.
     """
     expected, sha256 = path.stem.rpartition("-")[2], sha256_file(path)
     if not sha256.startswith(expected):
         raise DownloadError(
-            f"{path} has {path.stat().st_size:,} bytes with the sha256 {sha256}, which by its name begins with "
-            f"{expected}: move it away or delete it, and it is downloaded again"
+            f"{path} has {path.stat().st_size:,} bytes with the sha256 {sha256}, which should begin with {expected}: "
+            "delete the file to download it again"
         )
 
 
@@ -180,7 +182,7 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
 
     Raises:
         DataError: the profile pretrains no such backbone.
-        DamagedError: it is not made yet.
+        DamagedError: the backbone is not complete.
     """
     from recompose.training.pretraining import release
 
@@ -190,14 +192,14 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
             f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {', '.join(recipes) or 'none'}"
         )
     recipe = recipes[name]
-    made = work.store.verify(recipe)["made"]
-    about = {"backbone": name, "recipe": recipe.digest, "commit": str(made["commit"]), "device": made["device"]}
+    build = work.store.verify(recipe)["made"]
+    about = {"backbone": name, "recipe": recipe.digest, "commit": str(build["commit"]), "device": build["device"]}
     release(_unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe), target, about)
     return sha256_file(target)
 
 
 def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Decode the pictures of a data set once, as towers see them."""
+    """Decode the pictures of a data set once, as inputs of towers."""
     from recompose.backbones.pixels import write_pixels
 
     data = recipe.needs["data"]
@@ -218,7 +220,7 @@ def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 
 def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Encode the images of a data set once, as grids of regions, or take the grids that somebody has made of them."""
+    """Encode the images of a data set once, as grids of regions, or copy ready-made grids."""
     from recompose.backbones.grids import from_hdf5, write_grids
     from recompose.data.upstream import verified_download
 
@@ -246,35 +248,33 @@ def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
 
 
 def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
-    """Carry out evaluations that differ in nothing but how they score, each in its folder."""
-    first, *others = recipes.values()
+    """Carry out evaluations that differ only in their scoring, each in its folder."""
+    first = next(iter(recipes.values()))
     documents = {folder: recipe.document for folder, recipe in recipes.items()}
-    title = f"{first.name} and {len(others)} more scorings"
+    title = f"{first.name} and {len(recipes) - 1} more scorings"
     track_of(first).evaluate_together(documents, _needs(work, first), _hardware(work), title)
 
 
 PHASES: Mapping[str, Phase] = MappingProxyType(
     {
-        "data": Phase("Raw data onto this disk, checked and indexed", acquire),
-        "backbones": Phase("The backbones, pretrained here or released", make_backbone, on_gpu=True),
-        "pixels": Phase("The images of each data set, decoded once as towers see them", cache_pixels),
-        "features": Phase("The images of each data set, encoded once", cache_features, on_gpu=True),
-        "grids": Phase("The images of each data set, encoded once as grids of regions", cache_grids, on_gpu=True),
-        "runs": Phase("Every method trained, with every seed", train),
+        "data": Phase("Raw data, downloaded or generated, checked and indexed", acquire),
+        "backbones": Phase("Backbones, pretrained here or published", make_backbone, on_gpu=True),
+        "pixels": Phase("Images of all data sets, decoded once as inputs of towers", cache_pixels),
+        "features": Phase("Images of all data sets, encoded once", cache_features, on_gpu=True),
+        "grids": Phase("Images of all data sets, encoded once as grids of regions", cache_grids, on_gpu=True),
+        "runs": Phase("Methods, trained with all seeds", train),
         "evaluations": Phase(
-            "Every run, and what needs no training, scored on its benchmarks", evaluate, make_together=evaluate_together
+            "Runs and untrained models, scored on their benchmarks", evaluate, make_together=evaluate_together
         ),
     }
-)  # by kind of recipe, in their order: the only list of them
+)  # by kind of recipe, in their order: the only list of phases
 
 
 def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
-    """Make recipes one after another, where they are not complete.
-
-    One that fails keeps only those from theirs that need it.
+    """Make the recipes that are not complete, one after another; a failure stops only the recipes that need it.
 
     Raises:
-        FailedError: names what failed and where its trace is.
+        FailedError: recipes failed; the message names them and the files of their tracebacks.
     """
     _leave_scheduler()
     recipes = list({recipe.digest: recipe for recipe in recipes}.values())
@@ -285,7 +285,7 @@ def make(work: Workspace, recipes: Iterable[Recipe]) -> None:
 
 
 def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[object]:
-    """Those of the machine's GPUs that this process needs, where it needs some; with ``devices: auto`` all."""
+    """Return a context in which this process owns the GPUs that it needs; with ``devices: auto`` all of them."""
     if is_helper() or not needs_gpu(recipes) or work.params.chosen.trainer.devices == "auto":
         return nullcontext()
     count = gpus_of(work, recipes)
@@ -293,20 +293,21 @@ def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextM
 
 
 def needs_gpu(recipes: Sequence[Recipe]) -> bool:
-    """Whether a process that makes these computes where there is a GPU; what others trained takes a download."""
-    fetched = all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
-    return not fetched and any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
+    """Return true if a process that makes these recipes uses a GPU; published backbones are only downloaded."""
+    only_downloads = all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
+    return not only_downloads and any(PHASES[recipe.kind].on_gpu for recipe in closure(recipes))
 
 
 def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
-    """The GPUs of a process that makes these: devices share the training of a run, and nothing else; with ``devices:
-    auto`` Lightning takes all there are.
+    """Return the number of GPUs of a process that makes these recipes: only the training of a run uses several.
+
+    With ``devices: auto`` Lightning uses all GPUs, and the number is 1.
     """
     trainer = work.params.chosen.trainer
     if trainer.accelerator == "cpu" or not needs_gpu(recipes):
         return 0
-    shared = trainer.devices != "auto" and any(recipe.kind == "runs" for recipe in recipes)
-    return int(trainer.devices) if shared else 1
+    is_shared = trainer.devices != "auto" and any(recipe.kind == "runs" for recipe in recipes)
+    return int(trainer.devices) if is_shared else 1
 
 
 def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
@@ -315,23 +316,23 @@ def _make_all(work: Workspace, recipes: list[Recipe]) -> None:
     for group in _groups(recipes):
         places = [f"{number}/{len(recipes)}" for number in range(done + 1, done + 1 + len(group))]
         done += len(group)
-        lacking = [need for need in group[0].needs.values() if need.digest in failed]
-        concerned = group if lacking else [each for each in group if not work.store.is_complete(each)] or group
+        failed_needs = [need for need in group[0].needs.values() if need.digest in failed]
+        affected = group if failed_needs else work.missing(group) or group
         try:
-            if lacking:
-                raise FailedError(f"it needs {lacking[0].name} ({lacking[0].key}), which failed")
+            if failed_needs:
+                raise FailedError(f"it needs {failed_needs[0].name} ({failed_needs[0].key}), which failed")
             _make_group(work, dict(zip(places, group, strict=True)))
         except Exception as error:
-            for recipe in concerned:
+            for recipe in affected:
                 say(f"{recipe.key} ({recipe.name}) failed: {error}")
-                trace = "" if lacking else f" see {work.store.folder(recipe) / ERROR};"
-                failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} alone again: recompose make {recipe.key}"
+                trace = "" if failed_needs else f" see {work.store.folder(recipe) / ERROR};"
+                failed[recipe.digest] = f"  {recipe.name}: {error}\n   {trace} to retry: recompose make {recipe.key}"
     if failed:
         raise FailedError("\n".join([f"{len(failed)} of {len(recipes)} failed:", *failed.values()]))
 
 
 def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
-    """Recipes in their order, with those that go together behind the first of them: they need the same."""
+    """Return the recipes in their order, grouped with recipes that are made together and need the same content."""
     groups: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         together = PHASES[recipe.kind].make_together is not None
@@ -340,21 +341,20 @@ def _groups(recipes: Iterable[Recipe]) -> list[list[Recipe]]:
 
 
 def _leave_scheduler() -> None:
-    """From now on this process is one by itself.
+    """Hide Slurm from Lightning, which would take this process for one of several that Slurm starts for a run.
 
-    To Lightning one that Slurm started is one of several that make a run together and that Slurm starts, too. Here a
-    job is one process, which starts others where a run has several devices.
+    Here a job is one process, which starts others itself if a run has several devices.
     """
     for name in [name for name in os.environ if name.startswith("SLURM_")]:
         del os.environ[name]
-    warnings.filterwarnings("ignore", message="The `srun` command is available")  # and is not used, on purpose
+    warnings.filterwarnings("ignore", message="The `srun` command is available")  # `srun` is unused on purpose
 
 
 def _make_group(work: Workspace, recipes: Mapping[str, Recipe]) -> None:
-    """Make recipes that go together, given by their places in the list of all, where they are not complete."""
+    """Make the incomplete recipes of a group, given by their places in the list of all recipes."""
     if is_helper() and not all(_is_shared(work, recipe) for recipe in recipes.values()):
         return
-    with _making(work, list(recipes.values())) as folders:
+    with _build(work, list(recipes.values())) as folders:
         for place, recipe in recipes.items():
             _announce(work, recipe, place, is_missing=recipe in folders.values())
         if folders:
@@ -369,16 +369,16 @@ def _announce(work: Workspace, recipe: Recipe, place: str, *, is_missing: bool) 
     if is_missing:
         say(title, detail=recipe.kind in ("runs", "evaluations"))
         return
-    say(f"{title} is complete, and kept", detail=True)
+    say(f"{title} is complete", detail=True)
     if recipe.kind == "data":
-        raw_folder(work, recipe)  # the raw files may have gone since
+        raw_folder(work, recipe)  # raw files may have been deleted
 
 
 def _make_missing(work: Workspace, folders: Mapping[Path, Recipe]) -> None:
-    (folder, recipe), *others = folders.items()
+    folder, recipe = next(iter(folders.items()))
     phase = PHASES[recipe.kind]
-    if others:
-        assert phase.make_together is not None  # or nothing would have been put together
+    if len(folders) > 1:
+        assert phase.make_together is not None  # otherwise no group has two recipes
         phase.make_together(work, folders)
     else:
         phase.make(work, recipe, folder)
@@ -395,26 +395,24 @@ def _say_headline(work: Workspace, recipe: Recipe, place: str) -> None:
 
 
 def is_helper() -> bool:
-    """Whether Lightning started this process to help another, on several devices, with what that one is making."""
+    """Return true if Lightning started this process to help another one with a run on several devices."""
     return int(os.environ.get("LOCAL_RANK", "0")) > 0
 
 
 def _is_shared(work: Workspace, recipe: Recipe) -> bool:
-    """Whether a helper has a part in this: devices share training alone, and that before it was complete."""
+    """Return true if helpers take part in a recipe: only in runs that are not complete."""
     return recipe.kind == "runs" and not work.store.is_complete(recipe)
 
 
-def _making(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[Mapping[Path, Recipe]]:
-    """Make the contents of recipes alone, or help the process that is making them; gives what is to be made, by
-    folder.
-    """
+def _build(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[Mapping[Path, Recipe]]:
+    """Enter the build of recipes, or help the process that is building them; yields the recipes to make, by folder."""
     if is_helper():
         return nullcontext({work.store.folder(recipe): recipe for recipe in recipes})
-    return work.store.making_together(recipes)
+    return work.store.build_together(recipes)
 
 
 def _verified(work: Workspace, recipe: Recipe) -> Path:
-    """The folder of a complete recipe, its bytes checked."""
+    """Return the folder of a complete recipe after checking its bytes."""
     work.store.verify(recipe)
     return work.store.folder(recipe)
 

@@ -1,8 +1,8 @@
-"""A plan is a graph of recipes: what has to exist, and what each thing is made from.
+"""A plan: the graph of recipes that the chosen profile needs.
 
-Pure functions of params.yaml and of the sources; nothing here touches data or results. A recipe is what determines a
-content; its digest is the content's name on disk. Kinds of recipes are called by the folder of ``results/`` that holds
-what they determine.
+All functions are pure functions of params.yaml and of the sources; none touches data or results. A recipe determines a
+content, and its digest is the content's name on disk. The kind of a recipe is the folder of ``results/`` that holds the
+content.
 """
 
 import json
@@ -17,7 +17,7 @@ from recompose.fingerprint import ROOT, fingerprint
 from recompose.params import Bundled, Classifier, GivenGrids, Params, Released
 
 GRIDS = "recompose.backbones.grids"
-CORPORA = {  # what pretrains backbones here: name -> the module that draws it
+CORPORA = {  # corpora for pretraining: name -> the module that generates it
     "shapes-scenes": "recompose.synthetic.scenes",
     "shapes-sentences": "recompose.synthetic.sentences",
 }
@@ -26,42 +26,41 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def identity(kind: str, document: Mapping[str, Any], needs: Mapping[str, str], code: Mapping[str, str]) -> str:
-    """The digest of a recipe; of what it needs the digests count."""
+    """Return the digest of a recipe, which covers the digests of the recipes that it needs."""
     return digest({"kind": kind, "document": dict(document), "needs": dict(needs), "code": dict(code)})
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What determines a content: a document of plain values, what it is made from, and the code that makes it."""
+    """A recipe for a content: a document of plain values, the recipes that it needs, and the code that makes it."""
 
     kind: str
-    name: str  # as people call it; two names may mean one recipe
+    name: str  # for people; recipes of different names may be identical
     document: Mapping[str, Any]
     needs: Mapping[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
     code: Mapping[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
-    track: str = ""  # whose it is; backbones are everybody's
-    labels: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # method, dataset, seed and so on, for people: no part of its identity
+    track: str = ""  # empty: shared by all tracks, as backbones are
+    # method, dataset, seed and so on, for people: no part of the identity
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def digest(self) -> str:
-        """The digest of all that determines the content."""
+        """The digest of everything that determines the content."""
         needs = {role: recipe.digest for role, recipe in self.needs.items()}
         return identity(self.kind, self.document, needs, self.code)
 
     @property
     def folder(self) -> str:
-        """The name of its folder."""
+        """The name of the content's folder."""
         return short(self.digest)
 
     @property
     def key(self) -> str:
-        """How it is called wherever kinds meet: ``<kind>/<folder>``, its place below results/."""
+        """The path of the content below results/: ``<kind>/<folder>``."""
         return f"{self.kind}/{self.folder}"
 
     def description(self) -> dict[str, Any]:
-        """The recipe as plain values, as records and lineages hold it."""
+        """Return the recipe as plain values, as in records and lineages."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -76,44 +75,44 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class NamedRecipe(Recipe):
-    """A recipe of which only kind and digest are known: another one names it."""
+    """A recipe of which only kind and digest are known, from a recipe that needs it."""
 
     known_digest: str = ""
 
     @property
     def digest(self) -> str:
-        """The digest that it was named by."""
+        """The digest in the recipe that needs it."""
         return self.known_digest
 
 
-def recipe_of(description: Mapping[str, Any], others: Mapping[str, Recipe] = NOTHING) -> Recipe:
-    """The recipe that a description tells of; what it needs is taken from others by key, where they have it."""
-    needs = {role: _named(need, others) for role, need in description["needs"].items()}
+def recipe_of(description: Mapping[str, Any], by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
+    """Return the recipe of a description; recipes that it needs are taken from ``by_key`` where present."""
+    needs = {role: _need(need, by_key) for role, need in description["needs"].items()}
     parts = {name: description[name] for name in ("kind", "name", "document", "code", "track", "labels")}
     return Recipe(needs=needs, **parts)
 
 
-def _named(need: Mapping[str, str], others: Mapping[str, Recipe]) -> Recipe:
+def _need(need: Mapping[str, str], by_key: Mapping[str, Recipe]) -> Recipe:
     key = f"{need['kind']}/{short(need['digest'])}"
-    return others.get(key) or NamedRecipe(need["kind"], "", NOTHING, known_digest=need["digest"])
+    return by_key.get(key) or NamedRecipe(need["kind"], "", NOTHING, known_digest=need["digest"])
 
 
 def described_identity(description: Mapping[str, Any]) -> str:
-    """The digest that a description should have."""
+    """Return the digest that follows from a description."""
     needs = {role: need["digest"] for role, need in description["needs"].items()}
     return identity(description["kind"], description["document"], needs, description["code"])
 
 
 def closure(recipes: Iterable[Recipe]) -> Iterator[Recipe]:
-    """These recipes and everything that they need, each once, what is needed before what needs it."""
-    given: set[str] = set()
+    """Yield these recipes and all recipes that they need, each once, needed recipes first."""
+    visited: set[str] = set()
 
     def walk(recipe: Recipe) -> Iterator[Recipe]:
-        if recipe.digest in given:
+        if recipe.digest in visited:
             return
         for need in recipe.needs.values():
             yield from walk(need)
-        given.add(recipe.digest)
+        visited.add(recipe.digest)
         yield recipe
 
     for recipe in recipes:
@@ -122,25 +121,25 @@ def closure(recipes: Iterable[Recipe]) -> Iterator[Recipe]:
 
 @dataclass(frozen=True)
 class TrackPlan:
-    """What the chosen profile needs of one track.
+    """The recipes that the chosen profile needs of one track.
 
-    ``evaluations`` are those of each method or variant on each benchmark, by seed; several names may share some.
+    ``evaluations`` holds the evaluations of each method or variant on each benchmark, by seed; names may share them.
     """
 
-    benchmarks: Mapping[str, Recipe]  # name -> its data
+    benchmarks: Mapping[str, Recipe]  # name -> data
     evaluations: Mapping[tuple[str, str], tuple[Recipe, ...]]
-    methods: tuple[str, ...]  # the profile's own, without variants
+    methods: tuple[str, ...]  # of the profile, without variants
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that the chosen profile needs."""
+    """All recipes that the chosen profile needs."""
 
     tracks: Mapping[str, TrackPlan]
 
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
-        """All of it, each once, what is needed before what needs it."""
+        """All recipes, each once, needed recipes first."""
         roots = (
             recipe
             for track in self.tracks.values()
@@ -151,39 +150,37 @@ class Plan:
 
     @cached_property
     def by_key(self) -> dict[str, Recipe]:
-        """All of it: key -> recipe."""
+        """All recipes by key."""
         return {recipe.key: recipe for recipe in self.recipes}
 
     def of(self, kind: str) -> list[Recipe]:
-        """The recipes of a kind."""
+        """Return the recipes of a kind."""
         return [recipe for recipe in self.recipes if recipe.kind == kind]
 
     def benchmarks(self, track: str) -> list[str]:
-        """The benchmarks of a track; none where the profile has nothing of it."""
+        """Return the benchmarks of a track; none if the profile leaves the track out."""
         return list(self.tracks[track].benchmarks) if track in self.tracks else []
 
     def evaluations(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        """The evaluations of a method or a variant on a benchmark, by seed; none where they are not asked for."""
+        """Return the evaluations of a method or variant on a benchmark, by seed; none if the profile has none."""
         return list(self.tracks[track].evaluations.get((name, benchmark), ())) if track in self.tracks else []
 
-    def of_names(self, track: str, names: Iterable[str]) -> list[Recipe]:
-        """The evaluations of some methods or variants on all benchmarks."""
-        wanted = set(names)
+    def evaluations_of(self, track: str, names: Iterable[str]) -> list[Recipe]:
+        """Return the evaluations of several methods or variants on all benchmarks."""
+        names = set(names)
         planned = self.tracks[track].evaluations.items() if track in self.tracks else ()
-        return [recipe for (name, _), recipes in planned if name in wanted for recipe in recipes]
+        return [recipe for (name, _), recipes in planned if name in names for recipe in recipes]
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes the recipes that tracks share: backbones, the corpora that these are pretrained on, and what they make of
-    images: features and grids.
-    """
+    """A planner of the recipes that tracks share: backbones and their corpora, pixels, features and grids."""
 
     params: Params
     _backbones: dict[str, Recipe] = field(default_factory=dict)
 
     def backbone(self, name: str) -> Recipe:
-        """The recipe of a backbone, pretrained here or by others."""
+        """Return the recipe of a backbone, pretrained here or published."""
         if name not in self._backbones:
             self._backbones[name] = self._backbone(name)
         return self._backbones[name]
@@ -215,7 +212,7 @@ class Planner:
         )
 
     def features(self, pixels: Recipe, backbone: Recipe) -> Recipe:
-        """The recipe of what a backbone makes of the pixels of a data set."""
+        """Return the recipe of a backbone's features of the pixels of a data set."""
         return Recipe(
             "features",
             f"{pixels.needs['data'].name} by {backbone.name}",
@@ -227,8 +224,8 @@ class Planner:
         )
 
     def grids(self, data: Recipe, backbone: Recipe, *, size: int, layer: str) -> Recipe:
-        """The recipe of the images of a data set as grids of regions: what a layer of a convolutional backbone gives
-        where they are ``size`` x ``size`` pixels.
+        """Return the recipe of the images of a data set as grids of regions: the outputs of a layer of a convolutional
+        backbone for images of ``size`` x ``size`` pixels.
         """
         return Recipe(
             "grids",
@@ -241,18 +238,18 @@ class Planner:
         )
 
     def pixels(self, data: Recipe, size: int) -> Recipe:
-        """The recipe of the pictures of a data set as towers see them, squares of ``size`` pixels."""
+        """Return the recipe of the pictures of a data set as inputs of towers, squares of ``size`` pixels."""
         needs, code = {"data": data}, fingerprint(["recompose.backbones.pixels"])
         return Recipe("pixels", f"{data.name} at {size} pixels", {"size": size}, needs, code, data.track, data.labels)
 
-    def given_grids(self, data: Recipe, given: GivenGrids) -> Recipe:
-        """The recipe of grids that somebody has made of the images of a data set, in an HDF5 file in data/archives."""
+    def grids_from_file(self, data: Recipe, grids: GivenGrids) -> Recipe:
+        """Return the recipe of ready-made grids of the images of a data set, in an HDF5 file in data/archives."""
         needs, code = {"data": data}, fingerprint([GRIDS])
-        document = given.model_dump()
-        return Recipe("grids", f"{data.name} from {given.file}", document, needs, code, data.track, data.labels)
+        document = grids.model_dump()
+        return Recipe("grids", f"{data.name} from {grids.file}", document, needs, code, data.track, data.labels)
 
 
 def _architecture(name: str) -> Any:
-    """The content of our own architecture's file; the name of one that open_clip declares."""
+    """Return the content of an architecture file of this project, or the name of an architecture of open_clip."""
     path = ARCHITECTURES / f"{name}.json"
     return {"name": name, **json.loads(path.read_text())} if path.exists() else name

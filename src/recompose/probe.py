@@ -1,6 +1,6 @@
-"""The probe of a machine, in a process of its own: prints as JSON what a training step and linear maps take.
+"""The probe of a machine: a process that prints the times of a training step and of linear maps as JSON.
 
-A kernel that a processor cannot carry out ends its process, so nothing else imports this.
+A kernel that a processor does not support ends the process, so nothing else imports this module.
 """
 
 import json
@@ -15,16 +15,16 @@ from torch.nn import functional
 from recompose.backbones.linear import linear
 from recompose.kernels import choose_linear
 
-# rows, features of each, features they are mapped to: as the demo has them; benchmarks/linear_maps.py says where
+# rows, input features, output features: those of the demo, see benchmarks/linear_maps.py
 SHAPES = ((64 * 83, 64, 256), (256 * 17, 128, 512), (256 * 17, 512, 128), (256 * 17, 128, 384), (3 * 83, 128, 512))
-STEP, MAP = 1.0, 0.2  # seconds of measuring a step, and each map
-FEWEST = 3  # times that each is measured, however long it takes
+STEP, MAP = 1.0, 0.2  # seconds of measurement of the step, and of each map
+FEWEST = 3  # measurements of each, however long they take
 
 
 def seconds(steps: dict[str, Callable[[], object]], budget: float) -> dict[str, float]:
-    """Return what each of some steps takes at its fastest, measured in turn.
+    """Return the fastest time of each step, measured in turn.
 
-    It is the processor's time that counts: on a machine that others use, a clock on the wall tells of them.
+    The processor's time is measured, since wall-clock time on a shared machine includes other processes.
     """
     times: dict[str, list[float]] = {name: [] for name in steps}
     for step in steps.values():
@@ -36,7 +36,7 @@ def seconds(steps: dict[str, Callable[[], object]], budget: float) -> dict[str, 
             step()
             times[name].append(time.process_time() - start)
         rounds += 1
-    return {name: min(taken) for name, taken in times.items()}
+    return {name: min(measurements) for name, measurements in times.items()}
 
 
 def training_step() -> Callable[[], object]:
@@ -56,7 +56,7 @@ def training_step() -> Callable[[], object]:
 
 
 def map_step(function: Callable[..., Tensor], rows: int, into: int, out: int) -> Callable[[], object]:
-    """Return a linear map with its gradients, by one of two functions."""
+    """Return a step that computes a linear map and its gradients by a function."""
     torch.manual_seed(0)
     x, weight, bias = (torch.randn(*shape, requires_grad=True) for shape in ((rows, into), (out, into), (out,)))
     gradient = torch.randn(rows, out)
@@ -64,8 +64,8 @@ def map_step(function: Callable[..., Tensor], rows: int, into: int, out: int) ->
 
 
 def maps(*, with_onednn: bool) -> Iterator[dict[str, float | int]]:
-    """Measure each map by torch's own function, and by oneDNN where that is wanted."""
-    choose_linear(0)  # our function takes oneDNN for everything
+    """Measure each map by torch's own function and, with ``with_onednn``, by oneDNN."""
+    choose_linear(0)  # our function uses oneDNN for all maps
     for rows, into, out in SHAPES:
         functions = {"torch_seconds": functional.linear} | ({"onednn_seconds": linear} if with_onednn else {})
         steps = {name: map_step(function, rows, into, out) for name, function in functions.items()}
@@ -73,7 +73,7 @@ def maps(*, with_onednn: bool) -> Iterator[dict[str, float | int]]:
 
 
 def main() -> None:
-    """Measure, and print what came of it."""
+    """Measure, and print the results."""
     torch.set_num_threads(1)
     step = seconds({"step": training_step()}, STEP)["step"]
     print(json.dumps({"step_seconds": step, "maps": [*maps(with_onednn="--without-onednn" not in sys.argv)]}))

@@ -1,5 +1,6 @@
-"""What a long job says while it works: lines, because several jobs share a terminal and logs keep them, and how far
-it is, as a file.
+"""Progress of long jobs: lines on the terminal and in logs, and a file with the present state.
+
+Progress is written in lines because several jobs share a terminal.
 """
 
 import json
@@ -15,15 +16,16 @@ from recompose.files import SCRATCH, write_text
 
 T = TypeVar("T")
 SAY_EVERY = 20.0  # seconds
-FILE = "progress.json"  # in the scratch folder of what is made: how far it is
+FILE = "progress.json"  # in the scratch folder of a recipe: its progress
 
 _logs: list[Path] = []
 _terminal = {"details": True}
 
 
 def say(message: str, *, detail: bool = False) -> None:
-    """Write one line with the time of day to standard error, and to the log in force; details only to the log where
-    it is quiet.
+    """Write one line with the time of day to standard error and to the open logs.
+
+    A detail goes to the logs alone after ``be_quiet``.
     """
     line = f"{datetime.now(UTC).astimezone():%H:%M:%S}  {message}"
     if _terminal["details"] or not detail:
@@ -34,13 +36,13 @@ def say(message: str, *, detail: bool = False) -> None:
 
 
 def be_quiet() -> None:
-    """From now on details go to logs alone."""
+    """Write details to logs alone from now on."""
     _terminal["details"] = False
 
 
 @contextmanager
 def logged(path: Path) -> Iterator[None]:
-    """Keep what is said in a log, too, and how far it is in a file beside it."""
+    """Write lines to a log, too, and progress to a file beside it."""
     _logs.append(path)
     try:
         yield
@@ -48,8 +50,8 @@ def logged(path: Path) -> Iterator[None]:
         _logs.remove(path)
 
 
-class Pace:
-    """The rate of a job and the time it has left, counted from where it started or resumed."""
+class ProgressLogger:
+    """A logger of a job's progress, rate and remaining time, measured since it started or resumed."""
 
     def __init__(self, title: str, unit: str, total: int, done: int = 0) -> None:
         self._title, self._unit, self._total = title, unit, total
@@ -57,13 +59,13 @@ class Pace:
         self._write(done, None, None, "")
 
     def at(self, done: int, metrics: str = "") -> None:
-        """Say how far it is, with its rate and the time left, and keep that in a file."""
+        """Write the progress, the rate and the remaining time as a line, and to a file."""
         elapsed = max(time.monotonic() - self._start, 1e-6)
         rate = (done - self._first) / elapsed
         seconds = (self._total - done) / rate if rate else None
-        left = "unknown" if seconds is None else str(timedelta(seconds=round(seconds)))
+        remaining = "unknown" if seconds is None else str(timedelta(seconds=round(seconds)))
         more = f", {metrics}" if metrics else ""
-        say(f"{self._title}: {self._unit} {done}/{self._total}, {rate:.3g}/s, {left} left{more}", detail=True)
+        say(f"{self._title}: {self._unit} {done}/{self._total}, {rate:.3g}/s, {remaining} left{more}", detail=True)
         self._write(done, rate, seconds, metrics)
 
     def _write(self, done: int, rate: float | None, seconds: float | None, metrics: str) -> None:
@@ -82,16 +84,16 @@ class Pace:
 
 
 def bar(steps: Sequence[T], title: str, unit: str) -> Iterator[T]:
-    """Go through steps with a progress bar on a terminal, and elsewhere a line from time to time."""
+    """Iterate over steps with a progress bar on a terminal, or else with a line from time to time."""
     if sys.stderr.isatty() and _terminal["details"]:
         from rich.console import Console
         from rich.progress import track
 
         yield from track(steps, f"{title}, {unit}", console=Console(stderr=True), transient=True)
         return
-    pace, told = Pace(title, unit, len(steps)), time.monotonic()
+    progress, logged_at = ProgressLogger(title, unit, len(steps)), time.monotonic()
     for done, step in enumerate(steps, start=1):
         yield step
-        if time.monotonic() - told > SAY_EVERY and done < len(steps):
-            told = time.monotonic()
-            pace.at(done)
+        if time.monotonic() - logged_at > SAY_EVERY and done < len(steps):
+            logged_at = time.monotonic()
+            progress.at(done)

@@ -1,37 +1,37 @@
-"""Jobs that an earlier call of the workflow left with Slurm: where Snakemake was killed, or runs elsewhere, they go on.
+"""Slurm jobs of earlier calls of the workflow, which go on after Snakemake was killed or on another host.
 
-A job that makes the same goes behind them, so that it does not wait with GPUs in its hands.
+A new job with the same recipes starts after them; otherwise it would wait for their locks while it occupies GPUs.
 """
 
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-COMMAND = ("squeue", "--me", "--noheader", "--format=%i|%Z|%k")  # number, working folder and comment
+COMMAND = ("squeue", "--me", "--noheader", "--format=%i|%Z|%k")  # job number, working folder, comment
 PATIENCE = 60  # seconds
 
 
-def queued(root: Path) -> dict[str, list[str]]:
-    """The numbers of the jobs of a workspace that wait or run, by the digest that their names end in; none where Slurm
-    does not answer.
+def queued_jobs(root: Path) -> dict[str, list[str]]:
+    """Return the numbers of a workspace's waiting and running jobs, by the digest at the end of their names.
+
+    The result is empty if Slurm does not answer.
     """
     try:
-        listed = subprocess.run(COMMAND, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+        output = subprocess.run(COMMAND, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return {}
     numbers: dict[str, list[str]] = {}
-    for line in listed.splitlines():
-        number, _, rest = line.partition("|")
-        folder, _, comment = rest.partition("|")
+    for line in output.splitlines():
+        number, folder, comment = [*line.split("|", 2), "", ""][:3]
         if folder == str(root) and number.isdigit():
             numbers.setdefault(comment.rpartition("-")[2], []).append(number)
     return numbers
 
 
-def behind(numbers: Mapping[str, list[str]], name: str) -> str:
-    """The option that has a job begin once those of the same name have ended; empty where there are none.
+def dependency_option(numbers: Mapping[str, list[str]], name: str) -> str:
+    """Return the option of sbatch that starts a job after the queued ones of the same digest, or an empty string.
 
-    >>> behind({"0123456789ab": ["7", "9"]}, "csp-on-cgqa-seed-0-0123456789ab")
+    >>> dependency_option({"0123456789ab": ["7", "9"]}, "csp-on-cgqa-seed-0-0123456789ab")
     '--dependency=afterany:7:9'
     """
     same = numbers.get(name.rpartition("-")[2])

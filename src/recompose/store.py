@@ -1,9 +1,9 @@
 """The store: content-addressed folders, each complete once its record is written.
 
-``results/<kind>/<folder>/`` is where a recipe's content is made and kept. The record is written last and atomically. It
-holds the recipe, the hash of every file, what was found of what it was made from, and by what, where and when it was
-made. So an interrupted folder is never taken for a complete one, and a changed, truncated or missing file is found by
-name.
+A recipe's content is made and stored in ``results/<kind>/<folder>/``. The record is written last and atomically. It
+holds the recipe, the hash of every file, the digests of the inputs as they were, and the host, device, packages, time
+and commit of the build. So an interrupted folder is never mistaken for a complete one, and a changed, truncated or
+missing file is identified by name.
 """
 
 import os
@@ -33,14 +33,14 @@ ATTEMPTS = "attempts.txt"
 LOG = "log.txt"
 ERROR = "error.txt"
 COSTS = "costs.json"
-VOLATILE = {LOG, COSTS}  # differs from making to making: no part of what a recipe determines
-TICK = 0.1  # seconds, longer than the steps in which file systems tell time
-VERIFIED = "verified.json"  # of a store: which bytes were read and found right, so that they need not be read again
-Stamp = tuple[int, int, int, int]  # what differs once somebody touched a file
+VOLATILE = {LOG, COSTS}  # differ between builds of the same recipe
+TICK = 0.1  # seconds, longer than the resolution of file times
+VERIFIED = "verified.json"  # in the store: files whose bytes were verified and need not be read again
+Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
 
 
 class LenientModel(BaseModel):
-    """A part of a document as it has to look; more may stand in it."""
+    """The required part of a document, which may hold more."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
@@ -53,7 +53,7 @@ class StoredFile(LenientModel):
 
 
 class BuildInfo(LenientModel):
-    """By what, where and when a content was made."""
+    """The host, device, packages, time and commit of a build."""
 
     started: str
     seconds: float
@@ -63,11 +63,11 @@ class BuildInfo(LenientModel):
     dirty: bool | None
     device: str
     packages: dict[str, str]
-    step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, where one was kept
+    step_seconds: float | None = Field(default=None, gt=0)  # of the machine's probe, if it ran
 
 
 class Need(LenientModel):
-    """What a recipe needs, by kind and digest."""
+    """A recipe that another recipe needs, by kind and digest."""
 
     kind: str
     digest: str
@@ -95,56 +95,56 @@ class Record(Description):
 
 
 def complaint(error: ValidationError) -> str:
-    """The first thing that is wrong with a document."""
+    """Return the first error of a document."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
 
 
 def _stamp(status: os.stat_result) -> Stamp:
-    """The system sets the last of these itself, at every change of a file or of what is known of it."""
+    """Return a file's stamp; the system sets the last part at every change of the file or its metadata."""
     return status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _is_settled(status: os.stat_result) -> bool:
-    """Whether the next change of a file cannot bear the time of the last one."""
+    """Return true if the next change of a file will have another time than the last one."""
     return time.time() - status.st_ctime > TICK
 
 
 def content(record: Mapping[str, Any]) -> str:
-    """The digest of all files of a record that its recipe determines: what others that need it record to have found."""
+    """Return the digest of all files of a record that its recipe determines; recipes that need it record it."""
     return digest({name: file["sha256"] for name, file in record["files"].items() if name not in VOLATILE})
 
 
 class Store:
-    """Everything that is kept under ``results/``, a folder for each kind."""
+    """The content under ``results/``, in a folder for each kind."""
 
     def __init__(self, results: Path) -> None:
         self.root = results
         self._verified: dict[str, list[Any]] | None = None
-        self._learned = False  # whether it holds what its file does not
-        self._records: dict[str, tuple[Stamp, dict[str, Any]]] = {}  # by digest, as they were when they were read
+        self._has_news = False  # whether ``_verified`` has entries that its file lacks
+        self._records: dict[str, tuple[Stamp, dict[str, Any]]] = {}  # by digest, with the stamps of their files
 
     def folder(self, recipe: Recipe) -> Path:
-        """Where a recipe's content is, or will be."""
+        """Return the path of a recipe's content."""
         return self.root.joinpath(recipe.kind, recipe.folder)
 
     def record_path(self, recipe: Recipe) -> Path:
-        """The file that makes a folder complete."""
+        """Return the path of a recipe's record, which makes the folder complete."""
         return self.root.joinpath(recipe.kind, recipe.folder, RECORD)
 
     def is_complete(self, recipe: Recipe) -> bool:
-        """Whether the content was made to its end."""
+        """Return true if a recipe's content is complete."""
         return self.record_path(recipe).exists()
 
     def is_being_made(self, recipe: Recipe) -> bool:
-        """Whether a process on this machine is at it now."""
+        """Return true if a process on this machine is making the content now."""
         return self._is_locked(recipe.kind, recipe.folder)
 
     def record(self, recipe: Recipe) -> dict[str, Any]:
-        """The record of a complete folder; its file is read again where somebody touched it.
+        """Return the record of a complete folder; its file is read again after it was touched.
 
         Raises:
-            DamagedError: it is missing or is another recipe's.
+            DamagedError: the record is missing, invalid or another recipe's.
         """
         path = self.record_path(recipe)
         try:
@@ -153,26 +153,25 @@ class Store:
                 return self._records[recipe.digest][1]
             record: dict[str, Any] = read_json(path)
             Record.model_validate(record)
-            named = described_identity(record)
+            identity = described_identity(record)
         except FileNotFoundError:
             raise DamagedError(path, "is not there", "make it with `snakemake --cores all`") from None
         except ValidationError as error:
             raise DamagedError(path, f"is no record ({complaint(error)})", self.remedy(recipe)) from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DamagedError(path, f"is no record ({error})", self.remedy(recipe)) from None
-        if not named == record["digest"] == recipe.digest:
-            raise DamagedError(path, "holds another recipe than its folder's name says", self.remedy(recipe))
+        if not identity == record["digest"] == recipe.digest:
+            raise DamagedError(path, "holds another recipe than its folder's name", self.remedy(recipe))
         if _is_settled(status):
             self._records[recipe.digest] = _stamp(status), record
         return record
 
     def verify(self, recipe: Recipe, *, reading: bool = False) -> dict[str, Any]:
-        """The record, once every file has the hash that the record gives.
+        """Return the record after checking that every file has its recorded hash.
 
         Args:
             recipe: of a complete folder.
-            reading: whether all bytes are read again, also of files that nobody touched since they were read and found
-                right.
+            reading: read all bytes again, also of files that were not touched since they were verified.
 
         Raises:
             DamagedError: a file is missing, truncated or changed.
@@ -183,23 +182,23 @@ class Store:
         return record
 
     def file(self, recipe: Recipe, name: str) -> Path:
-        """The path of a stored file, after its bytes were checked.
+        """Return the path of a stored file, after checking its bytes.
 
         Raises:
             DamagedError: the file is missing, truncated or changed.
         """
         path, record = self.folder(recipe) / name, self.record(recipe)
         if name not in record["files"]:
-            raise DamagedError(path, "is none of the files of its record", self.remedy(recipe))
+            raise DamagedError(path, "is not in its record", self.remedy(recipe))
         if fault := self._fault(recipe, name, record["files"][name], reading=False):
             raise DamagedError(path, fault, self.remedy(recipe))
         return path
 
     def faults(self, recipe: Recipe, record: Mapping[str, Any], *, reading: bool = False) -> dict[str, str]:
-        """What is wrong with which file: that it is missing, truncated or changed."""
-        found = {name: self._fault(recipe, name, file, reading=reading) for name, file in record["files"].items()}
-        self._keep_verified()
-        return {name: fault for name, fault in found.items() if fault}
+        """Return the fault of each file that is missing, truncated or changed."""
+        faults = {name: self._fault(recipe, name, file, reading=reading) for name, file in record["files"].items()}
+        self._write_verified()
+        return {name: fault for name, fault in faults.items() if fault}
 
     def _fault(self, recipe: Recipe, name: str, expected: Mapping[str, Any], *, reading: bool) -> str:
         path = self.root.joinpath(recipe.kind, recipe.folder, name)
@@ -212,21 +211,21 @@ class Store:
         if status.st_size != expected["bytes"]:
             return f"has {status.st_size} bytes instead of {expected['bytes']}"
         untouched, place = [expected["sha256"], *_stamp(status)], f"{recipe.key}/{name}"
-        if not reading and self._known.get(place) == untouched:
+        if not reading and self._verified_files.get(place) == untouched:
             return ""
         if sha256_file(path) != expected["sha256"]:
             return "was changed since it was made"
-        self._learn(place, untouched)
+        self._remember(place, untouched)
         return ""
 
-    def _learn(self, place: str, untouched: list[Any]) -> None:
-        if self._known.get(place) != untouched:
-            self._known[place] = untouched
-            self._learned = True
+    def _remember(self, place: str, untouched: list[Any]) -> None:
+        if self._verified_files.get(place) != untouched:
+            self._verified_files[place] = untouched
+            self._has_news = True
 
     @property
-    def _known(self) -> dict[str, list[Any]]:
-        """The files that were read and found right, as they were then."""
+    def _verified_files(self) -> dict[str, list[Any]]:
+        """The hash and stamp of each verified file."""
         if self._verified is None:
             self._verified = self._read_verified()
         return self._verified
@@ -238,15 +237,15 @@ class Store:
             document = {}
         return document if isinstance(document, dict) else {}
 
-    def _keep_verified(self) -> None:
-        if self._learned and self._verified is not None and self.root.is_dir():
-            self._verified = self._read_verified() | self._verified  # other processes have read others
+    def _write_verified(self) -> None:
+        if self._has_news and self._verified is not None and self.root.is_dir():
+            self._verified = self._read_verified() | self._verified  # other processes verify other files
             write_json(self.root / VERIFIED, self._verified)
-            self._learned = False
+            self._has_news = False
 
     def remedy(self, recipe: Recipe) -> str:
-        """What to do about a damaged folder."""
-        return f"put the file back, or run `recompose store discard {recipe.key}` to have it made again"
+        """Return the remedy for a damaged folder."""
+        return f"put the file back, or run `recompose store discard {recipe.key}` to make it again"
 
     def _lock_path(self, kind: str, folder: str) -> Path:
         return self.root / kind / ".locks" / f"{folder}.lock"
@@ -267,25 +266,25 @@ class Store:
 
     @contextmanager
     def build(self, recipe: Recipe) -> Iterator[Path | None]:
-        """Make a recipe's content, alone: gives its folder, or None where it is complete already.
+        """Enter the build of a recipe's content; yields its folder, or None if it is complete.
 
-        Of two processes that want the same content one waits for the other. The folder may hold what an interrupted
-        process left in ``scratch``. On success all other files are hashed and the record is written. An exception
-        leaves its trace in ``error.txt``.
+        Concurrent builds of the same content wait for each other. The folder may hold an interrupted process's files in
+        ``scratch``. On success all other files are hashed and the record is written. An exception leaves its traceback
+        in ``error.txt``.
         """
-        with self.making_together([recipe]) as folders:
+        with self.build_together([recipe]) as folders:
             yield next(iter(folders), None)
 
     @contextmanager
-    def making_together(self, recipes: Collection[Recipe]) -> Iterator[dict[Path, Recipe]]:
-        """Make the contents of different recipes in one go: gives the folders of those that are not complete yet.
+    def build_together(self, recipes: Collection[Recipe]) -> Iterator[dict[Path, Recipe]]:
+        """Enter the build of several recipes in one process; yields the folders of those that are not complete.
 
-        Each is locked, logged and recorded as by ``making``; an exception leaves all of them without a record. The
-        time of a record is the recipe's share of what all took.
+        Each is locked, logged and recorded as by ``build``; an exception leaves all of them without a record. The time
+        in a record is the recipe's share of the total.
         """
         with ExitStack() as stack:
-            for recipe in sorted(recipes, key=attrgetter("key")):  # in one order: nobody waits in a ring
-                self._hold(recipe, stack)
+            for recipe in sorted(recipes, key=attrgetter("key")):  # one order for all processes prevents deadlocks
+                self._acquire(recipe, stack)
             missing = {self.folder(recipe): recipe for recipe in recipes if not self.is_complete(recipe)}
             if not missing:
                 yield {}
@@ -294,8 +293,8 @@ class Store:
                 (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
                 (folder / ERROR).unlink(missing_ok=True)
             started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-            sources = state_of_sources()  # now: by the end somebody may have edited them
-            attempts = [_one_more_line(folder / SCRATCH / ATTEMPTS, started) for folder in missing]
+            sources = state_of_sources()  # at the start, since sources may be edited during the build
+            attempts = [_append_line(folder / SCRATCH / ATTEMPTS, started) for folder in missing]
             try:
                 with ExitStack() as logs:
                     for folder in missing:
@@ -315,61 +314,61 @@ class Store:
                 raise
             for recipe, record in zip(missing.values(), records, strict=True):
                 write_json(self.record_path(recipe), record)
-            self._keep_verified()
+            self._write_verified()
             for folder in missing:
                 shutil.rmtree(folder / SCRATCH)
 
-    def _hold(self, recipe: Recipe, stack: ExitStack) -> None:
-        """Hold a recipe's lock until the stack is left; wait for whoever holds it."""
+    def _acquire(self, recipe: Recipe, stack: ExitStack) -> None:
+        """Hold a recipe's lock until the stack is closed; wait if another process holds it."""
         lock = self._lock(recipe.kind, recipe.folder)
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            say(f"{recipe.key}: another process is making it; waiting")
+            say(f"{recipe.key}: waiting for another process that makes it")
             lock.acquire()
         stack.callback(lock.release)
 
     def _new_record(self, recipe: Recipe, folder: Path, made: dict[str, Any]) -> dict[str, Any]:
-        found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-        paths = [path for path in found if not _is_passing(path.relative_to(folder))]
-        before = [path.stat() for path in paths]
-        files = {}
-        for path, status, sha256 in zip(paths, before, sha256_files(paths), strict=True):
+        files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        paths = [path for path in files if not _is_temporary(path.relative_to(folder))]
+        statuses = [path.stat() for path in paths]
+        entries = {}
+        for path, status, sha256 in zip(paths, statuses, sha256_files(paths), strict=True):
             name = path.relative_to(folder).as_posix()
-            files[name] = {"sha256": sha256, "bytes": status.st_size}
+            entries[name] = {"sha256": sha256, "bytes": status.st_size}
             if _is_settled(status):
-                self._learn(f"{recipe.key}/{name}", [sha256, *_stamp(status)])
+                self._remember(f"{recipe.key}/{name}", [sha256, *_stamp(status)])
         inputs = {role: content(self.record(need)) for role, need in recipe.needs.items()}
-        return {**recipe.description(), "inputs": inputs, "files": files, "made": made}
+        return {**recipe.description(), "inputs": inputs, "files": entries, "made": made}
 
     def discard(self, key: str) -> None:
         """Remove a folder, given as ``<kind>/<folder>``.
 
         Raises:
-            UnknownError: it is none of this store's, or is being made.
+            UnknownError: the store has no such folder, or a process is making it.
         """
         kind, _, folder = key.partition("/")
         path = self.root / kind / folder
         inside = path.parent.parent == self.root and not {"", ".", ".."} & {kind, folder} and folder != ".locks"
         if not inside or not path.is_dir():
             raise UnknownError(
-                f"{key!r} is no folder of {self.root}: they are called <kind>/<folder>, such as runs/0123456789ab"
+                f"{key!r} is not a folder of {self.root}; folders are named <kind>/<folder>, such as runs/0123456789ab"
             )
         if self._is_locked(kind, folder):
-            raise UnknownError(f"{path} is being made by another process: end that one first")
+            raise UnknownError(f"{path} is being made by another process; end that process first")
         shutil.rmtree(path)
 
     def prune(self, kinds: Iterable[str], keep: Iterable[Recipe], *, dry: bool) -> list[str]:
-        """Remove every folder of these kinds but those of ``keep`` and those being made; gives their keys.
+        """Remove every folder of these kinds but those of ``keep`` and those being made; returns their keys.
 
-        ``dry``: only name them.
+        With ``dry`` nothing is removed.
         """
-        kept = {recipe.key for recipe in keep}
+        kept_keys = {recipe.key for recipe in keep}
         keys = [
             f"{kind}/{path.name}"
             for kind in kinds
             for path in sorted((self.root / kind).glob("*"))
-            if path.is_dir() and path.name != ".locks" and f"{kind}/{path.name}" not in kept
+            if path.is_dir() and path.name != ".locks" and f"{kind}/{path.name}" not in kept_keys
         ]
         free = [key for key in keys if not self._is_locked(*key.split("/"))]
         if not dry:
@@ -378,13 +377,13 @@ class Store:
         return free
 
 
-def _is_passing(path: Path) -> bool:
-    """Whether a file is scratch, or what a killed writer left of its own."""
+def _is_temporary(path: Path) -> bool:
+    """Return true for a scratch file, and for a killed writer's temporary file."""
     return path.parts[0] == SCRATCH or path.name.startswith(".")
 
 
-def _one_more_line(path: Path, line: str) -> int:
-    """Add a line to a file; gives how many there are."""
+def _append_line(path: Path, line: str) -> int:
+    """Add a line to a file; returns the number of lines."""
     with path.open("a+", encoding="utf-8") as file:
         file.write(line + "\n")
         file.seek(0)

@@ -1,4 +1,4 @@
-"""What a few steps of training took on the device at hand, and what whole runs will take by that: torch-free."""
+"""Timings: the cost of a few training steps on this device, and the estimated cost of whole runs. Torch-free."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,43 +11,43 @@ from recompose.files import read_json, write_json
 from recompose.plan import Recipe, closure
 from recompose.store import LenientModel
 
-FILE = "timings.json"  # among the results
+FILE = "timings.json"  # below results/
 
 Kind = tuple[str, str, str]  # method, data set, backbone
 
 
 class Timing(LenientModel):
-    """What a method's training takes on a data set, with a backbone."""
+    """The cost of a method's training on a data set with a backbone."""
 
     method: str
     dataset: str
-    backbone: str  # empty: of a method that builds on none
+    backbone: str  # empty: the method uses none
     setup_seconds: float  # of a run, before and after its epochs
-    image_seconds: float  # of an epoch, for each image to train on; validation is in it
-    memory_bytes: int | None  # at the peak, of the GPU where it took one
-    steps: int  # that were timed
+    image_seconds: float  # of an epoch, for each training image; includes validation
+    memory_bytes: int | None  # at the peak, of the GPU if it used one
+    steps: int  # number of timed steps
     host: str
     device: str
 
     @property
     def kind(self) -> Kind:
-        """What it holds for."""
+        """The method, data set and backbone."""
         return self.method, self.dataset, self.backbone
 
     def seconds(self, epochs: int, images: int) -> float:
-        """Of a run of so many epochs on so many images."""
+        """Return the time of a run of so many epochs on so many images."""
         return self.setup_seconds + self.image_seconds * epochs * images
 
 
 @dataclass(frozen=True)
 class Timings:
-    """What was calibrated, by what it holds for."""
+    """All timings, by method, data set and backbone."""
 
     runs: Mapping[Kind, Timing]
 
     @classmethod
     def read(cls, results: Path) -> "Timings":
-        """What the file says; of one that is absent or none of ours nothing."""
+        """Read the timings from a results folder; none if the file is missing or invalid."""
         try:
             entries = [Timing.model_validate(entry) for entry in read_json(results / FILE)["runs"]]
         except (OSError, ValueError, KeyError, TypeError, ValidationError):
@@ -55,17 +55,17 @@ class Timings:
         return cls({entry.kind: entry for entry in entries})
 
     def of(self, recipe: Recipe) -> Timing | None:
-        """What holds for a run."""
-        return self.runs.get(kind_of(recipe)) if recipe.kind == "runs" else None
+        """Return the timing for a run, or None."""
+        return self.runs.get(timing_kind(recipe)) if recipe.kind == "runs" else None
 
     def write(self, results: Path, entries: Iterable[Timing]) -> None:
-        """Write the file with these entries, and those for all else that was calibrated before."""
+        """Write the file with these entries, which replace earlier ones of the same kind."""
         runs = {**self.runs, **{entry.kind: entry for entry in entries}}
         document: dict[str, Any] = {"runs": [runs[kind].model_dump() for kind in sorted(runs)]}
         write_json(results / FILE, document)
 
 
-def kind_of(run: Recipe) -> Kind:
-    """What a calibration for a run holds for: its method, data set and backbone."""
+def timing_kind(run: Recipe) -> Kind:
+    """Return the method, data set and backbone of a run."""
     backbones = (recipe.name for recipe in closure([run]) if recipe.kind == "backbones")
     return str(run.labels["method"]), str(run.labels["dataset"]), next(backbones, "")

@@ -1,4 +1,4 @@
-"""A project's folder: its parameters, its plan, and where everything lies."""
+"""The workspace: a project's folder with its parameters, its plan, and the paths of its content."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -14,18 +14,18 @@ from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import FORMS, TRACKS
 
-PROFILE = "RECOMPOSE_PROFILE"  # the variable that names another profile than params.yaml does
-_CHANGED = (
-    "{} is not in the plan. `recompose plan` says what is; where a workflow asked for it, params.yaml or the code "
-    "changed since it started: start it again."
+PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
+_NOT_PLANNED = (
+    "{} is not in the plan; `recompose plan` shows the plan. If a running workflow needs it, params.yaml or the code "
+    "changed since the workflow started: start it again."
 )
 
 
 def plan_of(params: Params) -> Plan:
-    """What the chosen profile needs of every track that it names.
+    """Return the plan of the chosen profile.
 
     Raises:
-        PlanError: papers declare what a track or a profile does not have.
+        PlanError: a paper declares something that a track or a profile does not have.
     """
     planner = Planner(params)
     for paper in all_papers():
@@ -37,13 +37,11 @@ def plan_of(params: Params) -> Plan:
 def _check(paper: Paper) -> None:
     file = f"papers/{paper.name}/paper.yaml"
     if paper.track not in TRACKS:
-        raise PlanError(f"{file}: there is no track {paper.track!r}; there is: {', '.join(TRACKS)}")
-    known = TRACKS[paper.track].savable
+        raise PlanError(f"{file}: there is no track {paper.track!r}; the tracks are: {', '.join(TRACKS)}")
+    savable = TRACKS[paper.track].savable
     for name, variant in paper.variants.items():
-        for unknown in (kept for kept in variant.save if kept not in known):
-            raise PlanError(
-                f"{file}: variant {name}: nothing is kept by the name of {unknown}{nearest(unknown, known)}"
-            )
+        for unknown in (output for output in variant.save if output not in savable):
+            raise PlanError(f"{file}: variant {name}: {unknown} cannot be saved{nearest(unknown, savable)}")
     for place, metric in _metrics_of(paper):
         try:
             TRACKS[paper.track].description_of(metric)
@@ -52,7 +50,7 @@ def _check(paper: Paper) -> None:
 
 
 def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:
-    """The metrics that a paper's artifacts and claims name, and where."""
+    """Yield the metrics that a paper's artifacts and claims name, each after its place."""
     for name, artifact in paper.artifacts.items():
         if artifact.kind != "statistics":  # whose columns are counts
             for view in artifact.all_views.values():
@@ -63,10 +61,10 @@ def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder that holds params.yaml, as it is or as it would be with some edits."""
+    """A folder that holds params.yaml, with optional edits of its parameters."""
 
     root: Path
-    edits: tuple[str, ...] = ()  # each written path=value; params.yaml stays as it is
+    edits: tuple[str, ...] = ()  # each written path=value; the file params.yaml is not changed
 
     @cached_property
     def params(self) -> Params:
@@ -75,75 +73,77 @@ class Workspace:
 
     @cached_property
     def plan(self) -> Plan:
-        """What they need."""
+        """The plan of the chosen profile."""
         return plan_of(self.params)
 
     @cached_property
     def papers(self) -> list[Paper]:
-        """The papers whose track the profile has."""
+        """The papers of the profile's tracks."""
         return [paper for paper in all_papers() if paper.track in self.plan.tracks]
 
     @property
     def plans(self) -> Iterator[Plan]:
-        """What each profile needs, chosen or not."""
+        """The plans of all profiles."""
         return (plan_of(load_params(self.root / "params.yaml", FORMS, name)) for name in self.params.profiles)
 
     @property
     def data(self) -> Path:
-        """Raw inputs."""
+        """The folder of raw inputs."""
         return self.root / "data"
 
     @property
     def assets(self) -> Path:
-        """Files that are released with the project, such as the weights of small CLIPs."""
+        """The folder of files that are released with the project, such as the weights of small CLIPs."""
         return self.root / "assets"
 
     @property
     def results(self) -> Path:
-        """What phases make and keep."""
+        """The folder of stored content."""
         return self.root / "results"
 
     @property
     def reports(self) -> Path:
-        """Tables and figures of the chosen profile."""
+        """The folder of tables and figures of the chosen profile."""
         return self.root / self.reports_place
 
     @property
     def reports_place(self) -> str:
-        """The place of the chosen profile's tables and figures: no profile overwrites another's."""
+        """The path of that folder below the root; each profile has its own."""
         return f"reports/{self.params.profile}"
 
     def artifact_path(self, file: Path) -> Path:
         """Return the path of an artifact's file, given as such or as <paper>/<artifact> of the chosen profile."""
         if len(file.parts) != 2:
-            return file  # of any profile, and where there are no parameters
+            return file  # of any profile; also without parameters
         inside = self.reports / file
         return inside if inside.parent.is_dir() else file
 
     @cached_property
     def store(self) -> Store:
-        """What is kept of it."""
+        """The store of the results."""
         return Store(self.results)
 
     def missing(self, recipes: Iterable[Recipe]) -> list[Recipe]:
-        """Those of some recipes that are not complete."""
+        """Return the recipes that are not complete."""
         return [recipe for recipe in recipes if not self.store.is_complete(recipe)]
 
     def recipe(self, name: str) -> Recipe:
-        """The recipe of the plan with this key, or whose digest or key starts like this.
+        """Return the recipe of the plan with this key, or the only one whose digest or key starts with this name.
 
         Raises:
-            ChangedError: the plan has none, or several.
+            ChangedError: the plan has no such recipe, or several.
         """
         if name in self.plan.by_key:
             return self.plan.by_key[name]
-        bare = name.removeprefix("results/").rstrip("/")
-        alike = [r for r in self.plan.recipes if r.digest.startswith(bare) or f"{r.kind}/{r.digest}".startswith(bare)]
-        if not alike:
-            raise ChangedError(_CHANGED.format(name))
-        if len(alike) > 1:
-            keys = ", ".join(recipe.key for recipe in alike[:4])
+        start = name.removeprefix("results/").rstrip("/")
+        matches = [
+            r for r in self.plan.recipes if r.digest.startswith(start) or f"{r.kind}/{r.digest}".startswith(start)
+        ]
+        if not matches:
+            raise ChangedError(_NOT_PLANNED.format(name))
+        if len(matches) > 1:
+            keys = ", ".join(recipe.key for recipe in matches[:4])
             raise ChangedError(
-                f"{len(alike)} of the plan start with {name!r} ({keys}, ...): give more of the one that is meant"
+                f"{len(matches)} recipes of the plan start with {name!r} ({keys}, ...): give a longer key"
             )
-        return alike[0]
+        return matches[0]

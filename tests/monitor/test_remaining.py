@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recompose.costs import Estimate
+from recompose.costs import CostEstimate
 from recompose.monitor.remaining import ENOUGH, Forecast, RemainingJob, Span, session_start, wall_seconds
 from recompose.plan import Recipe
 
@@ -72,9 +72,9 @@ class Known:
         assert moment < NOON
         return Known(known=self._seconds["known"])
 
-    def estimate(self, recipe: Recipe) -> Estimate | None:
+    def estimate(self, recipe: Recipe) -> CostEstimate | None:
         seconds = self._seconds.get(recipe.name)
-        return None if seconds is None else Estimate(seconds, ("h",), ())
+        return None if seconds is None else CostEstimate(seconds, ("h",), ())
 
 
 def forecast() -> Forecast:

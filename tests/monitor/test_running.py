@@ -58,7 +58,7 @@ def test_what_a_pace_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     (tmp_path / "scratch").mkdir()
     with progress.logged(tmp_path / "log.txt"):
-        pace = progress.Pace("a [b] on c, seed 1", "epoch", total)
+        pace = progress.ProgressLogger("a [b] on c, seed 1", "epoch", total)
         assert read_progress(tmp_path) == Progress("epoch", 0, total, None, None, "")
         clock[0] += 6
         pace.at(3, "loss 1")
@@ -72,8 +72,8 @@ def test_what_a_pace_says_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_another_attempt_that_goes_on_says_from_where_at_once(tmp_path: Path) -> None:
     keep(tmp_path, json.dumps(WRITTEN))
     with progress.logged(tmp_path / "log.txt"):
-        progress.Pace("a title", "epoch", 5, done=2)
+        progress.ProgressLogger("a title", "epoch", 5, done=2)
     assert read_progress(tmp_path) == Progress("epoch", 2, 5, None, None, "")
     with progress.logged(tmp_path / "log.txt"):
-        progress.Pace("a title", "epoch", 5)
+        progress.ProgressLogger("a title", "epoch", 5)
     assert read_progress(tmp_path) == Progress("epoch", 0, 5, None, None, "")

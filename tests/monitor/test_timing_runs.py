@@ -49,7 +49,7 @@ def test_a_few_steps_tell_time_and_memory_of_what_was_never_run(
     planned = json.loads(CliRunner().invoke(app, ["plan", "--json"]).stdout)
     runs = [run for run in planned["runs"] if run["method"] == method]
     assert runs
-    assert {run["estimate"]["basis"] for run in runs} == {"calibrated"}
+    assert {run["estimate"]["basis"] for run in runs} == {"timed"}
     assert sorted(path.name for path in work.results.iterdir()) == ["jobs", "timings.json"]
 
 

@@ -21,9 +21,9 @@ from recompose.papers.declaration import load_paper
         (
             "says: {CSP:",
             "says: {CSQ:",
-            ["wrong", "  artifacts.table-2: Value error, a view says something of CSQ, which"],
+            ["wrong", "  artifacts.table-2: Value error, a view has statements on CSQ, which"],
         ),
-        ("title:", "title: [", ["no YAML", "line 2"]),
+        ("title:", "title: [", ["not valid YAML", "line 2"]),
     ],
 )
 def test_a_mistake_in_a_declaration_is_one_error_with_its_place(
@@ -63,5 +63,5 @@ def test_a_declaration_without_sections_is_one_error(
     monkeypatch.setattr(declaration, "FOLDER", tmp_path)
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "paper.yaml").write_text(text)
-    with pytest.raises(PlanError, match=r"papers/p/paper\.yaml holds no sections"):
+    with pytest.raises(PlanError, match=r"papers/p/paper\.yaml is not a mapping of sections"):
         load_paper.__wrapped__("p")

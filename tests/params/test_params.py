@@ -86,7 +86,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "seeds: [0, 1, 2, 3, 4, 5]",
             "seeds: [0, 0]",
-            "profiles.study.czsl.seeds: value error, each may stand there once, but 0 does not",
+            "profiles.study.czsl.seeds: value error, the items must be distinct; repeated: 0",
         ),
         (
             "seeds: [0, 1, 2, 3, 4, 5]",
@@ -105,7 +105,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "seed: 7",
             "seed: 7\n      seed: 8",
-            f"line {BEHIND_SEED_7}, column 7: the key seed stands here",
+            f"line {BEHIND_SEED_7}, column 7: the key seed is repeated",
         ),
         (
             "      ut-zappos: {dropout: 0.2",
@@ -122,7 +122,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "profile: demo",
             "profile: &name [*name]",
-            "params.yaml is not valid YAML: it is nested too deep, or an alias stands in what it stands for",
+            "params.yaml is not valid YAML: it is nested too deep, or an alias contains itself",
         ),
         (
             "other_backbone: shapes-resnet",
@@ -158,7 +158,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "leave_out: [duplex-momentum-0.5]",
             "leave_out: [a, a]",
-            "profiles.demo.czsl.leave_out: value error, each may",
+            "profiles.demo.czsl.leave_out: value error, the items must be distinct",
         ),
         ("repeat_variants: false", "repeat_variants: 0", "profiles.demo.czsl.repeat_variants: input should be a valid"),
         (
@@ -250,7 +250,7 @@ def test_every_profile_of_the_committed_file_is_valid(profile: str) -> None:
         (
             "ut-zappos: {dropout: 0.2",
             "ut-zappos: {per_dataset: {}, dropout: 0.2",
-            "czsl.methods.csp.per_dataset.ut-zappos.per_dataset: these are settings of one data set",
+            "czsl.methods.csp.per_dataset.ut-zappos.per_dataset: settings of one data set have no per_dataset",
         ),
         (
             "adapter: cgqa",
@@ -429,7 +429,7 @@ def test_a_repeated_key_is_named_with_its_line(key: str) -> None:
     first = next(number for number, line in enumerate(lines) if line.strip().startswith(f"{key}: "))
     said = said_of("\n".join([*lines[: first + 1], lines[first], *lines[first + 1 :]]))
     place = f"line {first + 2}, column {lines[first].index(key) + 1}"
-    assert f"params.yaml is not valid YAML: {place}: the key {key} stands here for the second time" in said
+    assert f"params.yaml is not valid YAML: {place}: the key {key} is repeated" in said
 
 
 def test_an_anchor_is_no_repetition_and_no_link() -> None:
@@ -589,7 +589,7 @@ def test_a_variant_changes_settings_at_any_depth() -> None:
         ("duplex", {"closed": [1.0, 1.0, 1.0]}, "closed: there is no key 'closed'"),
         ("duplex", {"scoring": {"closed": [1.0, 1.0]}}, "scoring.closed: list should have at least 3 items"),
         ("clip", {"training": {"lr": 0.1}}, "training: there is no key 'training'"),
-        ("csp", {"per_dataset": {}}, "per_dataset: these are settings of one data set"),
+        ("csp", {"per_dataset": {}}, "per_dataset: settings of one data set have no per_dataset"),
         ("cps", {}, "'cps' is not allowed; the nearest is 'csp'"),
     ],
 )

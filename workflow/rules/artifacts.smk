@@ -4,9 +4,9 @@
 rule table:
     """A single table, by its file, such as reports/demo/msci/table-2.csv: makes just what it needs."""
     input:
-        lambda wildcards: engine.before_artifact(wildcards.table),
+        lambda wildcards: engine.artifact_prerequisites(wildcards.table),
     output:
-        kept("table", "csv", "md", "tex", "lineage.json"),
+        artifact_outputs("table", "csv", "md", "tex", "lineage.json"),
     wildcard_constraints:
         table="|".join(TABLES) or "none",
     log:
@@ -22,9 +22,9 @@ rule table:
 rule figure:
     """A single figure, by its file, such as reports/demo/msci/figure-4.svg: makes just what it needs."""
     input:
-        lambda wildcards: engine.before_artifact(wildcards.figure),
+        lambda wildcards: engine.artifact_prerequisites(wildcards.figure),
     output:
-        kept("figure", "svg", "png", "csv", "lineage.json"),
+        artifact_outputs("figure", "svg", "png", "csv", "lineage.json"),
     wildcard_constraints:
         figure="|".join(FIGURES) or "none",
     log:
@@ -44,13 +44,13 @@ for _paper in engine.papers:
             f"first_of_{_paper.name}"
         """The table of a paper's headline, as soon as that can be made."""
         input:
-            lambda wildcards, paper=_paper: ancient(engine.receipts_of(paper, first_artifact(paper))),
+            lambda wildcards, paper=_paper: ancient(engine.paper_prerequisites(paper, paper.first_artifact)),
         output:
-            receipt=engine.first_receipt(_paper),
+            receipt=engine.receipts.first_table(_paper),
         log:
             f"results/logs/artifacts/{_paper.name}-first.log",
         params:
-            artifact=f"{_paper.name}/{first_artifact(_paper)}",
+            artifact=f"{_paper.name}/{_paper.first_artifact}",
         message:
             "{params.artifact}"
         priority: FIRST
@@ -64,10 +64,10 @@ for _paper in engine.papers:
             f"artifacts_of_{_paper.name}"
         """All tables and figures of a paper, once what they need is there."""
         input:
-            lambda wildcards, paper=_paper: ancient(engine.receipts_of(paper)),
+            lambda wildcards, paper=_paper: ancient(engine.paper_prerequisites(paper)),
         output:
-            receipt=engine.paper_receipt(ALL, _paper.name),
-            files=list(shown(_paper)),
+            receipt=engine.receipts.paper(ALL, _paper.name),
+            files=list(paper_outputs(_paper)),
         log:
             f"results/logs/artifacts/{_paper.name}.log",
         params:
@@ -88,9 +88,9 @@ for _paper in engine.papers:
             f"{_paper.name}_alone"
         """All tables and figures of a paper, once what they need is there."""
         input:
-            lambda wildcards, scope=_paper.name: ancient(engine.receipts(scope)),
+            lambda wildcards, scope=_paper.name: ancient(engine.job_receipts(scope)),
         output:
-            receipt=engine.paper_receipt(_paper.name, _paper.name),
+            receipt=engine.receipts.paper(_paper.name, _paper.name),
         log:
             f"results/logs/artifacts/{_paper.name}-alone.log",
         params:
@@ -107,7 +107,7 @@ for _paper in engine.papers:
         name:
             _paper.name
         input:
-            engine.paper_receipt(_paper.name, _paper.name),
+            engine.receipts.paper(_paper.name, _paper.name),
 
     workflow.get_rule(
         _paper.name

@@ -1,36 +1,36 @@
 # What rules of artifacts share: their names, and what Snakemake's report shows of them.
 
-from recompose.engine import counted
-from recompose.slurm_queue import behind, queued
+from recompose.engine import count_of
+from recompose.slurm_queue import dependency_option, queued_jobs
 from recompose.report.kinds import artifact_files, is_figure
 
 CATEGORIES = {"csv": "data", "svg": "figure"}
 TABLES, FIGURES = (
-    [f"{paper.name}/{name}" for paper in engine.papers for name in paper.artifacts if is_figure(paper, name) == drawn]
-    for drawn in (False, True)
+    [f"{paper.name}/{name}" for paper in engine.papers for name in paper.artifacts if is_figure(paper, name) == figures]
+    for figures in (False, True)
 )
 
-FIRST = 1000  # priority of what shows something: it goes before all that is trained
+FIRST = 1000  # priority of tables, figures and pages, before all training
 
-# what a process that makes tables, figures or the report may take of a node
+# the resources of a process that makes tables, figures or the report
 ROOM = {
     "mem_mb": lambda wildcards, attempt: 6_000 * attempt,
     "runtime": lambda wildcards, attempt: job_resources.longer(60, attempt),
     "nodes": 1,
 }
 
-# jobs go behind those with Slurm that make the same; options of a user's own keep their place
-LEFT = queued(work.root) if workflow.is_main_process and workflow.nodes else {}
-if LEFT and "slurm_extra" not in (workflow.resource_settings.default_resources or {}):
-    BEHIND = {"slurm_extra": lambda wildcards: behind(LEFT, wildcards.job)}
-    jobs_left = counted(sum(map(len, LEFT.values())), "jobs")
-    logger.info(f"Slurm has {jobs_left} of this folder already: jobs that make the same begin after")
+# jobs start after queued ones with the same recipes; a user's own options take precedence
+QUEUED = queued_jobs(work.root) if workflow.is_main_process and workflow.nodes else {}
+if QUEUED and "slurm_extra" not in (workflow.resource_settings.default_resources or {}):
+    AFTER_QUEUED = {"slurm_extra": lambda wildcards: dependency_option(QUEUED, wildcards.job)}
+    COUNT = count_of(sum(map(len, QUEUED.values())), "jobs")
+    logger.info(f"Slurm has {COUNT} of this folder already; new jobs with the same recipes start after them")
 else:
-    BEHIND = {}
+    AFTER_QUEUED = {}
 
 
-def named(stage):
-    """The name of a stage as part of a rule's."""
+def rule_suffix(stage):
+    """Return the name of a stage as part of a rule's name."""
     return stage.replace(".", "_").replace("-", "_")
 
 
@@ -38,13 +38,13 @@ def named(stage):
 # Snakemake removes them.
 
 
-def kept(wildcard, *endings):
-    """The files of the artifact that a rule's wildcard names."""
+def artifact_outputs(wildcard, *endings):
+    """Return the files of the artifact that a rule's wildcard names."""
     return [update(f"{work.reports_place}/{{{wildcard}}}.{ending}") for ending in endings]
 
 
-def shown(paper):
-    """The files of a paper's artifacts; those that people look at go into Snakemake's report."""
+def paper_outputs(paper):
+    """Yield the files of a paper's artifacts, the main ones marked for Snakemake's report."""
     for name, artifact in paper.artifacts.items():
         for file in artifact_files(paper, name):
             ending, path = file.rpartition(".")[2], f"{work.reports_place}/{paper.name}/{file}"

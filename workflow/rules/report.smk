@@ -4,13 +4,13 @@
 rule first_page:
     """The report site, as soon as the first paper is there; it says what is still to come."""
     input:
-        lambda wildcards: ancient(engine.before_page()),
+        lambda wildcards: ancient(engine.first_page_prerequisites()),
     output:
-        receipt=engine.page_receipt,
+        receipt=engine.receipts.first_page,
     log:
         "results/logs/first-page.log",
     params:
-        to_come=lambda wildcards: " ".join(f"--to-come {name}" for name in engine.to_come),
+        to_come=lambda wildcards: " ".join(f"--to-come {name}" for name in engine.later_papers),
     message:
         "the report site, with the first paper in it"
     priority: FIRST
@@ -24,9 +24,9 @@ rule write_report:
     """The report site, the index for code hosts, and the numbers that DVC compares."""
     input:
         ancient(engine.paper_receipts()),
-        lambda wildcards: ancient(engine.page_receipts()), # two that write the same pages go one after the other
+        lambda wildcards: ancient(engine.first_page_receipts()), # two that write the same pages go one after the other
     output:
-        receipt=engine.report_receipt,
+        receipt=engine.receipts.report,
         page=report(
             update(f"{work.reports_place}/index.html"),
             caption="../report/page.rst",

@@ -1,14 +1,14 @@
-# The contents of results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch of them.
-# Expensive results are never rule outputs, so a killed process loses nothing that it had finished.
+# The content of results/: data, backbones, features, grids, runs with their evaluations. A job makes a batch. The
+# content is no output of Snakemake, which would delete the progress of a killed process.
 #
-# Each stage has a rule of its own: Snakemake's priorities belong to rules, not to jobs. The first stage runs first.
+# There is a rule for each stage, because in Snakemake rules have priorities, and jobs do not.
 
 JOBS = "results/receipts/{scope}/%s/{job}.json"
 MAKE = "python -m recompose.worker make --job {wildcards.job} --receipt {output.receipt} 2>&1 | tee {log}"
 
 
 rule make_data:
-    """Raw data onto this disk, checked and indexed."""
+    """Raw data, downloaded or generated, checked and indexed."""
     output:
         receipt=JOBS % DATA,
     log:
@@ -17,14 +17,14 @@ rule make_data:
         says=lambda wildcards: engine.job(wildcards.job).says,
     message:
         "{params.says}"
-    priority: len(engine.queues) + 1 # or what a later stage makes of its data would go before the data of the first
+    priority: len(engine.queues) + 1 # before all stages: data of the first stage comes first
     resources:
         mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
         runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
         nodes=1,
-        **BEHIND,
+        **AFTER_QUEUED,
     retries: 1
-    shell: # at once: it needs none of what the server imports meanwhile
+    shell: # without the server, which is still importing
         MAKE.replace("recompose.worker", "recompose")
 
 
@@ -32,9 +32,9 @@ for _place, _queue in enumerate(engine.queues):
 
     rule:
         name:
-            f"make_{named(_queue)}"
+            f"make_{rule_suffix(_queue)}"
         input:
-            lambda wildcards: ancient(engine.before(wildcards.scope, wildcards.job)),
+            lambda wildcards: ancient(engine.prerequisites(wildcards.scope, wildcards.job)),
         output:
             receipt=JOBS % _queue,
         log:
@@ -50,32 +50,32 @@ for _place, _queue in enumerate(engine.queues):
             mem_mb=lambda wildcards, attempt: engine.job(wildcards.job).memory * attempt,
             runtime=lambda wildcards, attempt: job_resources.longer(engine.job(wildcards.job).minutes, attempt),
             nodes=1,
-            **BEHIND,
+            **AFTER_QUEUED,
         shell:
             MAKE
 
-    workflow.get_rule(f"make_{named(_queue)}").docstring = f"What {_queue} needs that comes before others need it."
+    workflow.get_rule(f"make_{rule_suffix(_queue)}").docstring = f"Make what {_queue} needs first."
 
 
 rule data:
-    """Raw data onto this disk, checked and indexed."""
+    """Raw data, downloaded or generated, checked and indexed."""
     input:
-        lambda wildcards: engine.receipts(ALL, DATA),
+        lambda wildcards: engine.job_receipts(ALL, DATA),
 
 
 rule backbones:
     """The backbones, released or pretrained from nothing."""
     input:
-        lambda wildcards: engine.receipts(ALL, "backbones"),
+        lambda wildcards: engine.job_receipts(ALL, "backbones"),
 
 
 rule features:
     """The backbones, and the images of each data set, encoded once."""
     input:
-        lambda wildcards: engine.receipts(ALL, *PREPARED),
+        lambda wildcards: engine.job_receipts(ALL, *PREPARED),
 
 
 rule runs:
-    """Every method trained and scored, with every seed."""
+    """All methods, trained and scored with all seeds."""
     input:
-        lambda wildcards: engine.receipts(ALL),
+        lambda wildcards: engine.job_receipts(ALL),

@@ -18,7 +18,7 @@ import numpy as np
 
 from recompose.errors import DataError
 from recompose.files import SCRATCH, check_room, read_json, write_json
-from recompose.progress import SAY_EVERY, Pace, say
+from recompose.progress import SAY_EVERY, ProgressLogger, say
 
 PART = 2 * 2**30  # bytes of a file
 WRITTEN = "written.json"  # in scratch: the array, and its number of images on the disk
@@ -142,7 +142,7 @@ class ArrayWriter:
             self._clear()
         self._report_size()
         check_room(folder, (images - self.done) * layout.image_bytes)
-        self._pace, self._reported_at = Pace(self._path.stem, "image", images, self.done), time.monotonic()
+        self._pace, self._reported_at = ProgressLogger(self._path.stem, "image", images, self.done), time.monotonic()
 
     def _report_size(self) -> None:
         size = self._images * self._layout.image_bytes

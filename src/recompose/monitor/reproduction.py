@@ -74,7 +74,7 @@ class Reproduction:
         self.recipes = list(everything) if list(targets) else list(work.plan.recipes)
         self._expected = {recipe.key: self._seconds(recipe) for recipe in self.recipes}
         self._made = {
-            (paper.name, name): not engine.is_due(paper.name, name, engine.artifacts[paper.name, name])
+            (paper.name, name): not engine.receipts.is_due(paper.name, name, engine.artifacts[paper.name, name])
             for paper in self.papers
             for name in paper.artifacts
         }

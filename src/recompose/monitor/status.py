@@ -112,7 +112,7 @@ def _plain(item: StoreItem) -> dict[str, Any]:
 
 def needed_by(plan: Plan, paper: Paper) -> set[str]:
     """Return the digests of the runs and evaluations that a paper needs, under whatever name they were planned."""
-    recipes = closure(plan.of_names(paper.track, paper.methods))
+    recipes = closure(plan.evaluations_of(paper.track, paper.methods))
     return {recipe.digest for recipe in recipes if recipe.kind in TRAINED}
 
 
@@ -188,7 +188,7 @@ class Observer:
     def _artifacts(self, paper: Paper) -> str:
         """Return "done" where no artifact of the paper is due."""
         recipes = ((name, self._engine.artifacts[paper.name, name]) for name in paper.artifacts)
-        due = any(self._engine.is_due(paper.name, name, recipe) for name, recipe in recipes)
+        due = any(self._engine.receipts.is_due(paper.name, name, recipe) for name, recipe in recipes)
         return "waiting" if due else "done"
 
     def _pace(self, items: list[StoreItem], now: datetime) -> SessionPace:

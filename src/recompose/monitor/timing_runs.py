@@ -23,7 +23,7 @@ from recompose.monitor.arrays import layout
 from recompose.phases import BACKBONE, track_of
 from recompose.plan import Recipe
 from recompose.store import COSTS
-from recompose.timing import Timing, Timings, kind_of
+from recompose.timing import Timing, Timings, timing_kind
 from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
@@ -51,7 +51,7 @@ def representatives(work: Workspace, methods: Iterable[str] = ()) -> list[Recipe
     chosen, timings = set(methods), Timings.read(work.results).runs
     first: dict[Any, Recipe] = {}
     for run in sorted(work.plan.of("runs"), key=lambda run: run.labels["name"] != run.labels["method"]):
-        first.setdefault(kind_of(run), run)
+        first.setdefault(timing_kind(run), run)
     host = environment()["host"]
     return [
         run
@@ -87,7 +87,7 @@ def _timing(work: Workspace, run: Recipe, folder: Path, backbones: Path) -> Timi
     _seconds(work, run, short, folder / "warm")
     seconds, longer = _seconds(work, run, short, folder / "short"), _seconds(work, run, long, folder / "long")
     image_seconds = max(longer - seconds, 0.0) / ((LONG - SHORT) * batch)
-    method, dataset, backbone = kind_of(run)
+    method, dataset, backbone = timing_kind(run)
     host = environment()
     return Timing(
         method=method,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recompose.costs import BASES, UNKNOWN, Estimate
+from recompose.costs import BASES, UNKNOWN, CostEstimate
 from recompose.engine import ALL, TRAINED, Engine, Job
 from recompose.monitor.remaining import Remaining, remaining_now
 from recompose.monitor.status import needed_by
@@ -26,7 +26,7 @@ class PlannedItem:
     papers: tuple[str, ...]  # that need a run or an evaluation
     new: bool  # true where only the edited parameters ask for it
     there: bool  # complete in its store
-    estimate: Estimate | None
+    estimate: CostEstimate | None
 
     @property
     def key(self) -> str:

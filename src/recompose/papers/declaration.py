@@ -1,4 +1,4 @@
-"""What a paper's folder declares: its artifacts, its claims, and what it printed."""
+"""The declaration of a paper: its artifacts, its claims, and the values that it printed."""
 
 import csv
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ from recompose.errors import PlanError
 
 FOLDER = Path(__file__).parent
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same, ten times as fast, where PyYAML was built with it
-CLAIMS = "claims"  # the kind of table that puts a paper's claims to the test
-FOREST = "forest"  # the kind of figure that draws them
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, if PyYAML has it
+CLAIMS = "claims"  # the kind of table that tests a paper's claims
+FOREST = "forest"  # the kind of figure that shows the claims
 
 
-class Section(BaseModel):
+class PaperSection(BaseModel):
     """A part of paper.yaml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Flag(Section):
-    """A printed value that is wrong."""
+class Flag(PaperSection):
+    """An error in a paper: a printed value that is wrong."""
 
     row: str
     column: str
@@ -33,65 +33,61 @@ class Flag(Section):
     why: str
 
 
-class Variant(Section):
+class Variant(PaperSection):
     """A method with some settings changed: the row of an ablation, the point of a sweep."""
 
     method: str
     settings: dict[str, Any] = {}
-    datasets: list[str]  # on which the paper shows it, and the drawn ones that stand for them
-    backbone: Literal["main", "other", "other-pretraining"] = "main"  # of those that a profile names
-    reuse_runs_of: str | None = (
-        None  # the method or variant whose runs are scored with these settings, in place of runs of its own
-    )
-    save: list[str] = []  # besides scores, for figures and metrics: of what its track says can be kept
-    every_seed: bool = False  # run with all seeds of the profile, in place of those of variants
-    interpretation: bool = (
-        False  # another way to read what the paper leaves open: run with the profile's interpretation_seeds
-    )
+    datasets: list[str]  # those of the paper, and their synthetic substitutes
+    backbone: Literal["main", "other", "other-pretraining"] = "main"  # as named by a profile
+    reuse_runs_of: str | None = None  # the method or variant whose runs are scored with these settings
+    save: list[str] = []  # outputs of the track, besides scores, for figures and metrics
+    every_seed: bool = False  # run with all seeds of the profile, not only with those of variants
+    interpretation: bool = False  # of what the paper leaves open; run with the profile's interpretation_seeds
 
 
-class View(Section):
-    """One way to measure what a table or a figure shows."""
+class View(PaperSection):
+    """A view of a table or a figure: one way to measure it."""
 
     heading: str
     columns: dict[str, str] = {}  # column -> metric
-    of: str = ""  # where the names of metrics begin, for kinds that know how they go on
-    baseline: str = ""  # the method whose values are taken off those of its variants, seed by seed
-    says: dict[str, dict[str, str]] = {}  # row -> source -> what that says of it, in words; nothing is measured
+    of: str = ""  # a prefix of names of metrics, for kinds of artifacts that add the endings
+    baseline: str = ""  # the method whose values are subtracted from those of its variants, seed by seed
+    says: dict[str, dict[str, str]] = {}  # row -> source -> its statement in words, for views without metrics
 
     @model_validator(mode="after")
     def _says_or_metrics(self) -> "View":
         if self.says and (self.columns or self.of or self.baseline):
-            raise ValueError("a view says what sources say, or metrics, not both")
+            raise ValueError("a view has statements of sources (says) or metrics, not both")
         return self
 
 
-class Headline(Section):
-    """The number that stands for a paper: what its own method reaches, in the track's first metric."""
+class Headline(PaperSection):
+    """The headline number of a paper: its own method's value of the track's first metric."""
 
     artifact: str
     method: str
 
 
-class Gain(Section):
-    """What one method or variant has over another."""
+class Gain(PaperSection):
+    """The gain of a method or variant over another one."""
 
     higher: str
     lower: str
 
 
-class Claim(Section):
-    """A sentence that a paper draws from an artifact, as a difference that has to be above zero, or negligible."""
+class Claim(PaperSection):
+    """A sentence that a paper draws from an artifact, as a difference that must be positive, or negligible."""
 
     sentence: str
     artifact: str
     metric: str
     higher: str  # a method or a variant
-    lower: list[str] = []  # methods and variants, each of which it has to beat
-    lower_metrics: list[str] = []  # in their place other metrics of its own, each of which the metric has to exceed
-    beyond: str | None = None  # the gain has to be larger than that in another metric
-    gain: Gain | None = None  # or larger than that of others
-    within: float | None = Field(default=None, gt=0)  # what counts as negligible, in the metric's unit
+    lower: list[str] = []  # methods and variants; ``higher`` must beat each of them
+    lower_metrics: list[str] = []  # other metrics of ``higher``; the metric must exceed each
+    beyond: str | None = None  # the gain must exceed the gain in another metric
+    gain: Gain | None = None  # the gain must exceed another gain
+    within: float | None = Field(default=None, gt=0)  # the largest negligible difference, in the metric's unit
 
     @model_validator(mode="after")
     def _methods_or_metrics(self) -> "Claim":
@@ -103,20 +99,20 @@ class Claim(Section):
 
     @property
     def methods(self) -> list[str]:
-        """The methods and variants that it compares."""
-        others = [self.gain.higher, self.gain.lower] if self.gain else []
-        return list(dict.fromkeys([self.higher, *self.lower, *others]))
+        """The methods and variants that the claim compares."""
+        gain = [self.gain.higher, self.gain.lower] if self.gain else []
+        return list(dict.fromkeys([self.higher, *self.lower, *gain]))
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that it compares them in."""
+        """The metrics of the comparison."""
         return [self.metric, *self.lower_metrics, *([self.beyond] if self.beyond else [])]
 
 
-class Artifact(Section):
+class Artifact(PaperSection):
     """A table or a figure.
 
-    Kinds of tables of the core: ``metrics`` (rows are methods or variants, columns metrics), ``intervals`` (the same,
+    The core's kinds of tables: ``metrics`` (rows are methods or variants, columns metrics), ``intervals`` (the same,
     with the ends of confidence intervals), ``comparisons`` (every two rows, in one metric), ``settings``,
     ``statistics``, ``claims``; of figures: ``sweep``, ``forest``. Tracks add their own.
     """
@@ -125,43 +121,43 @@ class Artifact(Section):
     caption: str
     note: str = ""
     x_label: str = ""  # of a sweep, whose rows are numbers
-    rows: dict[str, str] = {}  # row -> method or variant; of settings, row -> setting, see ``setting_of``
-    of: str = ""  # of settings, whose they are
-    columns: dict[str, str] = {}  # column -> metric, or statistic, where there is one way to measure alone
-    views: dict[str, View] = {}  # several ways; the first one is the one to look at
+    rows: dict[str, str] = {}  # row -> method or variant; in tables of settings, row -> setting, see ``setting_of``
+    of: str = ""  # in tables of settings: the method or variant
+    columns: dict[str, str] = {}  # column -> metric or statistic, for artifacts with a single view
+    views: dict[str, View] = {}  # the first one is the main view
     flags: list[Flag] = []
 
     @model_validator(mode="after")
     def _columns_or_views(self) -> "Artifact":
         if self.columns and self.views:
-            raise ValueError("an artifact has columns, or views that have them, not both")
-        lacking = {view.baseline for view in self.views.values()} - {"", *self.rows.values()}
-        if lacking:
-            raise ValueError(f"a view is against {', '.join(sorted(lacking))}, which is no row of the artifact")
+            raise ValueError("an artifact has columns or views, not both")
+        absent = {view.baseline for view in self.views.values()} - {"", *self.rows.values()}
+        if absent:
+            raise ValueError(f"a view has the baseline {', '.join(sorted(absent))}, which is no row of the artifact")
         unknown = {row for view in self.views.values() for row in view.says} - self.rows.keys()
         if unknown:
-            raise ValueError(f"a view says something of {', '.join(sorted(unknown))}, which is no row of the artifact")
+            raise ValueError(f"a view has statements on {', '.join(sorted(unknown))}, which is no row of the artifact")
         return self
 
     @property
     def all_views(self) -> Mapping[str, View]:
-        """Its views; the only way to measure has no name."""
+        """The views by name; a single view of columns has an empty name."""
         return self.views or {"": View(heading="Measured here", columns=self.columns)}
 
     def setting_of(self, row: str) -> tuple[str, str]:
-        """Of settings, whose a row shows, and which: ``of``'s, or another method's or variant's that stands before it.
+        """Return the method or variant of a row of a table of settings, by default ``of``, and the setting.
 
         Example:
             >>> table = Artifact(kind="settings", caption="", of="m", rows={"A": "lr", "B": "m-lora:lora.rank"})
             >>> table.setting_of("A"), table.setting_of("B")
             (('m', 'lr'), ('m-lora', 'lora.rank'))
         """
-        whose, _, setting = self.rows[row].rpartition(":")
-        return whose or self.of, setting
+        method, _, setting = self.rows[row].rpartition(":")
+        return method or self.of, setting
 
 
-class Paper(Section):
-    """A paper."""
+class Paper(PaperSection):
+    """The declaration of a paper."""
 
     name: str
     title: str
@@ -169,18 +165,23 @@ class Paper(Section):
     venue: str
     track: str
     datasets: dict[str, str]
-    headline: Headline | None = None  # the number that stands for the paper
+    headline: Headline | None = None  # the headline number
     variants: dict[str, Variant] = {}
     artifacts: dict[str, Artifact]
     claims: dict[str, Claim] = {}
 
     @property
+    def first_artifact(self) -> str:
+        """The name of the artifact that is made before the others: the table of the headline."""
+        return self.headline.artifact if self.headline else next(iter(self.artifacts))
+
+    @property
     def methods(self) -> set[str]:
-        """The methods and variants behind its artifacts, and its variants."""
+        """The methods and variants of all artifacts, and all declared variants."""
         return set(self.variants).union(*map(self.methods_of, self.artifacts))
 
     def methods_of(self, artifact: str) -> set[str]:
-        """The methods and variants behind an artifact."""
+        """Return the methods and variants of an artifact."""
         section = self.artifacts[artifact]
         if section.kind in (CLAIMS, FOREST):
             return {method for claim in self.claims.values() for method in claim.methods}
@@ -189,7 +190,7 @@ class Paper(Section):
         return set(section.rows.values())
 
     def reported(self, artifact: str) -> list[dict[str, str]]:
-        """The rows that the paper printed in a table, as printed: column -> text. Of claims, the sentences."""
+        """Return the rows of a table as the paper printed them, column -> text; for tables of claims, the sentences."""
         if self.artifacts[artifact].kind == CLAIMS:
             return [
                 {"row": name, "artifact": claim.artifact, "claim": claim.sentence}
@@ -204,31 +205,31 @@ class Paper(Section):
 
 @cache
 def load_paper(name: str) -> Paper:
-    """The declaration of a paper: its file is read once.
+    """Return the declaration of a paper; its file is read once.
 
     Raises:
-        PlanError: it is no YAML, or says what cannot be declared.
+        PlanError: the file is not YAML, or its content is invalid.
     """
     place = f"papers/{name}/paper.yaml"
     try:
         document = yaml.load((FOLDER / name / "paper.yaml").read_text(encoding="utf-8"), LOADER)
     except yaml.YAMLError as error:
-        raise PlanError(f"{place} is no YAML: {error}") from None
+        raise PlanError(f"{place} is not valid YAML: {error}") from None
     if not isinstance(document, dict):
-        raise PlanError(f"{place} holds no sections with names")
+        raise PlanError(f"{place} is not a mapping of sections")
     try:
         return Paper.model_validate({**document, "name": name})
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        lines = [f"  {'.'.join(map(str, details['loc']))}: {details['msg']}" for details in error.errors()]
         raise PlanError("\n".join([f"{place} is wrong:", *lines])) from None
 
 
 def all_papers() -> list[Paper]:
-    """The declarations of all papers."""
+    """Return the declarations of all papers."""
     return [load_paper(name) for name in PAPERS]
 
 
 def declared_variants(track: str) -> dict[str, Variant]:
-    """The variants of all papers of a track."""
+    """Return the variants of all papers of a track, by name."""
     papers = (paper for paper in all_papers() if paper.track == track)
     return {name: variant for paper in papers for name, variant in paper.variants.items()}

@@ -1,8 +1,8 @@
-"""params.yaml: every knob, its meaning and what it may be.
+"""The parameters of params.yaml, their meaning and their allowed values.
 
-``load_params`` gives the parameters of the chosen profile or one error that names file, key path, what is allowed
-there and the nearest right name. What belongs to one track alone, its section and what a profile chooses of it, is
-the track's: it comes in as a ``TrackForm``.
+``load_params`` returns the parameters of the chosen profile, or raises one error that names the file, the key path, the
+allowed values and the nearest right name. Each track adds its own section, and a profile's choices from it, as a
+``TrackForm``.
 """
 
 from recompose.errors import ParamsError
@@ -21,10 +21,10 @@ from recompose.params.sections import (
     GivenGrids,
     Names,
     Pretrained,
+    PublishedWeights,
     Released,
     Section,
     Trainer,
-    Weights,
 )
 
 __all__ = [
@@ -42,11 +42,11 @@ __all__ = [
     "Pretrained",
     "Problem",
     "Profile",
+    "PublishedWeights",
     "Released",
     "Section",
     "TrackForm",
     "Trainer",
-    "Weights",
     "json_schema",
     "load_params",
     "merged",

@@ -1,4 +1,4 @@
-"""From the text of params.yaml to the parameters of the chosen profile."""
+"""Loading of params.yaml: the parameters of the chosen profile from the file's text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -8,17 +8,17 @@ from yaml import MarkedYAMLError, YAMLError
 
 from recompose.errors import ParamsError
 from recompose.params.merging import plain
-from recompose.params.mistakes import Problem, mistakes_in, told, unknown_name
-from recompose.params.profiles import overridden, with_bases, wrong_bases
+from recompose.params.mistakes import Problem, error_message, mistakes_in, unknown_name
+from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
 from recompose.params.reading import read
-from recompose.params.schema import File, Forms, Params, file_schema, params_of
+from recompose.params.schema import Forms, Params, ParamsFile, file_schema, params_of
 
 
 def load_params(path: Path, tracks: Forms, profile: str | None = None, edits: Sequence[str] = ()) -> Params:
-    """The parameters of the chosen profile, or of this one, from params.yaml, or as it would be with some edits.
+    """Return the parameters of a profile, by default the chosen one, from params.yaml with optional edits.
 
     Raises:
-        ParamsError: the file is missing or anything in it is wrong.
+        ParamsError: the file is missing or has errors.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -30,18 +30,18 @@ def load_params(path: Path, tracks: Forms, profile: str | None = None, edits: Se
 def parse_params(
     text: str, tracks: Forms, source: str = "params.yaml", profile: str | None = None, edits: Sequence[str] = ()
 ) -> Params:
-    """The parameters of the chosen profile from the text of params.yaml, its overrides carried out.
+    """Return the parameters of the chosen profile from the text of params.yaml, with the profile's overrides.
 
     Args:
         text: the YAML.
-        tracks: what each track adds to it.
-        source: how messages call it.
-        profile: in place of the one that the text chooses.
+        tracks: the sections that tracks add.
+        source: the name of the text in messages.
+        profile: the name of a profile, in place of the one that the text chooses.
         edits: of the text, each written ``path=value``, such as ``czsl.methods.csp.training.lr=0.01``.
 
     Raises:
-        ParamsError: anything is wrong. Every place that is wrong has a line in the message; names that do not exist
-            are looked for once all values are of the right kind.
+        ParamsError: the text has errors. The message has a line for each; unknown names are found only once all values
+            are of the right kind.
     """
     document = _read(text, source)
     if isinstance(document, dict):
@@ -57,24 +57,24 @@ def parse_params(
     if not params.chosen.override:
         return params
     source = f"{source}, profiles.{params.profile}"
-    return _validated(overridden(document, params.profile, source), schema, tracks, source)
+    return _validated(apply_overrides(document, params.profile, source), schema, tracks, source)
 
 
 def _refuse(source: str, problems: Iterable[Problem]) -> None:
     problems = list(problems)
     if problems:
-        raise ParamsError(told(f"{source} is wrong:", problems))
+        raise ParamsError(error_message(f"{source} is wrong:", problems))
 
 
-def _validated(document: Any, schema: type[File], tracks: Forms, source: str) -> Params:
-    _refuse(source, _once(document, [*_unknown_profile(document), *mistakes_in(document, schema)]))
+def _validated(document: Any, schema: type[ParamsFile], tracks: Forms, source: str) -> Params:
+    _refuse(source, _without_inherited(document, [*_unknown_profile(document), *mistakes_in(document, schema)]))
     params = params_of(schema.model_validate(document), tracks)
-    _refuse(source, _once(document, list(_problems_of_tracks(params, tracks))))
+    _refuse(source, _without_inherited(document, list(_problems_of_tracks(params, tracks))))
     return params
 
 
 def _unknown_profile(document: Any) -> list[Problem]:
-    """The problem of a chosen profile that does not exist; where there is none to choose from, the schema says so."""
+    """Return the problem of a chosen profile that does not exist; the schema reports a missing ``profiles``."""
     profiles = document.get("profiles") if isinstance(document, dict) else None
     name = document.get("profile") if profiles else None
     return unknown_name(("profile",), name, profiles) if isinstance(name, str) and isinstance(profiles, dict) else []
@@ -83,20 +83,20 @@ def _unknown_profile(document: Any) -> list[Problem]:
 def _problems_of_tracks(params: Params, tracks: Forms) -> Iterator[Problem]:
     for track, form in tracks.items():
         section = params.tracks[track]
-        for found in form.problems(section, None, params.backbones):
-            yield Problem(*found).inside(track)
+        for problem in form.problems(section, None, params.backbones):
+            yield Problem(*problem).inside(track)
         for name, profile in params.profiles.items():
             choice = profile.tracks.get(track)
-            for found in form.problems(section, choice, params.backbones) if choice else ():
-                yield Problem(*found).inside("profiles", name, track)
+            for problem in form.problems(section, choice, params.backbones) if choice else ():
+                yield Problem(*problem).inside("profiles", name, track)
 
 
-def _once(document: Any, problems: Sequence[Problem]) -> list[Problem]:
-    """Without what profiles only have from the one that they are based on, where it is said already."""
-    return [problem for problem in problems if _inherited(document, problem) not in problems]
+def _without_inherited(document: Any, problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems without those that a profile inherits from its base, which are reported there."""
+    return [problem for problem in problems if _problem_of_base(document, problem) not in problems]
 
 
-def _inherited(document: Any, problem: Problem) -> Problem | None:
+def _problem_of_base(document: Any, problem: Problem) -> Problem | None:
     if len(problem.place) < 3 or problem.place[0] != "profiles":
         return None
     profile = document["profiles"][problem.place[1]]
@@ -105,24 +105,24 @@ def _inherited(document: Any, problem: Problem) -> Problem | None:
 
 
 def _read(text: str, source: str) -> Any:
-    """The document in YAML 1.2, as plain dicts, lists and scalars; a repeated key is an error, and 1e-4 a number."""
+    """Return a document in YAML 1.2 as dicts, lists and scalars; a repeated key is an error, and 1e-4 a number."""
     try:
         return plain(read(text))
     except RecursionError:
-        said = "it is nested too deep, or an alias stands in what it stands for"
+        fault = "it is nested too deep, or an alias contains itself"
     except MarkedYAMLError as error:
-        mark, what = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
-        said = f"line {mark.line + 1}, column {mark.column + 1}: {what}" if mark else what
+        mark, fault = error.problem_mark, ", ".join(filter(None, (error.problem, error.context)))
+        fault = f"line {mark.line + 1}, column {mark.column + 1}: {fault}" if mark else fault
     except YAMLError as error:
-        said = str(error)
-    raise ParamsError(f"{source} is not valid YAML: {said}")
+        fault = str(error)
+    raise ParamsError(f"{source} is not valid YAML: {fault}")
 
 
 def _edit(document: dict[str, Any], edit: str) -> None:
-    """Carry out an edit, written ``path=value``, in the document; what does not belong there the schema will find.
+    """Apply an edit, written ``path=value``, to the document; the schema finds keys that do not exist.
 
     Raises:
-        ParamsError: it is not written like this.
+        ParamsError: the edit has no path or no value.
     """
     dotted, equals, text = edit.partition("=")
     if not (dotted and equals):
@@ -137,6 +137,6 @@ def _edit(document: dict[str, Any], edit: str) -> None:
 
 
 def _keys_of(dotted: str) -> list[str]:
-    """The keys of a dotted path; those of ``override`` are dotted themselves."""
+    """Return the keys of a dotted path; keys below ``override`` are dotted paths themselves."""
     before, override, key = dotted.partition(".override.")
     return [*before.split("."), "override", key] if override else dotted.split(".")

@@ -1,11 +1,11 @@
-"""One document laid over another."""
+"""Merging of documents."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def merged(*documents: Mapping[str, Any]) -> dict[str, Any]:
-    """Documents laid over each other, later ones on top: mappings merge, all other values replace.
+    """Return the merged documents, later ones last: mappings merge, all other values replace.
 
     >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
     {'lr': 0.1, 'training': {'epochs': 2, 'sizes': [3]}}
@@ -19,7 +19,7 @@ def merged(*documents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A copy in which no part is shared, as YAML's aliases share parts.
+    """Return a copy that shares no parts, as YAML's aliases do.
 
     >>> shared = [1]
     >>> copied = plain({"a": shared, "b": shared})

@@ -1,4 +1,4 @@
-"""What is said of a mistake: its place, what is allowed there, the nearest right name."""
+"""Messages about mistakes: the place, the allowed values, the nearest right name."""
 
 import difflib
 import types
@@ -12,28 +12,28 @@ Place = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
-    """A mistake in a document, at these keys."""
+    """A mistake in a document, with its path of keys."""
 
     place: Place
     message: str
 
     def inside(self, *keys: str | int) -> "Problem":
-        """The same, seen from further out."""
+        """Return the same problem with its path seen from an outer section."""
         return Problem((*keys, *self.place), self.message)
 
     @property
     def line(self) -> str:
-        """What a message says of it."""
+        """The line of an error message."""
         return f"{'.'.join(map(str, self.place)) or 'the file'}: {self.message}"
 
 
-def told(heading: str, problems: Iterable[Problem]) -> str:
-    """A message of several lines, one for each problem."""
+def error_message(heading: str, problems: Iterable[Problem]) -> str:
+    """Return a message with a line for each problem."""
     return "\n".join([heading, *(f"  {problem.line}" for problem in problems)])
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """The end of a sentence that names the nearest right name, if one is near.
+    """Return the end of a sentence with the nearest right name, or an empty string.
 
     >>> nearest("cps", ["clip", "csp"])
     "; the nearest is 'csp'"
@@ -43,19 +43,19 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 
 def unknown_name(place: Place, name: str, allowed: Collection[str]) -> list[Problem]:
-    """The problem of a name that is none of the allowed ones; nothing where it is one of them."""
+    """Return the problem of a name that is not allowed; an empty list if it is."""
     return [] if name in allowed else [Problem(place, _not_allowed(name, allowed))]
 
 
 def mistakes_in(document: Any, model: type[BaseModel]) -> list[Problem]:
-    """Everything in which a document does not fit the schema of a section."""
+    """Return all problems of a document by the schema of a section."""
     try:
         model.model_validate(document)
     except ValidationError as error:
         problems: dict[Place, Problem] = {}
         for details in error.errors():
             place = _place(details, document)
-            # a union reports every branch that did not fit: the first line of a place says enough
+            # a union reports every branch that does not fit: the first message for a place is enough
             problems.setdefault(place, Problem(place, _explained(details, model)))
         return list(problems.values())
     return []
@@ -90,7 +90,7 @@ def _quoted(names: str) -> list[str]:
 
 
 def _place(error: ErrorDetails, document: Any) -> Place:
-    """Where an error is; the names of a union's branches, which pydantic adds to it, are none of the file's keys."""
+    """Return the keys of an error, without the names of a union's branches, which pydantic adds."""
     place: list[str | int] = []
     for part in error["loc"]:
         if (isinstance(document, dict) and part in document) or (isinstance(document, list) and isinstance(part, int)):
@@ -104,7 +104,7 @@ def _place(error: ErrorDetails, document: Any) -> Place:
 
 
 def _keys_at(model: type[BaseModel], location: Place) -> list[str]:
-    """The keys that the schema knows in the section at this location."""
+    """Return the keys of the schema's section at this location."""
     kinds: list[Any] = [model]
     for part in location:
         kinds = [inner for kind in kinds for inner in _inside(kind, part)]
@@ -112,16 +112,16 @@ def _keys_at(model: type[BaseModel], location: Place) -> list[str]:
 
 
 def _inside(kind: Any, part: str | int) -> list[Any]:
-    """The kinds of values that the schema knows at a key; where it is a union's branch, what answers to its name."""
+    """Return the schema's kinds of values at a key, or of the branch of a union that has this name."""
     if _is_section(kind):
         fields = _fields(kind)
         if part in fields:
             return _branches(fields[str(part)])
-        return [kind] if _answers_to(kind, part) else []
+        return [kind] if _has_tag(kind, part) else []
     return _branches(get_args(kind)[-1]) if get_origin(kind) in (dict, list) else []
 
 
-def _answers_to(section: type[BaseModel], tag: str | int) -> bool:
+def _has_tag(section: type[BaseModel], tag: str | int) -> bool:
     literals = (field.annotation for field in section.model_fields.values() if get_origin(field.annotation) is Literal)
     return section.__name__ == tag or any(tag in get_args(literal) for literal in literals)
 

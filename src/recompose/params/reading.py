@@ -1,8 +1,8 @@
-"""YAML 1.2 as plain values: what params.yaml is written in, and what DVC reads it as.
+"""A reader of YAML 1.2, the language of params.yaml, as DVC reads it.
 
-PyYAML itself reads YAML 1.1, in which 1e-3 is a text, 010 is 8 and `on` is true: here scalars are told apart as in
-YAML 1.2. Its parser in C takes a twentieth of the time of one in Python. Nodes are put together in Python, where a text
-that is nested too deep is an error and no crash.
+PyYAML reads YAML 1.1, in which 1e-3 is a text, 010 is 8 and `on` is true; this reader resolves scalars as in YAML 1.2.
+Its parser in C takes a twentieth of the time of one in Python. Nodes are composed in Python, where too deep nesting is
+an error and not a crash.
 """
 
 import re
@@ -13,7 +13,7 @@ from yaml.composer import Composer, ComposerError
 
 TAG = "tag:yaml.org,2002:"
 BASES = {"0b": 2, "0o": 8, "0x": 16}
-SCALARS = {  # what is one, and the characters that it begins with; all else is a text
+SCALARS = {  # kind -> its pattern and its first characters; all other scalars are texts
     "null": (r"~|null|Null|NULL", "~nN"),
     "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
     "int": (r"[-+]?[0-9][0-9_]*|0b[01][01_]*|0o[0-7][0-7_]*|0x[0-9a-fA-F][0-9a-fA-F_]*", "-+0123456789"),
@@ -27,11 +27,11 @@ SCALARS = {  # what is one, and the characters that it begins with; all else is 
 
 
 class RepeatedKeyError(ComposerError):
-    """A key that stands in a mapping for the second time."""
+    """An error about a key that a mapping has twice."""
 
 
-class _Reader(Composer, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The composer comes first: the C parser has one of its own."""
+class _Yaml12Loader(Composer, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """A loader of YAML 1.2; the Python composer precedes that of the C parser."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # without those of YAML 1.1
 
@@ -40,36 +40,35 @@ class _Reader(Composer, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type:
         super(Composer, self).__init__(text)
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """The next mapping, in which no key stands twice."""
+        """Return the next mapping, whose keys are distinct."""
         node: yaml.MappingNode = super().compose_mapping_node(anchor)
         seen = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if (key.tag, key.value) in seen:
-                said = f"the key {key.value} stands here for the second time"
-                raise RepeatedKeyError(None, None, said, key.start_mark)
+                raise RepeatedKeyError(None, None, f"the key {key.value} is repeated", key.start_mark)
             seen.add((key.tag, key.value))
         return node
 
     def integer(self, node: yaml.ScalarNode) -> int:
-        """A whole number, with underscores between its digits where it has some."""
+        """Return a whole number, which may have underscores between its digits."""
         digits = str(self.construct_scalar(node)).replace("_", "")
         return int(digits, BASES.get(digits[:2], 10))
 
 
 for _name, (_pattern, _first) in SCALARS.items():
-    _Reader.add_implicit_resolver(f"{TAG}{_name}", re.compile(rf"(?:{_pattern})\Z"), list(_first))
-_Reader.add_implicit_resolver(f"{TAG}null", re.compile(r"\Z"), [""])  # where nothing stands
-_Reader.add_constructor(f"{TAG}int", _Reader.integer)
+    _Yaml12Loader.add_implicit_resolver(f"{TAG}{_name}", re.compile(rf"(?:{_pattern})\Z"), list(_first))
+_Yaml12Loader.add_implicit_resolver(f"{TAG}null", re.compile(r"\Z"), [""])  # an empty value
+_Yaml12Loader.add_constructor(f"{TAG}int", _Yaml12Loader.integer)
 
 
 def read(text: str) -> Any:
-    """The document as dicts, lists and scalars.
+    """Return a document as dicts, lists and scalars.
 
     Raises:
-        yaml.YAMLError: it is no YAML, or a key of it stands twice.
-        RecursionError: it is nested too deep.
+        yaml.YAMLError: the text is not YAML, or a key is repeated.
+        RecursionError: the text is nested too deep.
     """
     try:
-        return yaml.load(text, _Reader)
-    except (ValueError, KeyError, AttributeError) as error:  # of what a tag says it is, and is not
-        raise yaml.YAMLError(f"a value is not what its tag says: {error}") from None
+        return yaml.load(text, _Yaml12Loader)
+    except (ValueError, KeyError, AttributeError) as error:  # from a value that does not fit its tag
+        raise yaml.YAMLError(f"a value does not fit its tag: {error}") from None

@@ -1,4 +1,4 @@
-"""params.yaml explained: a JSON schema for editors, and a page that lists every parameter."""
+"""The reference of params.yaml: a JSON schema for editors, and a page that lists every parameter."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,15 +17,14 @@ KINDS = {
 INTRODUCTION = """# Parameters
 
 Every parameter of `params.yaml`, by section.
-In a place, `<name>` stands for a name of your own, and `<number>` for a position in a list.
+In a path, `<name>` stands for a name of your own, and `<number>` for a position in a list.
 """
 
 
 def json_schema(tracks: Forms) -> Node:
-    """A JSON schema of the whole file.
+    """Return a JSON schema of the whole file.
 
-    A profile may leave out what the one that it is based on has, so nothing is required of a profile here;
-    ``load_params`` says what is missing.
+    A profile may omit keys that its base has, so the schema requires none; ``load_params`` reports missing keys.
     """
     schema = file_schema(tracks).model_json_schema(by_alias=True)
     for name in _reachable(schema, schema["$defs"]["Profile"]) | {"Profile"}:
@@ -34,20 +33,20 @@ def json_schema(tracks: Forms) -> Node:
 
 
 def reference(tracks: Forms) -> str:
-    """A page in Markdown: every parameter with its place, what it may be, and what it means."""
+    """Return a page in Markdown with every parameter's path, allowed values and meaning."""
     schema = json_schema(tracks)
     return "\n".join([INTRODUCTION, *_section(schema, schema, "", "params.yaml")])
 
 
 def _reachable(schema: Node, node: Any) -> set[str]:
-    """The names of the definitions that a part of a schema builds on."""
+    """Return the names of all definitions that a part of a schema refers to."""
     if isinstance(node, list):
         return {name for item in node for name in _reachable(schema, item)}
     if not isinstance(node, dict):
         return set()
-    own = {_name(node)} if "$ref" in node else set()
-    below = [schema["$defs"][name] for name in own]
-    return own | {name for item in (*node.values(), *below) for name in _reachable(schema, item)}
+    names = {_name(node)} if "$ref" in node else set()
+    definitions = [schema["$defs"][name] for name in names]
+    return names | {name for item in (*node.values(), *definitions) for name in _reachable(schema, item)}
 
 
 def _name(node: Node) -> str:
@@ -55,22 +54,22 @@ def _name(node: Node) -> str:
 
 
 def _section(schema: Node, node: Node, place: str, title: str) -> Iterator[str]:
-    """A section with a table of its values, then the sections in it."""
+    """Yield a section with a table of its values, then its inner sections."""
     yield f"## {title}\n\n{_line(node.get('description', ''))}\n"
     inner = {
         f"{place}{key}": (value, list(_sections(schema, value))) for key, value in node.get("properties", {}).items()
     }
     rows = [_row(key, value) for key, (value, sections) in inner.items() if not sections]
     if rows:
-        yield "\n".join(["| parameter | may be | meaning |", "| --- | --- | --- |", *rows, ""])
+        yield "\n".join(["| parameter | allowed values | meaning |", "| --- | --- | --- |", *rows, ""])
     for key, (_, sections) in inner.items():
         for ending, section in sections:
-            of = f" ({section['title']})" if len(sections) > 1 else ""
-            yield from _section(schema, section, f"{key}{ending}.", f"`{key}{ending}`{of}")
+            branch = f" ({section['title']})" if len(sections) > 1 else ""
+            yield from _section(schema, section, f"{key}{ending}.", f"`{key}{ending}`{branch}")
 
 
 def _sections(schema: Node, node: Node) -> Iterator[tuple[str, Node]]:
-    """The sections that may stand in a place, each with what a place has to go on with: a name, or a number."""
+    """Yield the sections that are allowed at a path, each after the path's ending: empty, a name, or a number."""
     if "$ref" in node:
         yield "", schema["$defs"][_name(node)]
     for branch in (*node.get("anyOf", ()), *node.get("oneOf", ())):
@@ -88,7 +87,7 @@ def _row(place: str, node: Node) -> str:
 
 
 def _allowed(node: Node) -> str:
-    """What a value may be, in words."""
+    """Return the allowed values in words."""
     branches = node.get("anyOf") or node.get("oneOf")
     if branches:
         return " or ".join(map(_allowed, branches))

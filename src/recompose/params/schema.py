@@ -1,4 +1,4 @@
-"""The schema of params.yaml as a whole, and what it is read into."""
+"""The schema of the whole params.yaml, and the parameters that are read from it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ C = TypeVar("C", bound=Section)
 
 @dataclass(frozen=True)
 class TrackForm(Generic[S, C]):
-    """What a track adds to params.yaml.
+    """The sections that a track adds to params.yaml.
 
-    ``problems(section, None, backbones)`` gives what is wrong in the section that the schema cannot see, and
-    ``problems(section, choice, backbones)`` what is wrong in a profile's choice, such as names of data sets that do
-    not exist. A problem is a place and a message; the place is that of the keys within the section, or within the
-    choice. ``backbones`` are those that there are, by name.
+    ``problems(section, None, backbones)`` returns the problems of the section that the schema cannot find, and
+    ``problems(section, choice, backbones)`` those of a profile's choice, such as names of data sets that do not exist.
+    A problem is a place and a message; the place is the path of keys within the section or the choice. ``backbones``
+    are all backbones by name.
     """
 
     section: type[S]
@@ -33,17 +33,17 @@ Forms = Mapping[str, TrackForm[Any, Any]]
 
 @dataclass(frozen=True)
 class Profile:
-    """What a workflow covers and how much it spends."""
+    """The extent of a workflow and its budget."""
 
     trainer: Trainer
-    tracks: dict[str, Section]  # what it chooses of each track; of a track that it leaves out, nothing
+    tracks: dict[str, Section]  # the choices from each track that the profile has
     based_on: str | None = None
     override: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Params:
-    """params.yaml with the overrides of the chosen profile carried out."""
+    """The parameters of params.yaml, with the overrides of the chosen profile."""
 
     profile: str
     profiles: dict[str, Profile]
@@ -52,12 +52,12 @@ class Params:
 
     @property
     def chosen(self) -> Profile:
-        """The profile in force."""
+        """The chosen profile."""
         return self.profiles[self.profile]
 
 
-def _kind_of_backbone(value: Any) -> str:
-    """Which section an entry is, read or yet to be: a CLIP's weights are no ``.pth`` file, and torchvision's are."""
+def _backbone_kind(value: Any) -> str:
+    """Return the name of an entry's section; ``.pth`` files are torchvision's weights, never those of CLIPs."""
     if not isinstance(value, Mapping):
         return type(value).__name__
     if "asset" in value:
@@ -74,38 +74,38 @@ BackboneEntry = Annotated[
     | Annotated[Released, Tag(Released.__name__)]
     | Annotated[Bundled, Tag(Bundled.__name__)]
     | Annotated[Classifier, Tag(Classifier.__name__)],
-    Discriminator(_kind_of_backbone),
+    Discriminator(_backbone_kind),
 ]
 
 
 class ProfileSection(Section):
-    """What a workflow covers and how much it spends."""
+    """The extent of a workflow and its budget."""
 
     based_on: Name | None = Field(
         default=None,
-        description="Another profile, on top of which this one stands: mappings merge, lists and other values replace.",
+        description="The profile that this one builds on: mappings merge, lists and other values replace.",
     )
-    trainer: Trainer = Field(description="How training runs on the hardware at hand.")
+    trainer: Trainer = Field(description="The hardware settings of training.")
     override: dict[str, Any] = Field(
         default={},
-        description="Values in place of those of the sections outside the profiles, each under its dotted place.",
+        description="Values that replace those of other sections, each under its dotted path.",
     )
 
 
-class File(Section):
-    """Every knob of the workflow."""
+class ParamsFile(Section):
+    """All parameters of the workflow."""
 
-    profile: Name = Field(description="The name of the profile in force.")
+    profile: Name = Field(description="The name of the chosen profile.")
     profiles: dict[Name, Any] = Field(description="The profiles to choose from, under names of your own.")
     backbones: dict[Name, BackboneEntry] = Field(description="The backbones to choose from, under names of your own.")
 
 
-def file_schema(tracks: Forms) -> type[File]:
-    """The schema of params.yaml with the sections of these tracks."""
+def file_schema(tracks: Forms) -> type[ParamsFile]:
+    """Return the schema of params.yaml with the sections of these tracks."""
     choices: dict[str, Any] = {
         name: (
             form.choice | None,
-            Field(default=None, description=f"What the profile takes of the track {name}; null: nothing."),
+            Field(default=None, description=f"Choices from the track {name}; null: the track is left out."),
         )
         for name, form in tracks.items()
     }
@@ -113,13 +113,13 @@ def file_schema(tracks: Forms) -> type[File]:
     sections: dict[str, Any] = {
         name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks.items()
     }
-    profiles = File.model_fields["profiles"].description
+    profiles = ParamsFile.model_fields["profiles"].description
     sections["profiles"] = (dict[Name, profile], Field(description=profiles))  # type: ignore[valid-type]
-    return create_model("Params", __base__=File, __doc__=File.__doc__, **sections)
+    return create_model("Params", __base__=ParamsFile, __doc__=ParamsFile.__doc__, **sections)
 
 
-def params_of(file: File, tracks: Forms) -> Params:
-    """What a valid file says."""
+def params_of(file: ParamsFile, tracks: Forms) -> Params:
+    """Return the parameters of a valid file."""
     return Params(
         profile=file.profile,
         profiles={name: _profile_of(section, tracks) for name, section in file.profiles.items()},

@@ -1,4 +1,4 @@
-"""What the sections of tracks have in common: data sets, and methods with settings that may differ on some of them."""
+"""The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Protocol
@@ -7,22 +7,22 @@ from pydantic import Field, create_model
 
 from recompose.errors import ParamsError
 from recompose.params.merging import merged
-from recompose.params.mistakes import Problem, mistakes_in, told, unknown_name
+from recompose.params.mistakes import Problem, error_message, mistakes_in, unknown_name
 from recompose.params.sections import Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
 
 
 class MethodForm(Protocol):
-    """What a section has to know of a method."""
+    """A method as a section sees it."""
 
     @property
     def settings(self) -> type[Section]:
-        """The schema of its settings."""
+        """The schema of the settings."""
 
 
 def methods_section(methods: Mapping[str, MethodForm]) -> type[Names]:
-    """The schema of a section that has the settings of these methods, each under its name."""
+    """Return the schema of a section with the settings of these methods, each under its name."""
     entries: dict[str, Any] = {
         name.replace("-", "_"): (method.settings, Field(description=method.settings.__doc__))
         for name, method in methods.items()
@@ -33,72 +33,70 @@ def methods_section(methods: Mapping[str, MethodForm]) -> type[Names]:
 class TrackSection(Section):
     """A track's data sets and methods."""
 
-    known: ClassVar[Mapping[str, MethodForm]]  # the methods that the track has
+    method_forms: ClassVar[Mapping[str, MethodForm]]  # all methods of the track
 
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
 
     def settings(self, method: str, dataset: str, changed: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The settings of a method on a data set, as plain nested values, some of them changed.
+        """Return the settings of a method on a data set as plain nested values, with optional changes.
 
         Raises:
-            ParamsError: there is no such method, or the changes do not fit into its section.
+            ParamsError: the method does not exist, or the changes do not fit its section.
         """
-        if problems := unknown_name((method,), method, self.known):
-            raise ParamsError(told("a variant is of no method:", problems))
-        whole, partial = self._parts(method)
-        settings = merged(whole, partial.get(dataset, {}), changed or {})
-        if problems := self._unfit(method, settings):
-            raise ParamsError(told(f"a variant of {method} does not fit its settings:", problems))
+        if problems := unknown_name((method,), method, self.method_forms):
+            raise ParamsError(error_message("a variant names no method:", problems))
+        general, per_dataset = self._parts(method)
+        settings = merged(general, per_dataset.get(dataset, {}), changed or {})
+        if problems := self._mistakes(method, settings):
+            raise ParamsError(error_message(f"a variant of {method} does not fit its settings:", problems))
         return settings
 
     def _parts(self, method: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """A method's settings in general, and those that differ on some data sets."""
-        whole: dict[str, Any] = self.methods.of(method).model_dump(by_alias=True)
-        return whole, whole.pop("per_dataset", {})
+        """Return a method's settings in general, and the settings that differ on some data sets."""
+        general: dict[str, Any] = self.methods.of(method).model_dump(by_alias=True)
+        return general, general.pop("per_dataset", {})
 
-    def _unfit(self, method: str, settings: dict[str, Any]) -> list[Problem]:
-        """In what settings, which are those of one data set, do not fit a method."""
-        nested = [Problem(("per_dataset",), "these are settings of one data set")] if "per_dataset" in settings else []
-        return nested or mistakes_in(settings, self.known[method].settings)
+    def _mistakes(self, method: str, settings: dict[str, Any]) -> list[Problem]:
+        """Return the problems of a method's settings on one data set."""
+        if "per_dataset" in settings:
+            return [Problem(("per_dataset",), "settings of one data set have no per_dataset")]
+        return mistakes_in(settings, self.method_forms[method].settings)
 
     def problems(self) -> Iterator[Problem]:
-        """Settings of data sets that do not exist, or that do not fit into the method's section."""
-        for method in self.known:
-            whole, partial = self._parts(method)
-            for dataset, differing in partial.items():
+        """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""
+        for method in self.method_forms:
+            general, per_dataset = self._parts(method)
+            for dataset, settings in per_dataset.items():
                 place = ("methods", method, "per_dataset", dataset)
                 yield from unknown_name(place, dataset, self.datasets)
-                yield from (problem.inside(*place) for problem in self._unfit(method, merged(whole, differing)))
+                yield from (problem.inside(*place) for problem in self._mistakes(method, merged(general, settings)))
 
 
 class TrackChoice(Section):
-    """What a profile takes of a track."""
+    """A profile's choices from a track."""
 
-    datasets: Annotated[list[str], Field(min_length=1), Distinct] = Field(
-        description="The data sets that methods run on."
-    )
-    backbone: str = Field(description="The backbone that methods build on.")
-    methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="The methods that are run.")
-    seeds: Seeds = Field(description="Of the runs of methods.")
-    variant_seeds: Seeds = Field(description="Of ablations and sweeps.")
+    datasets: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="Data sets of the runs.")
+    backbone: str = Field(description="Backbone of the methods.")
+    methods: Annotated[list[str], Field(min_length=1), Distinct] = Field(description="Methods of the runs.")
+    seeds: Seeds = Field(description="Seeds of the runs of methods.")
+    variant_seeds: Seeds = Field(description="Seeds of ablations and sweeps.")
     interpretation_seeds: Seeds | None = Field(
         default=None,
-        description="Of other readings of what a paper leaves open, as far as methods are run with them; those of "
-        "ablations where there are none.",
+        description="Seeds of other interpretations of what a paper leaves open; null: those of ablations.",
     )
     repeat_variants: bool = Field(
         default=True,
-        description="Whether variants that papers mark `every_seed` run with all seeds of methods; else with those of "
+        description="Run variants that papers mark `every_seed` with all seeds of methods; otherwise with those of "
         "ablations.",
     )
     leave_out: Annotated[list[str], Distinct] = Field(
-        default=[], description="Variants of papers that are not run, such as points of sweeps between their ends."
+        default=[], description="Variants of papers that are not run, such as inner points of sweeps."
     )
 
     def unknown(self, section: TrackSection) -> Iterator[Problem]:
-        """Names of data sets and methods that do not exist."""
+        """Yield the problems of data sets and methods that do not exist."""
         for number, name in enumerate(self.datasets):
             yield from unknown_name(("datasets", number), name, section.datasets)
         for number, name in enumerate(self.methods):
-            yield from unknown_name(("methods", number), name, section.known)
+            yield from unknown_name(("methods", number), name, section.method_forms)

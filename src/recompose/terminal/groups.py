@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
-from recompose.costs import UNKNOWN, Estimate
+from recompose.costs import UNKNOWN, CostEstimate
 from recompose.engine import TRAINED
 from recompose.monitor.work_plan import Group, PlannedItem, Workload, WorkPlan
 from recompose.phases import PHASES
@@ -111,7 +111,7 @@ def total(plan: WorkPlan) -> Iterator[str]:
         yield _missing_estimates(plan, unknown)
 
 
-def estimate_sources(estimates: Iterable[Estimate]) -> Iterator[str]:
+def estimate_sources(estimates: Iterable[CostEstimate]) -> Iterator[str]:
     """Yield sentences that name the machines and the scaling behind estimates."""
     estimates = list(estimates)
     machines: dict[str, dict[str, None]] = {}

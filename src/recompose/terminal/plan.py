@@ -41,5 +41,5 @@ def sentences(engine: Engine, plan: WorkPlan, *, every: bool) -> Iterator[str]:
 
 
 def _artifacts(engine: Engine) -> str:
-    due = sum(engine.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
+    due = sum(engine.receipts.is_due(paper, name, recipe) for (paper, name), recipe in engine.artifacts.items())
     return f"{pluralize(due, 'artifact')} to make." if due else "All artifacts are up to date."

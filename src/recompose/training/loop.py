@@ -14,7 +14,7 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from recompose.progress import Pace, say
+from recompose.progress import ProgressLogger, say
 from recompose.training.hardware import Hardware
 
 LAST = "last.ckpt"
@@ -105,10 +105,10 @@ class _Epochs(Callback):
 
     def __init__(self, title: str, seed: int, scratch: Path) -> None:
         self._title, self._seed, self._scratch = title, seed, scratch
-        self._pace: Pace | None = None
+        self._pace: ProgressLogger | None = None
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._pace = self._pace or Pace(self._title, "epoch", trainer.max_epochs or 0, trainer.current_epoch)
+        self._pace = self._pace or ProgressLogger(self._title, "epoch", trainer.max_epochs or 0, trainer.current_epoch)
 
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int

@@ -1,4 +1,4 @@
-"""Has a job of a workflow carried out by the server, where there is one. Imports nothing that is slow to import."""
+"""The client: has a job carried out by the server, if there is one. It makes no slow imports."""
 
 import json
 import os
@@ -17,7 +17,7 @@ FAILED = 1
 def ask(address: str, arguments: Sequence[str]) -> int | None:
     """Have the server run the command line with these arguments; returns the exit status, or None without a server.
 
-    Standard output and error of the child are this process's own. Where this process ends, the child is ended.
+    The child writes to this process's standard output and error. The server kills the child if this process ends.
     """
     server = socket.socket(socket.AF_UNIX)
     try:
@@ -33,14 +33,14 @@ def ask(address: str, arguments: Sequence[str]) -> int | None:
 
 
 def main() -> None:
-    """Run ``recompose`` with this process's arguments, in the server where there is one."""
-    before = signal.getsignal(signal.SIGINT)
-    end_at_once()  # waiting and importing are nothing to keep a trace of
+    """Run ``recompose`` with this process's arguments, in the server if there is one."""
+    handler = signal.getsignal(signal.SIGINT)
+    end_at_once()  # waiting and importing need no traceback
     address = os.environ.get(ADDRESS)
     status = ask(address, sys.argv[1:]) if address else None
     if status is not None:
         sys.exit(status)
     from recompose.cli import main as run
 
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, handler)
     run()

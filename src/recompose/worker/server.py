@@ -1,4 +1,4 @@
-"""The server: imports everything, then forks a child for each request that carries out one command."""
+"""The server: makes all imports, then forks a child for each request to run one command."""
 
 import gc
 import json
@@ -22,19 +22,19 @@ from recompose.interrupts import INTERRUPTED, is_interruptible
 from recompose.worker.client import ADDRESS, FAILED
 
 LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
-WAITING = 64  # clients that may connect before they are served
-# a child computes on the threads that a job asks torch for; what this process did with threads would not outlive a fork
+BACKLOG = 64  # clients that may wait for a connection
+# a child gives torch the threads of its job; threads of this process would not survive the fork
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Server:
-    """A server as a child of this process, which ends when this one does, however it does."""
+    """A server as a child of this process, with which it ends, also if this process is killed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it; processes that this one starts from now on find it."""
+        """Start the server, for processes that this one starts from now on."""
         folder = tempfile.mkdtemp(prefix="recompose-")
         address = str(Path(folder) / "socket")
         command = [sys.executable, "-m", "recompose.worker.server", address]
@@ -42,7 +42,7 @@ class Server:
         os.environ[ADDRESS] = address
 
     def stop(self) -> None:
-        """End it, and what it carries out."""
+        """End the server and its jobs."""
         if self._process and self._process.stdin:
             os.environ.pop(ADDRESS, None)
             self._process.stdin.close()
@@ -52,12 +52,12 @@ class Server:
 
 @dataclass
 class _Children:
-    """The children at work, and who waits for each."""
+    """The running children, and the client of each."""
 
-    clients: dict[int, socket.socket] = field(default_factory=dict)  # by process
+    clients: dict[int, socket.socket] = field(default_factory=dict)  # by process id
 
     def reap(self) -> Iterator[socket.socket]:
-        """Tell clients of children that have ended; yields their sockets."""
+        """Send the exit status of ended children to their clients; yields the clients' sockets."""
         while self.clients:
             process, status = os.waitpid(-1, os.WNOHANG)
             if not process:
@@ -68,13 +68,13 @@ class _Children:
             yield client
 
     def kill(self, client: socket.socket) -> None:
-        """End the child of a client that has gone."""
+        """Kill the child of a client that has disconnected."""
         for process, waiting in self.clients.items():
             if waiting is client:
-                os.kill(process, signal.SIGKILL)  # the store bears it
+                os.kill(process, signal.SIGKILL)  # the store is safe against kills
 
     def kill_all(self) -> None:
-        """End all children."""
+        """Kill all children."""
         for process in self.clients:
             os.kill(process, signal.SIGKILL)
 
@@ -89,23 +89,23 @@ def serve(address: str, preload: Callable[[], None] | None = None) -> None:
 
     Args:
         address: the path of the socket.
-        preload: imports what children have from the start; None: all that jobs need.
+        preload: makes the imports for the children; None: all that jobs need.
     """
     if is_interruptible():
         signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
-    ended, tell = socket.socketpair()
-    tell.setblocking(False)
+    ended, wakeup = socket.socketpair()
+    wakeup.setblocking(False)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
-    listener.listen(WAITING)
+    listener.listen(BACKLOG)
     try:
         (preload or import_all)()
-        signal.set_wakeup_fd(tell.fileno())
+        signal.set_wakeup_fd(wakeup.fileno())
         signal.signal(signal.SIGCHLD, lambda *_: None)
         _loop(listener, ended)
     finally:
-        signal.set_wakeup_fd(-1)  # children that are ended now are nobody's to tell of
+        signal.set_wakeup_fd(-1)  # ends of children are not reported from now on
         Path(address).unlink(missing_ok=True)
         with suppress(OSError):
             Path(address).parent.rmdir()
@@ -129,14 +129,14 @@ def _loop(listener: socket.socket, ended: socket.socket) -> None:
 def _answer(
     selector: selectors.BaseSelector, listener: socket.socket, ended: socket.socket, children: _Children
 ) -> bool:
-    """Deal with what has happened; returns False once standard input has ended."""
+    """Handle all events; returns False once standard input has ended."""
     for key, _ in selector.select():
         if key.fileobj is sys.stdin:
             return False
         if key.fileobj is ended:
             ended.recv(4096)
             for client in children.reap():
-                with suppress(KeyError):  # of one that has gone
+                with suppress(KeyError):  # a disconnected client
                     selector.unregister(client)
                 client.close()
         elif key.fileobj is listener:
@@ -145,18 +145,18 @@ def _answer(
                 selector.register(client, selectors.EVENT_READ)
             else:
                 client.close()
-        elif selector.get_map().get(key.fd) == key:  # a client that has an answer is known no more
-            # it says no more than its request: it has gone
+        elif selector.get_map().get(key.fd) == key:  # skips clients that were answered just now
+            # clients send nothing after their request, so this one has disconnected
             children.kill(key.fileobj)  # type: ignore[arg-type]
             selector.unregister(key.fileobj)
     return True
 
 
 def _start(client: socket.socket, children: _Children) -> bool:
-    """Fork a child for the request of a client; returns whether there was one."""
+    """Fork a child for a client's request; returns False without a valid request."""
     try:
         head, descriptors, _, _ = socket.recv_fds(client, 4, 2)
-        request = json.loads(_received(client, int.from_bytes(head, "big")))
+        request = json.loads(_receive(client, int.from_bytes(head, "big")))
     except (OSError, ValueError):
         return False
     process = os.fork()
@@ -168,18 +168,18 @@ def _start(client: socket.socket, children: _Children) -> bool:
     return True
 
 
-def _received(client: socket.socket, length: int) -> bytes:
+def _receive(client: socket.socket, length: int) -> bytes:
     parts = b""
     while len(parts) < length:
         part = client.recv(length - len(parts))
         if not part:
-            raise OSError("the client has gone")
+            raise OSError("the client has disconnected")
         parts += part
     return parts
 
 
 def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
-    """In the child: run the command line, and end."""
+    """Run the command line in the child, and end."""
     status = FAILED
     try:
         signal.set_wakeup_fd(-1)
@@ -187,22 +187,22 @@ def _carry_out(request: dict[str, object], descriptors: list[int]) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if signal.getsignal(signal.SIGINT) is _end:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        nothing = os.open(os.devnull, os.O_RDONLY)  # standard input is the server's: it says when that ends
-        for own, descriptor in enumerate((nothing, *descriptors)):
-            os.dup2(descriptor, own)
+        null = os.open(os.devnull, os.O_RDONLY)  # the server's standard input signals its end
+        for stream, descriptor in enumerate((null, *descriptors)):
+            os.dup2(descriptor, stream)
         os.chdir(str(request["folder"]))
         os.environ.pop(ADDRESS, None)
         sys.argv = ["recompose", *request["arguments"]]  # type: ignore[misc]
         status = _run()
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except BaseException:  # an error that nobody foresaw keeps its trace
+    except BaseException:  # unexpected errors print their traceback
         traceback.print_exc()
     finally:
         try:
             sys.stdout.flush()
             sys.stderr.flush()
-        finally:  # also where nobody reads: nothing of the parent's is to be done or tidied up here
+        finally:  # also with closed streams; the parent's exit handlers must not run here
             os._exit(status)
 
 
@@ -217,18 +217,18 @@ def _run() -> int:
 
 
 def import_all() -> None:
-    """Import what jobs need, and plan once: a child has all of it."""
+    """Import everything that jobs need, and plan once: children inherit both."""
     for name in LIBRARIES:
         import_module(name)
     import recompose
     from recompose.errors import RecomposeError
 
     for module in pkgutil.walk_packages(recompose.__path__, "recompose."):
-        if not module.name.endswith("__main__"):  # which would run
+        if not module.name.endswith("__main__"):  # __main__ would run
             import_module(module.name)
     from recompose.cli import prepare_workspace
 
-    with suppress(RecomposeError, OSError):  # a child says it
+    with suppress(RecomposeError, OSError):  # the child reports it
         prepare_workspace()
     gc.collect()
     gc.freeze()
@@ -238,4 +238,4 @@ if __name__ == "__main__":
     try:
         serve(sys.argv[1])
     except SystemExit:
-        os._exit(INTERRUPTED)  # at exit torch logs, to streams that others may have closed
+        os._exit(INTERRUPTED)  # at a normal exit torch logs to streams that may be closed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.costs import Estimate
+from recompose.costs import CostEstimate
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING
 from recompose.monitor.doctor.machine import (
     Gpu,
@@ -34,7 +34,7 @@ def run(precision: str = "32-true") -> Recipe:
 
 
 def needed(memory: int | None, method: str = "csp", there: bool = False) -> PlannedItem:
-    estimate = Estimate(1, ("h",), (), memory) if memory is not None else None
+    estimate = CostEstimate(1, ("h",), (), memory) if memory is not None else None
     return PlannedItem("runs", "f", "f" * 64, f"{method} on d", method, "d", method, (), False, there, estimate)
 
 

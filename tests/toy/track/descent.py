@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from recompose.files import write_json
-from recompose.progress import Pace
+from recompose.progress import ProgressLogger
 from recompose.tracks.toy.numbers import read
 
 
@@ -16,7 +16,7 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     """Leave ``checkpoint.json`` and ``costs.json`` in a folder."""
     lengths, settings = read(needs["data"] / "train.csv"), document["settings"]["training"]
     began, guess = time.perf_counter(), random.Random(document["seed"]).random()
-    pace = Pace(title, "epoch", settings["epochs"])
+    pace = ProgressLogger(title, "epoch", settings["epochs"])
     for epoch in range(settings["epochs"]):
         guess -= settings["lr"] * 2 * mean(guess - length for length in lengths)
         pace.at(epoch + 1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.engine import ALL, Engine, Machine
+from recompose.engine import ALL, Engine, LocalMachine
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant, declared_variants
 from recompose.params import Params, load_params
@@ -154,7 +154,7 @@ def test_worlds_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Pa
     """Each is a job of its own while nobody knows how long it takes; none stands in two."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     czsl = ("profiles.study.czsl.seeds=[0, 1, 2]", "profiles.study.czsl.variant_seeds=[0]")
-    engine = Engine(Workspace(tmp_path, ("profile=study", *czsl, "profiles.study.gzsl.seeds=[0]")), Machine(2))
+    engine = Engine(Workspace(tmp_path, ("profile=study", *czsl, "profiles.study.gzsl.seeds=[0]")), LocalMachine(2))
     jobs = engine.jobs(ALL)
     said = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
     assert sum("shapes-pairs" in says for says in said["data"]) == 3
@@ -165,7 +165,7 @@ def test_worlds_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Pa
     assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
     for job in jobs:
         if job.phase == "features":  # its world and the pixels of it, the scenes and the backbone
-            assert len(engine.before(ALL, job.name)) == 4
+            assert len(engine.prerequisites(ALL, job.name)) == 4
 
 
 # what a profile leaves out, and what it repeats

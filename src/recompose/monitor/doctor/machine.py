@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recompose.environment import LOCK, PACKAGES
-from recompose.kernels import in_words
+from recompose.kernels import describe_linear
 from recompose.machine import Probe, Processor, onednn_from
 from recompose.monitor.doctor.check import FINE, STOPS, WARNING, Check, size
 from recompose.monitor.work_plan import PlannedItem
@@ -149,7 +149,7 @@ def check_processor(processor: Processor, probe: Probe | None, trainer: Trainer)
     finding = f"{processor.cores} x {processor.model}, {processor.instruction_set}"
     if probe is None:
         return Check("processor", WARNING, f"{finding}, not measured", "estimates ignore the speed of this machine")
-    maps = in_words(onednn_from(trainer.linear))
+    maps = describe_linear(onednn_from(trainer.linear))
     finding += f"; a training step takes {1000 * probe.step_seconds:.0f} ms; linear maps by {maps}"
     if probe.crash:
         remedy = f"oneDNN crashes here ({probe.crash}) and is not used for linear maps; results stay valid"

@@ -65,7 +65,7 @@ class StoredCheck:
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
-        self.metric([key], MetricCache.all_anew)
+        self.metric([key], MetricCache.recompute_all)
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
         """Compare raw files with their digests at the time of indexing."""

@@ -31,7 +31,7 @@ Methods = methods_section(METHODS)
 class Czsl(TrackSection):
     """Compositional zero-shot learning: pairs of a state and an object, some of which training does not show."""
 
-    known: ClassVar = METHODS
+    method_forms: ClassVar = METHODS
 
     datasets: dict[Name, DataSet] = Field(description="The data sets to choose from, under names of your own.")
     methods: Methods = Field(description="The methods and their settings.")  # type: ignore[valid-type]

@@ -140,6 +140,6 @@ class ClassRuns(Runs):
     def _grids(self, data: Recipe) -> Recipe:
         published_grids = getattr(self.section.datasets[data.name], "grids", None)
         if published_grids:
-            return self.planner.given_grids(data, published_grids)
+            return self.planner.grids_from_file(data, published_grids)
         backbone = self.planner.backbone(self.choice.backbone)
         return self.planner.grids(data, backbone, **self.choice.grids.model_dump())

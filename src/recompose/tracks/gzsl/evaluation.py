@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
-from recompose.progress import Pace
+from recompose.progress import ProgressLogger
 from recompose.tracks.building import CHECKPOINT, COSTS, Document
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
@@ -92,7 +92,7 @@ def predict_images(
     """Return a method's predictions for images at these positions: ``all``, ``paths/<path>`` [images, classes] and
     ``uncertainties/<view>`` [images].
     """
-    pace = Pace(title, "image", len(rows))
+    pace = ProgressLogger(title, "image", len(rows))
     parts: list[dict[str, torch.Tensor]] = []
     for block in blocks(rows):
         parts.append(_flat(method.predict(_inputs(method, grids, block))))

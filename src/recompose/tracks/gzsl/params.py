@@ -25,7 +25,7 @@ class Grids(Section):
 class Gzsl(TrackSection):
     """Zero-shot learning with attributes: classes that attributes describe, some of which training does not show."""
 
-    known: ClassVar = METHODS
+    method_forms: ClassVar = METHODS
 
     datasets: dict[Name, DataSet] = Field(description="The data sets to choose from, under names of your own.")
     methods: Methods = Field(description="The methods and their settings.")  # type: ignore[valid-type]

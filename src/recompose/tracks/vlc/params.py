@@ -18,7 +18,7 @@ Methods = methods_section(METHODS)
 class Vlc(TrackSection):
     """Vision-language compositionality: images, and captions that differ in composition."""
 
-    known: ClassVar = METHODS
+    method_forms: ClassVar = METHODS
 
     datasets: dict[Name, DataSet] = Field(description="The corpora to train on, under names of your own.")
     suites: dict[Name, SuiteEntry] = Field(description="The suites to evaluate on, under names of your own.")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from recompose.data.archives import extract
 from recompose.data.paths import find_file
 from recompose.errors import DataError
-from recompose.progress import SAY_EVERY, Pace
+from recompose.progress import SAY_EVERY, ProgressLogger
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -145,7 +145,7 @@ def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
 
 def _with_progress(docs: "Iterator[Doc]", total: int) -> "Iterator[Doc]":
     """Yield the parses and report the progress from time to time."""
-    pace, reported_at = Pace("parsed captions", "caption", total), time.monotonic()
+    pace, reported_at = ProgressLogger("parsed captions", "caption", total), time.monotonic()
     for done, doc in enumerate(docs, start=1):
         yield doc
         if time.monotonic() - reported_at > SAY_EVERY and done < total:

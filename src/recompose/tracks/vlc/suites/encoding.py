@@ -27,7 +27,7 @@ from recompose.digest import digest
 from recompose.errors import DataError
 from recompose.files import check_room, read_json, write_json
 from recompose.fingerprint import fingerprint
-from recompose.progress import SAY_EVERY, Pace
+from recompose.progress import SAY_EVERY, ProgressLogger
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Similarity, Suite, Task
@@ -328,12 +328,12 @@ class _EmbeddingFiles:
             self._written.unlink(missing_ok=True)
             _make_room(folder, 4 * self.width * sum(rows.values()), rows)
         self._arrays = {name: _array(folder / name, (count, self.width), not document) for name, count in rows.items()}
-        self._saved, self._paces, self._reported = time.monotonic(), dict[str, Pace](), time.monotonic()
+        self._saved, self._paces, self._reported = time.monotonic(), dict[str, ProgressLogger](), time.monotonic()
 
     def blocks(self, name: str, size: int) -> Iterator[slice]:
         """Yield blocks of the remaining rows."""
         if self.done[name] < self._rows[name]:
-            self._paces[name] = Pace(name.partition(".")[0], "row", self._rows[name], self.done[name])
+            self._paces[name] = ProgressLogger(name.partition(".")[0], "row", self._rows[name], self.done[name])
         for start in range(self.done[name], self._rows[name], size):
             yield slice(start, min(start + size, self._rows[name]))
 
