@@ -17,7 +17,7 @@ from recompose.report.figures.series import series_of
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
 
-GRID = 101  # points of unseen accuracy at which curves are drawn
+GRID = 101  # points of the rising accuracy on each curve
 LEGEND_COLUMNS = 4
 
 
@@ -82,7 +82,7 @@ def _mean_curve(curves: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def _sampled(tradeoff: Tradeoff, rising: np.ndarray, falling: np.ndarray) -> pd.DataFrame:
-    """Return both accuracies in percent at a grid of the rising one: each with the highest falling one that allows it."""
+    """Return both accuracies in percent at a grid of the rising one, with the highest falling one at each point."""
     grid = np.linspace(0, rising[-1], GRID)
     highest = falling[np.searchsorted(rising, grid, side="left")]  # the curve is a staircase
     return pd.DataFrame({tradeoff.rising: 100 * grid, tradeoff.falling: 100 * highest})
