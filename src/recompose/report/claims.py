@@ -378,7 +378,7 @@ def verdicts(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             claim_basis = Basis.collect(results, paper, benchmark, claim.methods)
             decisive = deciding_comparison([tested[comparison] for comparison in comparisons_of(claim)])
             for part, text, value in _cell_texts(decisive):
-                # what is corrected rests on all comparisons
+                # corrected values rest on all comparisons
                 basis = family if part in ("verdict", "adjusted p") else claim_basis
                 by_seed = decisive.difference.by_seed if part == "estimate" else ()
                 yield basis.cell(row, part, text, value, decisive.difference.n, claim.metric, by_seed)

@@ -29,7 +29,7 @@ def comparisons(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 def difference_cell(results: Results, track: str, benchmark: str, methods: tuple[str, str], metric: str) -> Cell:
     """Return the difference of a metric of two methods, the first less the second, at their common seeds.
 
-    The 95 % interval of the mean stands beside it if there are two seeds or more.
+    The text adds the 95 % interval of the mean if there are two seeds or more.
     """
     planned = [results.planned(track, name, benchmark) for name in methods]
     complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]

@@ -1,4 +1,4 @@
-"""Expectations: relations between numbers that a profile must show to tell methods apart, whatever a paper claims."""
+"""Expectations: relations between numbers that a profile must show to distinguish methods, whatever a paper claims."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from recompose.tracks.track import function
 
 @dataclass(frozen=True)
 class Expectation:
-    """An expected relation, and the answer whether it holds."""
+    """An expected relation, with its outcome."""
 
     sentence: str
     holds: bool

@@ -17,7 +17,7 @@ from recompose.report.figures.series import series_of
 from recompose.report.figures.style import Sheet, panels
 from recompose.report.results import Results
 
-GRID = 101  # points of unseen accuracy at which curves are drawn
+GRID = 101  # points of the rising accuracy on each curve
 LEGEND_COLUMNS = 4
 
 
