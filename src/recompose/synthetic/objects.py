@@ -72,7 +72,7 @@ COLOURS = SCENES.palette
 
 @dataclass
 class Patch:
-    """An object while it is drawn: its fill and mask, the ground below it, and how its kind renders states."""
+    """An object while it is drawn: its fill and mask, the ground below it, and the rendering of states by its kind."""
 
     fill: Image.Image
     mask: Image.Image

@@ -19,7 +19,7 @@ ROWS, DOCS = "captions.json", "docs.spacy"
 
 @dataclass(frozen=True)
 class Captions:
-    """Images and their captions, a row each; an image may have several rows."""
+    """Images and their captions, a row each. An image may have several rows."""
 
     paths: tuple[str, ...]  # [rows], below the root of raw files
     captions: tuple[str, ...]  # [rows]

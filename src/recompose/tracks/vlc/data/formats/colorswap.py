@@ -1,4 +1,4 @@
-"""ColorSwap: two images and two captions whose colours are exchanged, to be matched (Burapacheep et al., 2024).
+"""ColorSwap: pairs of images and captions with exchanged colours, to match (Burapacheep et al., 2024).
 
 The 300 examples of its test split; image and caption of one number belong together (Top34051/colorswap at 4f2c9e4).
 """

@@ -162,7 +162,7 @@ def prompts_of(tables: AnnotationItem, name: str) -> ClassPrompts:
         name: the name of the set in the tables.
 
     Raises:
-        DataError: there are none, or a template lacks its one placeholder for the class.
+        DataError: there are none, or a template has not exactly one placeholder for the class.
     """
     classes, templates = tables.part("class_map", dict).part(name, list), tables.part("template_map", dict)
     names = tuple(_class(classes, label) for label in classes.fields)

@@ -117,7 +117,7 @@ class AnnotationItem:
         return _item(self.file, f"{self.name}, {_field_name(key)}", self.get(key, kind))
 
     def path(self, key: Key, folder: str) -> str:
-        """Return the path of an image, whose name below a folder a field holds, below the root of raw files.
+        """Return the path below the root of raw files of the image that a field names below a folder.
 
         Raises:
             DataError: the name is missing, or leads out of the folder.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
 
 from recompose.synthetic.looks import CATALOGUE, SCENES, Look
 from recompose.synthetic.objects import COLOURS
@@ -51,7 +50,7 @@ def _templates(name: str) -> list[str]:
 def draw_classification(replicate: SuiteReplicate) -> None:
     """Draw the sets' pictures, and write their indices, prompts and registry."""
     registry, folder = [], replicate.root / elevater.NAME
-    prompts: dict[str, dict[str, Any]] = {"class_map": {}, "template_map": {}}
+    prompts: dict[str, dict[str, list[str]]] = {"class_map": {}, "template_map": {}}
     for name, (look, classes, scene_of) in _sets().items():
         pictures = max(replicate.items(PICTURES), len(classes))  # each class at least once
         below, rng, lines = f"classification/{name}", replicate.rng(f"elevater/{name}"), []

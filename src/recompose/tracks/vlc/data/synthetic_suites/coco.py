@@ -1,7 +1,6 @@
 """Suites on COCO's pictures: SugarCrepe, WhatsUp's questions, retrieval."""
 
 from dataclasses import replace
-from typing import Any
 
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import PLACES, Scene, caption, choose_wording
@@ -99,7 +98,7 @@ def draw_counterfactuals(replicate: SuiteReplicate) -> None:
     for number in range(replicate.items(70)):
         base = held_out_scene(rng.choice(("one", "placed", "two", "act")), rng)
         couple = base, counterfactual(base, rng.choice((replace_object, replace_state)), rng)
-        item: dict[str, Any] = {"id": number}
+        item: dict[str, object] = {"id": number}
         for side, scene in enumerate(couple):
             photo = replicate.photo(f"{folder}/{number:04d}_{side}.jpg", scene)
             item |= {f"image_{side}": photo.name.removesuffix(".jpg"), f"caption_{side}": caption(scene, PHOTO)}

@@ -32,6 +32,6 @@ def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     write(path, table.getvalue())
 
 
-def number_items(items: Iterable[Any]) -> dict[str, Any]:
+def number_items(items: Iterable[Any]) -> dict[str, object]:
     """Return items by their numbers as text."""
     return {str(number): item for number, item in enumerate(items)}

@@ -63,7 +63,7 @@ def draw_aro(replicate: SuiteReplicate, album: list[Photo]) -> None:
     folder = replicate.root / aro.NAME
     couples, rng = [photo for photo in album if photo.scene.second], replicate.rng("aro")
 
-    def item(photo: Photo, statement: Scene, change: Change, wording: Wording, **fields: Any) -> dict[str, Any]:
+    def item(photo: Photo, statement: Scene, change: Change, wording: Wording, **fields: Any) -> dict[str, object]:
         false = falsify(photo.scene, statement, change, rng)
         box = dict(zip(("bbox_x", "bbox_y", "bbox_w", "bbox_h"), photo.box, strict=True))
         captions = {"true_caption": caption(statement, wording), "false_caption": caption(false, wording)}

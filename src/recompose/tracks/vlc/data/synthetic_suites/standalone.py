@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -218,7 +217,7 @@ def draw_winoground(replicate: SuiteReplicate) -> None:
         base = held_out_scene("act" if number % 2 else "two", rng)
         base = base if number % 4 > 1 else keep_colours(base)
         couple = base, counterfactual(base, changes[number % 3], rng)
-        item: dict[str, Any] = {"id": number}
+        item: dict[str, object] = {"id": number}
         for side, scene in enumerate(couple):
             name = f"ex_{number}_img_{side}"
             replicate.photo(f"{winoground.IMAGES}/{name}.png", scene)
@@ -232,7 +231,7 @@ def draw_colorswap(replicate: SuiteReplicate) -> None:
     rng, items = replicate.rng("colorswap"), []
     for number in range(replicate.items(36)):
         base = keep_colours(held_out_scene("two", rng))
-        item: dict[str, Any] = {"id": number}
+        item: dict[str, object] = {"id": number}
         for side, scene in enumerate((base, swap_states(base, rng)), 1):
             name = f"images/img_{number}_{side}.png"
             replicate.photo(f"{colorswap.IMAGES}/{name}", scene)
