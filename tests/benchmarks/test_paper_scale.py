@@ -64,6 +64,6 @@ def test_ut_zappos_goes_from_archives_to_a_clean_audit_and_on_where_it_was_ended
         ("report", "", ""),
         ("audit", "", ""),
     }
-    assert "clean: everything that the reports show follows from its runs" in (
+    assert "clean: everything in the reports follows from its runs" in (
         tmp_path / "logs" / "audit" / "audit.log"
     ).read_text(encoding="utf-8")

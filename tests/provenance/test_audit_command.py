@@ -30,10 +30,7 @@ def test_the_clean_world_in_words_without_torch(chance_project: Project) -> None
     assert table[0].split() == ["artifact", "current"]
     assert ["msci/table-2", "8"] in [line.split() for line in table]
     assert table[-1].split() == ["all", "cells", "106"]
-    words = (
-        "clean: everything that the reports show follows from its runs; 2 of 2 evaluations recomputed from their "
-        "scores, "
-    )
+    words = "clean: everything in the reports follows from its runs; 2 of 2 evaluations recomputed from their scores, "
     assert verdict.startswith(words)
 
 
@@ -102,7 +99,7 @@ def test_a_clone_says_what_it_could_not_check(
     assert lines[0].startswith("not checked: ")
     assert lines[1].startswith("    results/data/")
     assert lines[-1] == (
-        "nothing found, but not all of it could be checked, see above; "
+        "nothing found, but some parts could not be checked, see above; "
         "0 of 2 evaluations recomputed from their scores, 0 files read"
     )
 

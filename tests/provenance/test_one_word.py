@@ -179,7 +179,7 @@ def test_every_word_is_said_of_some_world() -> None:
 def test_status_says_it_of_what_is_stored(root: Path, monkeypatch: Patch, world: Callable[[Path, Patch], None]) -> None:
     assert Observer(Workspace(root), PAPERS_LOADED).look().is_fine
     world(root, monkeypatch)
-    (item,) = Observer(Workspace(root), PAPERS_LOADED).look().of("tampered")
+    (item,) = Observer(Workspace(root), PAPERS_LOADED).look().items_in("tampered")
     assert f"results/{item.kind}/{item.folder}/" in " ".join(traced(root).why)
 
 

@@ -159,7 +159,7 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     assert "there is no key 'rate'" in wrong.stderr
     unknown = project.recompose("artifacts", "msci", check=False)
     assert unknown.returncode
-    assert "there is no paper 'msci' in this profile" in " ".join(unknown.stderr.split()).replace("│ ", "")
+    assert "no paper 'msci' in this profile" in " ".join(unknown.stderr.split()).replace("│ ", "")
 
 
 def test_dvc_has_nothing_left(project: Project) -> None:
