@@ -6,18 +6,21 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
 
-from recompose.errors import ChangedError, DamagedError, RecomposeError
+from recompose.errors import ChangedError, DamagedError, RecomposeError, TraceError
 from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
 from recompose.plan import closure
 from recompose.progress import be_quiet, say
 from recompose.workspace import Workspace
+
+if TYPE_CHECKING:
+    from recompose.report.documents import Sources
 
 app = typer.Typer(
     help="Rebuild the tables and figures of papers, and trace every number to its runs.",
@@ -29,6 +32,7 @@ app = typer.Typer(
 store_app = typer.Typer(help="Maintain results/: verify, discard, prune.", no_args_is_help=True)
 app.add_typer(store_app, name="store")
 
+DOCUMENTED = "demo"  # the profile whose numbers README.md and docs/ quote
 Receipt = Annotated[Path | None, typer.Option(help="The receipt to write.", hidden=True)]
 T = TypeVar("T")
 REMEDIES = {  # of errors of the file system
@@ -128,6 +132,25 @@ def artifacts(
         engine.receipts.write(work.root / receipt, files, needs.values())
 
 
+def _document_sources(work: Workspace) -> "Sources":
+    from recompose.report.documents import Sources, generated_tables
+    from recompose.tracks import TRACKS
+
+    tables = generated_tables(work.papers, TRACKS.values(), app, work.reports, work.reports_place)
+    return Sources(work.reports, tables)
+
+
+def _fill_documents(work: Workspace) -> None:
+    """Fill the marked blocks of README.md and docs/; leave them where the reports lack a quoted number."""
+    from recompose.report.documents import write_documents
+
+    try:
+        for path in write_documents(work.root, _document_sources(work)):
+            say(f"{path}: numbers and tables are filled in from {work.reports_place}")
+    except TraceError as error:
+        say(f"README.md and docs/ stay as they are: {error}")
+
+
 @app.command()
 def report(
     receipt: Receipt = None,
@@ -153,6 +176,8 @@ def report(
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
     files = write_index(Results(work), papers, published, page(site, work.reports))
     say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
+    if work.params.profile == DOCUMENTED and not to_come:
+        _fill_documents(work)
     if receipt:
         Engine(work).receipts.write(work.root / receipt, [work.reports / name for name in files])
 
@@ -397,6 +422,8 @@ def audit(
     from recompose.provenance.audit import audit as audit_all
     from recompose.provenance.audit import audit_document
     from recompose.provenance.compare_revisions import compare
+    from recompose.report.documents import differing_blocks
+    from recompose.report.findings import Finding
     from recompose.report.published import PublishedLineage
     from recompose.terminal.audit import show_audit, show_comparison
 
@@ -412,6 +439,12 @@ def audit(
     published = PublishedLineage.read_valid(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_all(work, papers, published)
+    if work.params.profile == DOCUMENTED:
+        differences = differing_blocks(work.root, _document_sources(work))
+        audited.report.findings += [
+            Finding("stale", str(found.file), f"{found.block}: {found.reason}", "`recompose report`")
+            for found in differences
+        ]
     if as_json:
         print(json.dumps(audit_document(audited, published), indent=2))
     else:
