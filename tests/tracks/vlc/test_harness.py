@@ -133,7 +133,7 @@ def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) ->
     assert there(("sugarcrepe",), data) == (["sugarcrepe"], {})
     names, absent = there(("all",), data)
     assert names == ["sugarcrepe"] and {"aro", "elevater", "coco"} <= {*absent}
-    with pytest.raises(DataError, match="there is no suite 'sugarcrep': is sugarcrepe meant"):
+    with pytest.raises(DataError, match="there is no suite 'sugarcrep': did you mean sugarcrepe"):
         there(("sugarcrepe", "sugarcrep"), data)
     with pytest.raises(DataError, match=r"none of these suites is below .*\n  winoground: winoground/examples"):
         there(("winoground", "aro"), data)
