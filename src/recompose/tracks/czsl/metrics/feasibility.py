@@ -50,7 +50,7 @@ def _cosines(vectors: np.ndarray) -> np.ndarray:
 
 def _nearest(cosines: np.ndarray, partners: np.ndarray) -> np.ndarray:
     """Return the largest cosine [rows, names] between a name and the partners [rows, names] bool of a row."""
-    return np.stack([cosines[:, cosines].max(axis=1, initial=-1.0) for cosines in partners])
+    return np.stack([cosines[:, row].max(axis=1, initial=-1.0) for row in partners])
 
 
 @dataclass(frozen=True)
