@@ -134,7 +134,7 @@ def test_suites_that_are_not_there_or_not_known(world: World, tmp_path: Path) ->
     assert suites_present(("sugarcrepe",), data) == (["sugarcrepe"], {})
     names, absent = suites_present(("all",), data)
     assert names == ["sugarcrepe"] and {"aro", "elevater", "coco"} <= {*absent}
-    with pytest.raises(DataError, match="there is no suite 'sugarcrep': is sugarcrepe meant"):
+    with pytest.raises(DataError, match="there is no suite 'sugarcrep': did you mean sugarcrepe"):
         suites_present(("sugarcrepe", "sugarcrep"), data)
     with pytest.raises(DataError, match=r"none of these suites is below .*\n  winoground: winoground/examples"):
         suites_present(("winoground", "aro"), data)
