@@ -43,8 +43,8 @@ def test_without_ties_it_is_spearman_s_formula() -> None:
 @pytest.mark.parametrize(
     ("scores", "grades", "message"),
     [
-        ([0.5], [1.0], "two pairs at least"),
-        ([0.5, 0.1], [1.0, 2.0, 3.0], "two pairs at least"),
+        ([0.5], [1.0], "at least two pairs"),
+        ([0.5, 0.1], [1.0, 2.0, 3.0], "at least two pairs"),
         ([0.5, np.nan], [1.0, 2.0], "pair 1 is the first of 1 with scores that are NaN"),
         ([0.5, 0.5], [1.0, 2.0], r"all scores are 0\.5"),
         ([0.5, 0.1], [3.0, 3.0], "all grades are 3"),

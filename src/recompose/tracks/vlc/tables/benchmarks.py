@@ -42,8 +42,8 @@ SOURCES = (
     BenchmarkSource(
         "ELEVATER", "elevater", "MIT (toolkit)", "the toolkit is published; 21 data sets with licences of their own"
     ),
-    BenchmarkSource("COCO", "coco", "BSD-3-Clause (as the paper has it)", "published"),
-    BenchmarkSource("Flickr30k", "flickr30k", "CC0 (as the paper has it)", "images are asked for by a form"),
+    BenchmarkSource("COCO", "coco", "BSD-3-Clause (per the paper)", "published"),
+    BenchmarkSource("Flickr30k", "flickr30k", "CC0 (per the paper)", "images on request by a form"),
     BenchmarkSource(
         "COCO-Counterfactuals", "coco_counterfactuals", "CC BY 4.0", "published; which 30 % the paper took is not"
     ),
