@@ -22,10 +22,11 @@ CORPORA = {  # corpora for pretraining: name -> the module that generates it
     "shapes-sentences": "recompose.synthetic.sentences",
 }
 ARCHITECTURES = ROOT / "backbones" / "architectures"
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+Document = Mapping[str, Any]  # plain values, as in JSON
+NOTHING: Document = MappingProxyType({})
 
 
-def identity(kind: str, document: Mapping[str, Any], needs: Mapping[str, str], code: Mapping[str, str]) -> str:
+def identity(kind: str, document: Document, needs: Mapping[str, str], code: Mapping[str, str]) -> str:
     """Return the digest of a recipe, which covers the digests of the recipes that it needs."""
     return digest({"kind": kind, "document": dict(document), "needs": dict(needs), "code": dict(code)})
 
@@ -36,7 +37,7 @@ class Recipe:
 
     kind: str
     name: str  # for people; recipes of different names may be identical
-    document: Mapping[str, Any]
+    document: Document
     needs: Mapping[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
     code: Mapping[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
     track: str = ""  # empty: shared by all tracks, as backbones are
@@ -85,7 +86,7 @@ class NamedRecipe(Recipe):
         return self.known_digest
 
 
-def recipe_of(description: Mapping[str, Any], by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
+def recipe_of(description: Document, by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
     """Return the recipe of a description; recipes that it needs are taken from ``by_key`` where present."""
     needs = {role: _need(need, by_key) for role, need in description["needs"].items()}
     parts = {name: description[name] for name in ("kind", "name", "document", "code", "track", "labels")}
@@ -97,7 +98,7 @@ def _need(need: Mapping[str, str], by_key: Mapping[str, Recipe]) -> Recipe:
     return by_key.get(key) or NamedRecipe(need["kind"], "", NOTHING, known_digest=need["digest"])
 
 
-def described_identity(description: Mapping[str, Any]) -> str:
+def described_identity(description: Document) -> str:
     """Return the digest that follows from a description."""
     needs = {role: need["digest"] for role, need in description["needs"].items()}
     return identity(description["kind"], description["document"], needs, description["code"])

@@ -7,7 +7,7 @@ from typing import Any
 from yaml import MarkedYAMLError, YAMLError
 
 from recompose.errors import ParamsError
-from recompose.params.merging import plain
+from recompose.params.merging import Document, plain
 from recompose.params.mistakes import Problem, error_message, mistakes_in, unknown_name
 from recompose.params.profiles import apply_overrides, with_bases, wrong_bases
 from recompose.params.reading import read
@@ -118,7 +118,7 @@ def _read(text: str, source: str) -> Any:
     raise ParamsError(f"{source} is not valid YAML: {fault}")
 
 
-def _edit(document: dict[str, Any], edit: str) -> None:
+def _edit(document: Document, edit: str) -> None:
     """Apply an edit, written ``path=value``, to the document; the schema finds keys that do not exist.
 
     Raises:

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+Document = dict[str, Any]  # a YAML document, or a section of it, as plain values
 
-def merged(*documents: Mapping[str, Any]) -> dict[str, Any]:
+
+def merged(*documents: Mapping[str, Any]) -> Document:
     """Return the merged documents, later ones last: mappings merge, all other values replace.
 
     >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
     {'lr': 0.1, 'training': {'epochs': 2, 'sizes': [3]}}
     """
-    result: dict[str, Any] = {}
+    result: Document = {}
     for document in documents:
         for key, value in document.items():
             both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)

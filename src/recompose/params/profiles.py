@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from recompose.errors import ParamsError
-from recompose.params.merging import merged, plain
+from recompose.params.merging import Document, merged, plain
 from recompose.params.mistakes import Problem, nearest, unknown_name
 
 
-def with_bases(document: dict[str, Any]) -> dict[str, Any]:
+def with_bases(document: Document) -> Document:
     """Return a copy of the document in which every profile is merged onto its base."""
     profiles = _profiles(document)
     return (
@@ -18,7 +18,7 @@ def with_bases(document: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def wrong_bases(document: dict[str, Any]) -> Iterator[Problem]:
+def wrong_bases(document: Document) -> Iterator[Problem]:
     """Yield the problems of bases that do not exist, and of profiles that are based on themselves."""
     profiles, reported = _profiles(document), set[str]()
     for name in profiles:
@@ -36,7 +36,7 @@ def wrong_bases(document: dict[str, Any]) -> Iterator[Problem]:
             )
 
 
-def apply_overrides(document: dict[str, Any], profile: str, source: str) -> dict[str, Any]:
+def apply_overrides(document: Document, profile: str, source: str) -> Document:
     """Return a copy of the document with the values that a profile overrides.
 
     Raises:
@@ -56,7 +56,7 @@ def apply_overrides(document: dict[str, Any], profile: str, source: str) -> dict
     return document
 
 
-def _profiles(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _profiles(document: Document) -> dict[str, Document]:
     """Return the profiles that are mappings; the schema reports the others."""
     profiles = document.get("profiles")
     return (
@@ -66,12 +66,12 @@ def _profiles(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     )
 
 
-def _base(profile: dict[str, Any]) -> str | None:
+def _base(profile: Document) -> str | None:
     base = profile.get("based_on")
     return base if isinstance(base, str) else None
 
 
-def _whole(name: str, profiles: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _whole(name: str, profiles: dict[str, Document]) -> Document:
     """Return a profile merged onto its base; an override replaces a whole value, and the profile's own come last."""
     profile, base_name = profiles[name], _base(profiles[name])
     if base_name is None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 from pydantic import Field, create_model
 
 from recompose.errors import ParamsError
-from recompose.params.merging import merged
+from recompose.params.merging import Document, merged
 from recompose.params.mistakes import Problem, error_message, mistakes_in, unknown_name
 from recompose.params.sections import Distinct, Name, Names, Section, Seed
 
@@ -38,7 +38,7 @@ class TrackSection(Section):
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
 
-    def settings(self, method: str, dataset: str, changed: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def settings(self, method: str, dataset: str, changed: Mapping[str, Any] | None = None) -> Document:
         """Return the settings of a method on a data set as plain nested values, with optional changes.
 
         Raises:
@@ -52,12 +52,12 @@ class TrackSection(Section):
             raise ParamsError(error_message(f"a variant of {method} does not fit its settings:", problems))
         return settings
 
-    def _parts(self, method: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    def _parts(self, method: str) -> tuple[Document, dict[str, Document]]:
         """Return a method's settings in general, and the settings that differ on some data sets."""
-        general: dict[str, Any] = self.methods.of(method).model_dump(by_alias=True)
+        general: Document = self.methods.of(method).model_dump(by_alias=True)
         return general, general.pop("per_dataset", {})
 
-    def _mistakes(self, method: str, settings: dict[str, Any]) -> list[Problem]:
+    def _mistakes(self, method: str, settings: Document) -> list[Problem]:
         """Return the problems of a method's settings on one data set."""
         if "per_dataset" in settings:
             return [Problem(("per_dataset",), "settings of one data set have no per_dataset")]
