@@ -265,7 +265,7 @@ def test_of_one_row_seen_pairs_come_before_unseen_ones(
 def test_what_is_said_of_several_rows_has_their_names() -> None:
     images = images_of([("a", "u"), ("b", "v")])
     top = np.array([images.data.pairs.index(pair) for pair in (("b", "v"), ("a", "u"), ("z", "z"))])
-    one, two = (list(galleries._said(images, 0, dict.fromkeys(rows, top))) for rows in (["r"], ["r", "q"]))
+    one, two = (list(galleries._captions(images, 0, dict.fromkeys(rows, top))) for rows in (["r"], ["r", "q"]))
     assert [text for text, _ in one] == ["\u2717 b v", "\u2713 a u", "\u2717 z z"]
     assert [text for text, _ in two] == ["r", *(text for text, _ in one), "q", *(text for text, _ in one)]
     assert {look["color"] for text, look in one if text[0] == "\u2717"} == {galleries.WRONG}

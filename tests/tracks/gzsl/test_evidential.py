@@ -214,7 +214,7 @@ def test_the_divergence_as_printed_cannot_be_trained() -> None:
     value = kl_to_uniform(without, torch.tensor([0]))
     value.sum().backward()
     assert value.item() == pytest.approx(0, abs=1e-12) and without.grad is not None and (without.grad >= 0).all()
-    with pytest.raises(ValueError, match="alpha is above 0"):
+    with pytest.raises(ValueError, match="alpha must be above 0"):
         dirichlet_kl(torch.tensor([[1.0, 0.0, 0.0]]))
 
 
@@ -320,7 +320,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: annealed_loss(ALPHA, torch.tensor([0, 0]), 1, annealing=0), "annealing 0"),
     (lambda: uncertainty(-ALPHA), "its minimum is -1.0"),
     (lambda: uncertainty(torch.empty(2, 0)), r"not \(2, 0\)"),
-    (lambda: conflict(ALPHA, ALPHA[:1]), r"of both views the same, not \(2, 3\) and \(1, 3\)"),
+    (lambda: conflict(ALPHA, ALPHA[:1]), r"the same for both views, not \(2, 3\) and \(1, 3\)"),
     (lambda: fuse(ALPHA, ALPHA[:, :2]), r"not \(2, 3\) and \(2, 2\)"),
     (lambda: evidential_loss(ALPHA, ALPHA, torch.tensor([0, 5]), 1), "5 is none of the 3"),
     (lambda: evidential_loss(ALPHA, -ALPHA, torch.tensor([0, 1]), 1), "evidence must not be negative"),
