@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from recompose.cli import app
-from recompose.costs import Estimate
+from recompose.costs import CostEstimate
 from recompose.monitor.remaining import Remaining, RemainingJob
 from recompose.monitor.work_plan import PlannedItem, Process, Workload, WorkPlan
 from recompose.terminal.groups import time_left, total
@@ -23,7 +23,7 @@ def needed(
     name: str = "",
     kind: str = "runs",
     there: bool = False,
-    estimate: Estimate | None = None,
+    estimate: CostEstimate | None = None,
 ) -> PlannedItem:
     return PlannedItem(kind, "f", "f" * 64, "t", method, dataset, name or method, papers, False, there, estimate)
 
@@ -59,15 +59,15 @@ def test_methods_and_data_sets_are_told_apart() -> None:
 
 
 def test_what_it_takes_is_what_is_known_of_it() -> None:
-    measured, calibrated = Estimate(10, ("h",), ()), Estimate(20, ("h",), (), 7, "calibrated")
+    measured, calibrated = CostEstimate(10, ("h",), ()), CostEstimate(20, ("h",), (), 7, "timed")
     takes = Workload.of([needed("a", estimate=measured), needed("b", estimate=calibrated), needed("c")])
-    assert takes == Workload(30, 7, {"measured": 1, "calibrated": 1, "unknown": 1})
+    assert takes == Workload(30, 7, {"measured": 1, "timed": 1, "unknown": 1})
     assert Workload.of([]) == Workload(0, None, {})
 
 
 def test_gpu_hours_are_those_of_processes_that_take_one() -> None:
     planned = work_plan(
-        needed("a", estimate=Estimate(7200, ("h",), (), 3 * 2**30)),
+        needed("a", estimate=CostEstimate(7200, ("h",), (), 3 * 2**30)),
         needed("b"),
         processes=(Process("runs", "x", 2, 8, 1, 7200, 1), Process("data", "y", 1, 1, 0, 3600, 0)),
     )
@@ -85,7 +85,7 @@ def test_what_calibrating_does_not_find_out_is_not_said_to_be() -> None:
 
 
 def test_a_time_says_where_it_is_not_of_everything() -> None:
-    known, unknown = needed("a", estimate=Estimate(7200, ("h",), ())), needed("b")
+    known, unknown = needed("a", estimate=CostEstimate(7200, ("h",), ())), needed("b")
     assert [time_left(Workload.of(of)) for of in ((known,), (known, unknown), (unknown,), ())] == [
         "2.0 h",
         "> 2.0 h",

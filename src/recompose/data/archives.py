@@ -49,7 +49,7 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
         shutil.rmtree(unfinished)
     unfinished.mkdir(parents=True)
     try:
-        with _attribute_errors(str(archive)):
+        with _name_culprit(str(archive)):
             _extract_members(archive, unfinished, _Budget(max_bytes, max_files))
         unfinished.rename(target)
     except BaseException:
@@ -58,7 +58,7 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
 
 
 @contextmanager
-def _attribute_errors(culprit: str) -> Iterator[None]:
+def _name_culprit(culprit: str) -> Iterator[None]:
     """Turn every error of the block into an ``UnsafeArchive`` whose message starts with the culprit."""
     try:
         yield
@@ -100,7 +100,7 @@ class _Member:
 
 def _extract_members(archive: Path, folder: Path, budget: _Budget) -> None:
     for member in _members(archive):
-        with _attribute_errors(f"{archive}: member {member.name!r}"):
+        with _name_culprit(f"{archive}: member {member.name!r}"):
             budget.spend_file()
             _extract_member(member, folder, budget)
 

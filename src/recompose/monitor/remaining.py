@@ -155,9 +155,9 @@ class Forecast:
     def ratio(self, spans: Iterable[Span]) -> float:
         """Return the ratio of actual to expected time of the session's jobs, or 1 while too few are finished."""
         times = [(span.seconds, self.expected(span.recipe)) for span in spans if span.attempts == 1]
-        pairs = [(seconds, expected) for seconds, expected in times if expected]
-        took = sum(seconds for seconds, _ in pairs)
-        return took / sum(expected for _, expected in pairs) if took >= ENOUGH else 1.0
+        timed = [(seconds, expected) for seconds, expected in times if expected]
+        took = sum(seconds for seconds, _ in timed)
+        return took / sum(expected for _, expected in timed) if took >= ENOUGH else 1.0
 
 
 def _cached_seconds(cache: dict[str, float | None], costs: Costs, recipe: Recipe) -> float | None:

@@ -33,13 +33,13 @@ def difference_cell(results: Results, track: str, benchmark: str, methods: tuple
     """
     planned = [results.planned(track, name, benchmark) for name in methods]
     complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]
-    pairs = _pairs_by_seed(*complete)
+    matches = _matches_by_seed(*complete)
     keys, expected = (
         tuple(evaluation.key for recipes in both for evaluation in recipes) for both in (complete, planned)
     )
     description = TRACKS[track].description_of(metric)
     first, second = (
-        [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in pairs] for side in (0, 1)
+        [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in matches] for side in (0, 1)
     )
     value, text = _mean_difference(first, second, description.digits)
     cell = Cell("", "", "measured", text, value, n=len(first), made_from=keys, expected=expected)
@@ -60,7 +60,7 @@ def _mean_difference(first: list[float], second: list[float], digits: int) -> tu
     return value, text
 
 
-def _pairs_by_seed(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
+def _matches_by_seed(first: list[Recipe], second: list[Recipe]) -> list[tuple[Recipe, Recipe]]:
     """Return the two evaluations of each seed that both methods have, by rising seed."""
     by_seed = [{int(evaluation.labels["seed"]): evaluation for evaluation in side} for side in (first, second)]
     return [(by_seed[0][seed], by_seed[1][seed]) for seed in sorted(by_seed[0].keys() & by_seed[1].keys())]

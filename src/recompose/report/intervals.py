@@ -27,7 +27,7 @@ def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 continue
             label = f"{row.benchmark} {column}"
             cell = mean_cell(row.row, label, values, row.complete, row.planned, description)
-            cell = row.attribute(cell, "", metric)
+            cell = row.place_cell(cell, "", metric)
             yield cell
             if len(values) < 2:
                 continue

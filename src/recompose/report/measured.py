@@ -27,7 +27,7 @@ class MeasuredRow:
     complete: list[Recipe]
     beside: tuple[str, ...] = ()  # the names of all rows, if some rows have more seeds than others
 
-    def attribute(self, cell: Cell, view: str, metric: str) -> Cell:
+    def place_cell(self, cell: Cell, view: str, metric: str) -> Cell:
         """Return a cell with the view, the metric, and the names of this row."""
         return replace(cell, view=view, metric=metric, names=(self.name,), benchmark=self.benchmark, beside=self.beside)
 
@@ -90,7 +90,7 @@ def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 if values or not row.complete:
                     label, description = f"{row.benchmark} {column}", track.description_of(metric)
                     cell = mean_cell(row.row, label, values, row.complete, row.planned, description)
-                    yield row.attribute(cell, view, metric)
+                    yield row.place_cell(cell, view, metric)
 
 
 def _differences_from_baseline(
