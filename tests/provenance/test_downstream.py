@@ -79,7 +79,7 @@ REACHED_BY = {name: {key for entry in cells for key in entry["made_from"]} for n
 
 
 def found(reports: Path, start: str) -> Downstream:
-    return downstream(PublishedLineage.of(reports, PAPERS), PAPERS, start)
+    return downstream(PublishedLineage.read(reports, PAPERS), PAPERS, start)
 
 
 @pytest.mark.parametrize("recipe", [INDEX, TRAINED, OTHER, TESTING, OTHERS_TEST], ids=lambda recipe: recipe.kind)

@@ -138,7 +138,8 @@ def test_a_run_killed_after_its_training_ends_with_the_same_checkpoint(needs: di
     whole, costs = checkpoint.read_bytes(), json.loads((tmp_path / COSTS).read_text())
     checkpoint.unlink()
     assert run(needs, tmp_path).read_bytes() == whole
-    assert json.loads((tmp_path / COSTS).read_text())["epoch_seconds"] == costs["epoch_seconds"]
+    again = json.loads((tmp_path / COSTS).read_text())  # the last epoch was trained, and timed, again
+    assert again.keys() == costs.keys() and again["epoch_seconds"] > 0
 
 
 def test_a_run_leaves_a_checkpoint_and_its_costs(needs: dict[str, Path], backbone: Backbone, tmp_path: Path) -> None:

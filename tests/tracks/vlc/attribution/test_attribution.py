@@ -11,12 +11,12 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from recompose.backbones.clip import Backbone, build, end_of_text
-from recompose.nn import tower_lora
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam, patches
 from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.towers import embed_texts, read_images, read_texts, with_gradient
+from recompose.tracks.vlc.methods.parts import tower_lora
 from tests.tracks.vlc.tiny import backbone_of
 
 TEXTS = ["a red circle above a square", "two stars", "a plain blue ring"]

@@ -14,7 +14,7 @@ import pytest
 from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.suite import Choices, Classes, Groups, Pool
 from recompose.tracks.vlc.data.suites_on_disk import missing_subtasks, present_suites, read_suite
-from recompose.tracks.vlc.suites import ITEMS, RETRIEVALS
+from recompose.tracks.vlc.suites.catalogue import ITEMS, RETRIEVALS
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):

@@ -29,8 +29,8 @@ from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
 )
 from recompose.tracks.vlc.data.synthetic_suites.genome import shuffle_words
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate, held_out_scene
-from recompose.tracks.vlc.suites import SUBTASKS
 from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
+from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from recompose.tracks.vlc.suites.metric_values import check
 
 ORDERS = ("aro/coco_order", "aro/flickr30k_order")

@@ -7,7 +7,7 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, missing_subtasks, present_suites, read_suite
-from recompose.tracks.vlc.suites import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
 
 
 def test_each_suite_that_is_evaluated_has_a_format() -> None:

@@ -16,8 +16,8 @@ from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate
 from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity, facts, similarity
-from recompose.tracks.vlc.suites import SIMILARITIES
 from recompose.tracks.vlc.suites.aggregation import SIMILARITY
+from recompose.tracks.vlc.suites.catalogue import SIMILARITIES
 from recompose.tracks.vlc.suites.metric_values import check, counts, metrics
 from recompose.tracks.vlc.suites.metrics import pearson, spearman
 from recompose.tracks.vlc.suites.scores import Features, suite_scores
