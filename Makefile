@@ -15,7 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # says what it will do and about how long that takes, shows how far it is, and says in six lines what came of it; interrupted,
 # it goes on where it was; logs are in results/logs, Snakemake's own in results/logs/snakemake.log
 reproduce: environment
-	@began=$$(date +%s); recompose reproduce && { dvc commit --force --quiet & commit=$$!; recompose summary --began $$began; wait $$commit; }
+	@began=$$(date +%s); recompose reproduce && { dvc commit --force --quiet & commit=$$!; \
+		recompose summary --began $$began; status=$$?; wait $$commit && exit $$status; }
 
 # the same at the size that tells methods apart, in hours; its reports go to reports/study. DVC follows params.yaml alone
 study: environment
@@ -33,6 +34,7 @@ lint: environment
 	mypy
 	lint-imports
 
+# benchmarks.kills and benchmarks.backbones take longer: see their --help
 benchmarks: environment
 	python -m benchmarks.evaluation
 	python -m benchmarks.methods
@@ -43,7 +45,6 @@ benchmarks: environment
 	python -m benchmarks.attribution
 	python -m benchmarks.workflow
 	python -m benchmarks.schedule
-	# kills and backbones take longer, and what they compare with: see their --help
 
 environment: $(STAMP)
 

@@ -76,7 +76,7 @@ def _verdict(evaluator: TrustEvaluator, paper: str, name: str, cell: Cell) -> Ve
     from recompose.provenance.checks.stored import StoredCheck
 
     stored = StoredCheck(evaluator)
-    stored.metric(cell["made_from"], MetricCache.of)
+    stored.compute_metrics(cell["made_from"], MetricCache.of)
     check = ArtifactCheck(evaluator, load_paper(paper), name, stored)
     check.check()
     key = ("measured", cell["view"], cell["row"], cell["column"])

@@ -38,12 +38,12 @@ class StoredCheck:
         for key in self.evaluator.published.records:
             self._check(key, self.recipes[key])
 
-    def metric(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
+    def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
         """Compute the numbers of the valid evaluations among these."""
         for key in keys:
             recipe = self.recipes[key]
             if recipe.kind == "evaluations" and self.evaluator.stored.is_reliable(key):
-                self._metric(key, recipe, numbers_of)
+                self._compute_metrics(key, recipe, numbers_of)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
@@ -65,7 +65,7 @@ class StoredCheck:
         self.files += len(stored.on_disk[key]["files"]) if key in stored.on_disk else 0
         if recipe.kind == "data" and key in stored.on_disk:
             self._check_raw(key, recipe)
-        self.metric([key], MetricCache.recompute_all)
+        self.compute_metrics([key], MetricCache.recompute_all)
 
     def _check_raw(self, key: str, recipe: Recipe) -> None:
         """Compare raw files with their digests at the time of indexing."""
@@ -91,7 +91,7 @@ class StoredCheck:
             for name in files[:NAMED]
         ]
 
-    def _metric(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
+    def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
         """Recompute an evaluation's numbers from its scores."""
         work = self.evaluator.work
         if invalid := [
