@@ -45,7 +45,7 @@ def test_a_bad_world_in_words_and_as_json(root: Path, monkeypatch: pytest.Monkey
     assert lines[0].startswith("tampered: has 1 bytes instead of ")
     reached = sum(MADE_FROM_EVALUATIONS.values())
     assert lines[1] == f"    {bad} (reaches {reached} cells of {', '.join(MADE_FROM_EVALUATIONS)})"
-    again = f"put the file back, or run `recompose store discard {key}` to have it made again"
+    again = f"put the file back, or run `recompose store discard {key}` to make it again"
     assert lines[2] == f"    remedy: {again}"
     assert lines[-1].startswith("not clean: findings: 1 tampered; 1 of 2 evaluations recomputed from their scores")
     written = CliRunner().invoke(app, ["audit", "--json"])
