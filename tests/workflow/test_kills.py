@@ -38,13 +38,24 @@ def kill_all(process: "subprocess.Popen[str]") -> None:
 
 def kill_what_makes(process: "subprocess.Popen[str]") -> None:
     """As the system does where memory runs out: the engine lives, and ends with an error; so does the server, whose
-    children carry out jobs.
+    children carry out jobs. Where none does at the moment, the next ones are killed.
     """
+    until = time.monotonic() + PATIENCE
+    while process.poll() is None and not _killed_children(process):
+        assert time.monotonic() < until, "no child of the server came"
+        time.sleep(0.02)
+
+
+def _killed_children(process: "subprocess.Popen[str]") -> int:
+    """Kill the server's children and count those that were alive."""
     servers = {pid for pid, command in processes_of(process.pid) if "-m recompose.worker.server" in command}
+    killed = 0
     for pid in servers:
         if parent_of(pid) in servers:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+                killed += 1
+    return killed
 
 
 def killed_when(project: Project, pattern: str, count: int, kill, process: "subprocess.Popen[str]") -> str:
