@@ -1,13 +1,47 @@
 """The tree of errors that this project raises.
 
-Users see the messages alone, which name file, place and remedy.
+Users read the message, which names file, place and remedy. Programs read ``code``, a stable name of the mistake, and
+``place``, the file, key or argument that has it: wording may change, these do not.
 """
 
 from pathlib import Path
 
 
 class RecomposeError(Exception):
-    """An error that a user can fix; the message says how."""
+    """An error that a user can fix; the message says how.
+
+    Args:
+        message: what is wrong, where, and the remedy.
+        code: the name of the mistake, such as ``missing-file``; by default that of the class.
+        place: the file, key, row or argument that is wrong, if there is one.
+
+    Example:
+        >>> error = DataError("a.csv: line 3 names no image; add one", code="no-image", place="a.csv:3")
+        >>> error.code, error.place
+        ('no-image', 'a.csv:3')
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, *, code: str | None = None, place: object = None) -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
+        self.place = None if place is None else str(place)
+
+
+class ArgumentError(RecomposeError, ValueError):
+    """An argument that a function does not accept.
+
+    Example:
+        >>> error = ArgumentError("alpha", "is 2, not a share from 0 to 1")
+        >>> str(error), error.place
+        ('alpha is 2, not a share from 0 to 1', 'alpha')
+    """
+
+    code = "argument"
+
+    def __init__(self, name: str, fault: str, *, code: str | None = None) -> None:
+        super().__init__(f"{name} {fault}", code=code, place=name)
 
 
 # parameters and plans
@@ -16,13 +50,19 @@ class RecomposeError(Exception):
 class ParamsError(RecomposeError, ValueError):
     """An error in params.yaml; the message names the place and the allowed values."""
 
+    code = "params"
+
 
 class PlanError(RecomposeError, ValueError):
     """A mismatch between the papers' declarations and a profile."""
 
+    code = "plan"
+
 
 class ChangedError(RecomposeError, RuntimeError):
     """A recipe that is not in the plan, as after a change of parameters or code while a workflow ran."""
+
+    code = "changed"
 
 
 # external data
@@ -31,17 +71,25 @@ class ChangedError(RecomposeError, RuntimeError):
 class DataError(RecomposeError, RuntimeError):
     """An invalid data set on disk; the message names file, place and remedy."""
 
+    code = "data"
+
 
 class WordVectorsError(DataError):
     """An invalid file of word vectors."""
+
+    code = "word-vectors"
 
 
 class UnsafeArchive(DataError, ValueError):  # noqa: N818 - the archive is at fault
     """An archive with members that must not be unpacked."""
 
+    code = "unsafe-archive"
+
 
 class DownloadError(RecomposeError, RuntimeError):
     """A file that no mirror delivers, or that arrived with another digest."""
+
+    code = "download"
 
 
 # the store
@@ -53,17 +101,23 @@ class DamagedError(RecomposeError, RuntimeError):
     ``fault`` is the difference; the message adds the file and the remedy.
     """
 
+    code = "damaged"
+
     def __init__(self, path: Path, fault: str, remedy: str) -> None:
-        super().__init__(f"{path} {fault}: {remedy}")
+        super().__init__(f"{path} {fault}: {remedy}", place=path)
         self.path, self.fault = path, fault
 
 
 class UnknownError(RecomposeError, ValueError):
     """A key that is not in the store."""
 
+    code = "unknown"
+
 
 class FailedError(RecomposeError, RuntimeError):
     """A process in which some recipes failed; the others are complete."""
+
+    code = "failed"
 
 
 # reports
@@ -72,26 +126,36 @@ class FailedError(RecomposeError, RuntimeError):
 class LineageError(RecomposeError, ValueError):
     """An invalid lineage file; ``state`` is its trust state in an audit."""
 
+    code = "lineage"
     state = "tampered"
 
 
 class OutdatedLineageError(LineageError):
     """A lineage file in the format of another version of the code."""
 
+    code = "outdated-lineage"
     state = "stale"
 
 
 class TraceError(RecomposeError, LookupError):
     """A number that does not exist; the message names those that do."""
 
+    code = "trace"
+
 
 class DownstreamError(RecomposeError, LookupError):
     """A name that no recipe, or several recipes, of the reports match."""
+
+    code = "downstream"
 
 
 class DiffError(RecomposeError, LookupError):
     """A revision or file to compare with that does not exist."""
 
+    code = "diff"
+
 
 class CrateError(RecomposeError, RuntimeError):
     """A crate without content or without a place to write it."""
+
+    code = "crate"

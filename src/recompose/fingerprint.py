@@ -93,7 +93,12 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 @functools.cache
 def _is_inside(module: str) -> bool:
-    """Return true if a module's code can change a number; all modules of a package in ``OUTSIDE`` are outside."""
+    """Return true if a module's code can change a number; all modules of a package in ``OUTSIDE`` are outside.
+
+    So is a module named ``settings``: it declares which values are allowed, and documents hold the values themselves.
+    """
+    if module.endswith(".settings"):
+        return False
     top, _, inner = module.partition(".")
     outside = module in OUTSIDE or f"{PACKAGE}.{inner.partition('.')[0]}" in OUTSIDE - {f"{PACKAGE}.tracks"}
     return top == PACKAGE and not outside and _path(module) is not None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from recompose.params.method import MethodSettings
+
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
 Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
 
@@ -21,6 +23,16 @@ def method_class(document: Document) -> Any:
     """
     module, name = document["class"].split(":")
     return getattr(import_module(module), name)
+
+
+def build_settings(document: Document) -> MethodSettings:
+    """Return the settings that a document's method takes, typed and checked.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    settings_class: type[MethodSettings] = method_class(document).settings_class
+    return settings_class.model_validate(model_settings(document["settings"]))
 
 
 def model_settings(settings: Settings) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from types import ModuleType
 
+from recompose.params.method import MethodSettings
 from recompose.params.sections import Section
 from recompose.tracks.building import Document
 
@@ -14,9 +16,14 @@ class Method:
     """A method's class, its settings, and what its numbers depend on."""
 
     class_path: str  # module:class
-    settings: type[Section]
+    settings_class: type[Section]  # declared beside the class
     needs_backbone: bool = True  # false: it needs no torch either
     needs_seed: bool = True  # false: on the same data all seeds give the same numbers, so it runs once
+
+    @cached_property
+    def settings(self) -> type[Section]:
+        """The schema of its section of params.yaml."""
+        return self.settings_class.section() if issubclass(self.settings_class, MethodSettings) else self.settings_class
 
     @property
     def module(self) -> str:
