@@ -283,6 +283,7 @@ def reproduce(
 ) -> None:
     """Make what is missing with Snakemake, and show the progress of each paper, running jobs, and new numbers."""
     from recompose.engine import Engine
+    from recompose.job_server import JobServer
     from recompose.machine import probe
     from recompose.monitor.reproduction import Reproduction
     from recompose.monitor.snakemake_call import LOG, SnakemakeCall
@@ -290,7 +291,12 @@ def reproduce(
     from recompose.terminal.live import follow, show_opening
 
     probe()  # estimates and records are in terms of this machine's speed
-    engine, console = Engine(_workspace()), Console()
+    work, server = _workspace(), JobServer()
+    if work.params.chosen.trainer.accelerator == "cpu":
+        server.start()  # its imports take as long as planning, which another core does meanwhile
+    engine, console = Engine(work), Console()
+    if not engine.computes:
+        server.stop()
     reproduction = Reproduction(engine, targets or (), plan_work(engine).wall_share)
     show_opening(console, reproduction, Path("results") / LOG)
     raise typer.Exit(follow(console, reproduction, SnakemakeCall(Path.cwd(), Path("results"), targets or ())))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from recompose.interrupts import INTERRUPTED
-from recompose.worker.client import ADDRESS, FAILED
-from recompose.worker.server import Server
+from recompose.job_server import ADDRESS, JobServer
+from recompose.worker.client import FAILED
 from tests.conftest import PATIENCE
 
 # a server whose command line runs its first argument as Python: it imports nothing that takes a while
@@ -260,7 +260,7 @@ def test_a_server_has_imported_everything_and_ends_when_it_is_stopped(
     monkeypatch.delenv(ADDRESS, raising=False)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.chdir(tmp_path)
-    server = Server()
+    server = JobServer()
     server.start()
     address = os.environ[ADDRESS]
     try:
@@ -273,3 +273,11 @@ def test_a_server_has_imported_everything_and_ends_when_it_is_stopped(
         server.stop()
     assert ADDRESS not in os.environ
     assert not Path(address).parent.exists()
+
+
+def test_a_process_that_was_given_a_server_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ADDRESS, "given")
+    server = JobServer()
+    server.start()
+    server.stop()
+    assert os.environ[ADDRESS] == "given"

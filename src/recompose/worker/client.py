@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recompose.interrupts import end_at_once
+from recompose.job_server import ADDRESS
 
-ADDRESS = "RECOMPOSE_WORKER"  # the variable with the path of the server's socket
 FAILED = 1
 
 

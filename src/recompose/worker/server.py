@@ -7,9 +7,7 @@ import pkgutil
 import selectors
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,35 +17,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from recompose.interrupts import INTERRUPTED, is_interruptible
-from recompose.worker.client import ADDRESS, FAILED
+from recompose.job_server import ADDRESS
+from recompose.worker.client import FAILED
 
 LIBRARIES = ("torch", "torchvision", "open_clip", "pytorch_lightning", "kornia", "pandas", "seaborn", "scipy.stats")
 BACKLOG = 64  # clients that may wait for a connection
-# a child gives torch the threads of its job; threads of this process would not survive the fork
-SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
-class Server:
-    """A server as a child of this process, with which it ends, also if this process is killed."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start the server, for processes that this one starts from now on."""
-        folder = tempfile.mkdtemp(prefix="recompose-")
-        address = str(Path(folder) / "socket")
-        command = [sys.executable, "-m", "recompose.worker.server", address]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | SINGLE)
-        os.environ[ADDRESS] = address
-
-    def stop(self) -> None:
-        """End the server and its jobs."""
-        if self._process and self._process.stdin:
-            os.environ.pop(ADDRESS, None)
-            self._process.stdin.close()
-            self._process.wait()
-            self._process = None
 
 
 @dataclass
