@@ -1,9 +1,11 @@
 """Training resumes exactly, and batches are what they say."""
 
+from collections import Counter
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
 from recompose.training.hardware import Hardware
-from recompose.training.loop import Data, TrainingModule, fit, shuffled_batches
+from recompose.training.loop import Data, TrainingModule, balanced_batches, fit, shuffled_batches
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
@@ -33,6 +35,26 @@ def test_processes_share_every_batch_and_no_sample(length: int, share: int, worl
 def test_the_seed_determines_the_shuffle() -> None:
     assert shuffled_batches(50, 8, 1) == shuffled_batches(50, 8, 1)
     assert shuffled_batches(50, 8, 1) != shuffled_batches(50, 8, 2)
+
+
+@given(counts=st.lists(st.integers(1, 9), min_size=1, max_size=12), size=st.integers(1, 30), seed=st.integers(0, 10**6))
+def test_a_balanced_batch_has_as_many_samples_of_each_class_that_it_draws(
+    counts: list[int], size: int, seed: int
+) -> None:
+    labels = np.repeat(np.arange(len(counts)) * 3, counts)  # the labels need not be consecutive
+    batches = balanced_batches(labels, size, seed)
+    assert len(batches) == max(sum(counts) // size, 1)
+    for batch in batches:
+        drawn = Counter(labels[batch].tolist())
+        assert len(drawn) == min(len(counts), size)
+        assert set(drawn.values()) == {max(size // len(counts), 1)}
+    assert batches == balanced_batches(labels, size, seed)
+
+
+def test_balanced_batches_draw_rare_classes_as_often_as_frequent_ones() -> None:
+    labels = np.array([0] * 96 + [1] * 4)
+    drawn = Counter(labels[list(chain(*balanced_batches(labels, 10, 1)))].tolist())
+    assert drawn[0] == drawn[1] == 50
 
 
 def test_a_batch_that_cannot_be_shared_is_an_error() -> None:
