@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recompose.errors import PlanError
+from recompose.exhibits.metric import Metric
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from recompose.data.pictures import Picture
     from recompose.papers.declaration import Variant
     from recompose.training.hardware import Hardware
-
-
-@dataclass(frozen=True)
-class Metric:
-    """The unit of a metric, its number of digits, and the direction in which it is better."""
-
-    unit: str  # empty: a plain number
-    factor: float  # from the stored number to that unit
-    digits: int
-    better: int  # 1: higher is better, -1: lower is, 0: neither
 
 
 COSTS: Mapping[str, Metric] = {
