@@ -222,9 +222,10 @@ def evaluate(
     results.json and the scores of all items.
     """
     from recompose.terminal.evaluate import show_evaluation
-    from recompose.tracks.track import function
+    from recompose.tracks import TRACKS
+    from recompose.tracks.model_evaluation import EvaluationRequest
 
-    request = function("recompose.tracks.vlc.suites.harness:Request")(
+    request = EvaluationRequest(
         model=model,
         weights=weights,
         suites=tuple(name.strip() for name in suites.split(",")),
@@ -237,7 +238,7 @@ def evaluate(
         alpha=alpha,
         skip_broken=skip_broken,
     )
-    show_evaluation(Console(), function("recompose.tracks.vlc.suites.harness:evaluate")(request))
+    show_evaluation(Console(), TRACKS["vlc"].evaluate_model(request))
 
 
 @app.command()

@@ -14,6 +14,7 @@ from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
@@ -125,6 +126,15 @@ class Track(ABC):
     ) -> None:
         """Carry out evaluations that go together, each given by its folder, in one pass over the images."""
         function(f"{self.evaluation}:evaluate_together")(documents, needs, hardware, title)
+
+    def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
+        """Evaluate any model on data of this track, outside of any paper, and write its numbers into a folder.
+
+        Raises:
+            PlanError: the track has no such evaluation.
+            DataError: the model, its weights or the data are absent, unknown or broken.
+        """
+        raise PlanError(f"{self.name} has no evaluation of models outside of papers")
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:

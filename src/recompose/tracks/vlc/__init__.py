@@ -11,6 +11,7 @@ from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
@@ -105,6 +106,11 @@ class VLC(Track):
         from recompose.tracks.vlc.synthetic_index import write_synthetic_index
 
         write_synthetic_index(folder, folder.with_name(f"{folder.name}-raw"), images)
+
+    def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
+        from recompose.tracks.vlc.suites.harness import evaluate
+
+        return evaluate(request)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures
