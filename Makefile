@@ -34,7 +34,7 @@ lint: environment
 	mypy
 	lint-imports
 
-# benchmarks.kills and benchmarks.backbones take longer: see their --help
+# benchmarks.kills, benchmarks.mutation and benchmarks.backbones take longer: see their --help
 benchmarks: environment
 	python -m benchmarks.evaluation
 	python -m benchmarks.methods

@@ -115,7 +115,7 @@ def artifacts(
     from recompose.engine import Engine
     from recompose.report.artifacts import make_artifacts
     from recompose.report.kinds import artifact_files
-    from recompose.report.results import Results
+    from recompose.report.results import StoredResults
 
     end_at_once()
     work = _workspace()
@@ -123,7 +123,7 @@ def artifacts(
     declared = _one_of("paper", paper, {candidate.name: candidate for candidate in work.papers})
     artifact and _one_of(f"artifact of {paper}", artifact, declared.artifacts)
     names = [artifact] if artifact else list(declared.artifacts)
-    make_artifacts(Results(work), declared, names)
+    make_artifacts(StoredResults(work), declared, names)
     engine = Engine(work)
     engine.receipts.write_artifacts(declared, names)
     if receipt:
@@ -163,7 +163,7 @@ def report(
     from recompose.provenance.audit import audit_artifacts
     from recompose.report.index import write_index
     from recompose.report.published import PublishedLineage
-    from recompose.report.results import Results
+    from recompose.report.results import StoredResults
     from recompose.site.build import page
     from recompose.site.document import Site
 
@@ -174,7 +174,7 @@ def report(
     gc.freeze()  # lineages live to the end as well
     audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
-    files = write_index(Results(work), papers, published, page(site, work.reports))
+    files = write_index(StoredResults(work), papers, published, page(site, work.reports))
     say(f"{work.reports_place}/index.html is written; the audit {audited.verdict}")
     if work.params.profile == DOCUMENTED and not to_come:
         _fill_documents(work)
@@ -222,9 +222,10 @@ def evaluate(
     results.json and the scores of all items.
     """
     from recompose.terminal.evaluate import show_evaluation
-    from recompose.tracks.track import function
+    from recompose.tracks import TRACKS
+    from recompose.tracks.model_evaluation import EvaluationRequest
 
-    request = function("recompose.tracks.vlc.suites.harness:Request")(
+    request = EvaluationRequest(
         model=model,
         weights=weights,
         suites=tuple(name.strip() for name in suites.split(",")),
@@ -237,7 +238,7 @@ def evaluate(
         alpha=alpha,
         skip_broken=skip_broken,
     )
-    show_evaluation(Console(), function("recompose.tracks.vlc.suites.harness:evaluate")(request))
+    show_evaluation(Console(), TRACKS["vlc"].evaluate_model(request))
 
 
 @app.command()

@@ -11,7 +11,7 @@ from recompose.papers.declaration import Paper, Variant, View, load_paper
 from recompose.provenance.audit import audit
 from recompose.report.artifacts import make_artifacts
 from recompose.report.findings import Audit
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.workspace import Workspace
 from tests.provenance.worlds import Found, evaluations_of, findings, replace_once
 
@@ -33,7 +33,7 @@ def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
 @pytest.fixture
 def made(root: Path, paper: Paper) -> Path:
     """A project with that table."""
-    make_artifacts(Results(Workspace(root)), paper, ["table-2"])
+    make_artifacts(StoredResults(Workspace(root)), paper, ["table-2"])
     return root
 
 
@@ -65,7 +65,7 @@ def test_it_is_the_same_table_whether_the_world_that_it_does_not_show_is_there_o
     files = [made / "reports/smoke" / f"{TABLE}.{ending}" for ending in ("csv", "md", "tex", "lineage.json")]
     before = [path.read_bytes() for path in files]
     shutil.rmtree(evaluations_of(made)[1])
-    make_artifacts(Results(Workspace(made)), paper, ["table-2"])
+    make_artifacts(StoredResults(Workspace(made)), paper, ["table-2"])
     assert [path.read_bytes() for path in files] == before
 
 

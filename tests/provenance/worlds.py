@@ -16,7 +16,7 @@ from recompose.report.artifacts import make_artifacts
 from recompose.report.findings import Audit
 from recompose.report.index import write_index
 from recompose.report.published import PublishedLineage
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.site.build import page
 from recompose.site.document import Site
 from recompose.workspace import Workspace
@@ -142,7 +142,8 @@ def remake_reports(root: Path, work: Workspace | None = None) -> None:
     """What the last phases do, of the artifacts that show anything of chance."""
     work = work or Workspace(root)
     for paper in PAPERS_LOADED:
-        make_artifacts(Results(work), paper, [name for name in paper.artifacts if f"{paper.name}/{name}" in SHOWN])
+        names = [name for name in paper.artifacts if f"{paper.name}/{name}" in SHOWN]
+        make_artifacts(StoredResults(work), paper, names)
     remake_index(work)
 
 
@@ -151,4 +152,4 @@ def remake_index(work: Workspace) -> None:
     published = PublishedLineage.read_valid(work.reports, PAPERS_LOADED)
     found = audit_artifacts(work, PAPERS_LOADED, published)
     site = Site(PAPERS_LOADED, published, found, work.params)
-    write_index(Results(work), PAPERS_LOADED, published, page(site, work.reports))
+    write_index(StoredResults(work), PAPERS_LOADED, published, page(site, work.reports))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
-from recompose.report.cells import Cell
 
 
 def evaluation_of(name: str, benchmark: str, seed: int) -> Recipe:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from recompose.exhibits.cells import Cell
+from recompose.exhibits.style import NumbersOnly, Sheet
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
-from recompose.report.cells import Cell
 from recompose.report.claims import (
     PARTS,
     VERDICTS,
@@ -25,9 +26,8 @@ from recompose.report.claims import (
     verdict_counts,
     verdicts,
 )
+from recompose.report.figures.cells import figure_cells
 from recompose.report.figures.draw import draw
-from recompose.report.figures.series import figure_cells
-from recompose.report.figures.style import NumbersOnly, Sheet
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recompose.report.expectations import Expectation, is_above, mean_of
+from recompose.exhibits.expectations import Expectation, is_above, mean_of
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
 from tests.report.fakes import Fake, by_seed

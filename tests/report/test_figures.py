@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.report.figures import tradeoff
-from recompose.report.figures.style import Sheet, panels, styled
-from recompose.report.figures.tradeoff import Tradeoff
+from recompose.exhibits import tradeoff
+from recompose.exhibits.style import Sheet, panels, styled
+from recompose.exhibits.tradeoff import Tradeoff
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
 

@@ -11,8 +11,8 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from recompose.errors import PlanError
+from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import Variant, View, load_paper
-from recompose.report.cells import Cell
 from recompose.report.measured import metrics, settings, statistics
 from recompose.report.tables import number_in
 from recompose.tracks.czsl import tables

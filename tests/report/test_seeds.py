@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+from recompose.exhibits.seeds import shared_replicates
 from recompose.papers.declaration import View
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.report.comparisons import difference_cell
 from recompose.report.kinds import evaluations_of
 from recompose.report.lineage import cell_document
 from recompose.report.measured import metrics
-from recompose.report.seeds import shared_replicates
 from recompose.report.tables import seeds_note
 from tests.report.fakes import Fake, by_cell, by_seed, paper_of
 

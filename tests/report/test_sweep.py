@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from recompose.exhibits.style import NumbersOnly, Sheet
 from recompose.papers.declaration import Artifact, Paper
 from recompose.report.figures.draw import draw
-from recompose.report.figures.style import NumbersOnly, Sheet
 from tests.report.fakes import Fake, by_seed
 
 H = "test/closed/dense/harmonic_mean"

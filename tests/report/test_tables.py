@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from recompose.exhibits.cells import Cell, Table, mean_cell
+from recompose.exhibits.metric import Metric
 from recompose.papers.declaration import PAPERS, Artifact, View, load_paper
 from recompose.plan import Recipe
-from recompose.report.cells import Cell, Table
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
 from recompose.report.kinds import is_figure
-from recompose.report.measured import mean_cell
 from recompose.report.tables import quoted_cells
-from recompose.tracks.track import Metric
 
 PERCENT = Metric("%", 1.0, 1, 1)  # numbers that are in their unit already
 

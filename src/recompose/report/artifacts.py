@@ -3,19 +3,19 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from recompose.exhibits.cells import Cell
 from recompose.files import write_text
 from recompose.papers.declaration import Paper
 from recompose.progress import say
-from recompose.report.cells import Cell
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, evaluations_of, is_figure
 from recompose.report.lineage import lineage_of, write_lineage
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.report.trust import watermarks
 
 
-def make_artifacts(results: Results, paper: Paper, names: Iterable[str]) -> None:
+def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -> None:
     """Write artifacts of a paper into its folder of reports.
 
     Raises:
@@ -35,7 +35,7 @@ def make_artifacts(results: Results, paper: Paper, names: Iterable[str]) -> None
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
 
 
-def _make_table(results: Results, paper: Paper, name: str, stem: Path) -> list[Cell]:
+def _make_table(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
     table = build_table(results, paper, name)
     write_text(stem.with_suffix(".csv"), to_csv(table))
     write_text(stem.with_suffix(".md"), to_markdown(table))
@@ -43,10 +43,10 @@ def _make_table(results: Results, paper: Paper, name: str, stem: Path) -> list[C
     return table.cells
 
 
-def _make_figure(results: Results, paper: Paper, name: str, stem: Path) -> list[Cell]:
+def _make_figure(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
+    from recompose.exhibits.style import Sheet
+    from recompose.report.figures.cells import figure_cells
     from recompose.report.figures.draw import draw
-    from recompose.report.figures.series import figure_cells
-    from recompose.report.figures.style import Sheet
 
     cells = figure_cells(results, paper, name)
     title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"

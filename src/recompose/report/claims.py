@@ -16,13 +16,13 @@ from functools import cached_property
 from math import inf, isfinite, nan
 from statistics import mean
 
+from recompose.exhibits.cells import Cell
+from recompose.exhibits.metric import Metric
+from recompose.exhibits.results import Results
 from recompose.papers.declaration import Claim, Gain, Paper
 from recompose.plan import Recipe
-from recompose.report.cells import Cell
 from recompose.report.inference import ALPHA, MeanWithInterval, holm, paired, welch
-from recompose.report.results import Results
 from recompose.tracks import TRACKS
-from recompose.tracks.track import Metric
 
 SUPPORTED, REVERSED, UNDECIDED = VERDICTS = ("supported here", "reversed here", "undecided")
 NOT_RUN, ONE_SEED = "not run", "one seed"

@@ -6,11 +6,11 @@ from itertools import combinations
 from math import isnan, nan
 from statistics import mean
 
+from recompose.exhibits.cells import Cell
+from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.cells import Cell
 from recompose.report.inference import paired
-from recompose.report.results import Results
 from recompose.tracks import TRACKS
 
 

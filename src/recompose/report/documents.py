@@ -18,11 +18,12 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from recompose.errors import TraceError
+from recompose.exhibits.metric import Metric
 from recompose.files import write_text
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.report.kinds import kind_of
-from recompose.tracks.track import COSTS, Metric, Track
+from recompose.tracks.track import COSTS, Track
 
 BLOCK = re.compile(r"<!-- (number|generated): (.*?) -->(.*?)<!-- /\1 -->", re.DOTALL)
 FENCE = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)

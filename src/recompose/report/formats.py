@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from recompose.report.cells import Cell, Table
+from recompose.exhibits.cells import Cell, Table
 
 CSV_COLUMNS = ("row", "column", "source", "view", "text", "value", "spread", "n", "correct", "flag")
 

@@ -12,7 +12,7 @@ from recompose.report.formats import escape_markdown, measured_part
 from recompose.report.kinds import is_figure
 from recompose.report.lineage import Record
 from recompose.report.published import MADE, PublishedLineage
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.report.tables import build_table
 from recompose.tracks import FORMS, TRACKS
 from recompose.tracks.track import Track, function
@@ -23,7 +23,7 @@ PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
 NOT_SHOWN = ("settings", "statistics")  # kinds of tables without a measured part in the index
 
 
-def index_texts(results: Results, papers: list[Paper]) -> dict[str, str]:
+def index_texts(results: StoredResults, papers: list[Paper]) -> dict[str, str]:
     """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
     return {
         README: readme(results, papers),
@@ -34,12 +34,12 @@ def index_texts(results: Results, papers: list[Paper]) -> dict[str, str]:
     }
 
 
-def plots(results: Results) -> dict[str, str]:
+def plots(results: StoredResults) -> dict[str, str]:
     """Return the files for ``dvc plots`` of the profile's tracks: file -> function."""
     return {file: place for name in results.plan.tracks for file, place in TRACKS[name].plots.items()}
 
 
-def write_index(results: Results, papers: list[Paper], published: PublishedLineage, page: str) -> list[str]:
+def write_index(results: StoredResults, papers: list[Paper], published: PublishedLineage, page: str) -> list[str]:
     """Write the report site's page, the index, the numbers that DVC compares, and the build info.
 
     Args:
@@ -78,7 +78,7 @@ def build_info_of(work: Workspace, published: PublishedLineage) -> dict[str, Rec
     return build_info
 
 
-def metrics_json(results: Results) -> str:
+def metrics_json(results: StoredResults) -> str:
     """Return means over seeds by track, benchmark, method and metric, in the metric's unit, as JSON."""
     numbers: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     for name, plan in results.plan.tracks.items():
@@ -97,7 +97,7 @@ def _means(measured: list[Mapping[str, float]], track: Track) -> Iterator[tuple[
             yield label, round(track.metric(metric).factor * mean(numbers[metric] for numbers in measured), 4)
 
 
-def readme(results: Results, papers: list[Paper]) -> str:
+def readme(results: StoredResults, papers: list[Paper]) -> str:
     """Return the list of papers and their artifacts, with links."""
     lines = [
         "# Reports",
@@ -117,7 +117,7 @@ def readme(results: Results, papers: list[Paper]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _trace_example(results: Results, papers: list[Paper]) -> Iterator[str]:
+def _trace_example(results: StoredResults, papers: list[Paper]) -> Iterator[str]:
     """Yield a line that shows how to trace a number: the first measured one of a headline, if there is any."""
     for paper in papers:
         if paper.headline and (measured := build_table(results, paper, paper.headline.artifact).measured):
@@ -127,7 +127,7 @@ def _trace_example(results: Results, papers: list[Paper]) -> Iterator[str]:
             return
 
 
-def _scope(results: Results) -> str:
+def _scope(results: StoredResults) -> str:
     """Return the tracks, benchmarks, methods and seeds of the profile, in words."""
     parts = []
     for track, plan in results.plan.tracks.items():
@@ -137,7 +137,7 @@ def _scope(results: Results) -> str:
     return "; ".join(parts)
 
 
-def _paper_lines(results: Results, paper: Paper) -> Iterator[str]:
+def _paper_lines(results: StoredResults, paper: Paper) -> Iterator[str]:
     path = f"../../src/recompose/papers/{paper.name}/notes.md"
     notes = f" [Notes on ambiguities]({path})" if (FOLDER / paper.name / "notes.md").exists() else ""
     yield from ("", f"## {escape_markdown(paper.title)}", "", f"{paper.authors}, {paper.venue}.{notes}", "")

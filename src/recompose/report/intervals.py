@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recompose.exhibits.cells import Cell, mean_cell
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import Paper
-from recompose.report.cells import Cell
 from recompose.report.inference import paired
-from recompose.report.measured import mean_cell, rows_of
-from recompose.report.results import Results
 from recompose.tracks import TRACKS
 
 

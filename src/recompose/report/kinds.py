@@ -4,11 +4,11 @@ from typing import Any
 
 from recompose.digest import digest, sha256_file
 from recompose.errors import PlanError
+from recompose.exhibits.seeds import shared_replicates
 from recompose.fingerprint import ROOT, fingerprint
 from recompose.papers.declaration import CLAIMS, FOLDER, FOREST, Paper
 from recompose.params import json_schema
 from recompose.plan import Plan, Recipe
-from recompose.report.seeds import shared_replicates
 from recompose.tracks import FORMS, TRACKS
 from recompose.workspace import Workspace
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from recompose.digest import digest, sha256_file, short
+from recompose.exhibits.cells import Cell
 from recompose.files import read_json, write_json
 from recompose.fingerprint import fingerprint
 from recompose.plan import Recipe, closure
-from recompose.report.cells import Cell
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.store import VOLATILE
 from recompose.tracks import TRACKS
 
@@ -60,7 +60,7 @@ def _aggregate(cell: Cell) -> str:
 
 
 def lineage_of(
-    results: Results, track: str, cells: Iterable[Cell], evaluations: Mapping[tuple[str, str], list[Recipe]]
+    results: StoredResults, track: str, cells: Iterable[Cell], evaluations: Mapping[tuple[str, str], list[Recipe]]
 ) -> dict[str, Any]:
     """Return the lineage of measured cells, complete enough to explain them without the results.
 

@@ -1,35 +1,17 @@
 """The measured cells of tables, by the kinds that all tracks share."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from statistics import mean, stdev
+from dataclasses import replace
 from typing import Any
 
 from recompose.errors import PlanError
+from recompose.exhibits.cells import Cell, data_cell, mean_cell
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import MeasuredRow, rows_of
 from recompose.papers.declaration import Paper, View
 from recompose.plan import Recipe
-from recompose.report.cells import Cell
 from recompose.report.comparisons import difference_cell
-from recompose.report.results import Results
-from recompose.report.seeds import shared_replicates
 from recompose.tracks import TRACKS
-from recompose.tracks.track import Metric
-
-
-@dataclass(frozen=True)
-class MeasuredRow:
-    """A row of an artifact on one benchmark: its planned evaluations, and the complete ones of them."""
-
-    row: str
-    name: str  # method or variant
-    benchmark: str
-    planned: list[Recipe]
-    complete: list[Recipe]
-    beside: tuple[str, ...] = ()  # the names of all rows, if some rows have more seeds than others
-
-    def place_cell(self, cell: Cell, view: str, metric: str) -> Cell:
-        """Return a cell with the view, the metric, and the names of this row."""
-        return replace(cell, view=view, metric=metric, names=(self.name,), benchmark=self.benchmark, beside=self.beside)
 
 
 def statistics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -40,14 +22,6 @@ def statistics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
         for column, key in paper.artifacts[name].columns.items():
             if key in counts:
                 yield data_cell(data, paper.datasets.get(benchmark, benchmark), column, counts[key], benchmark)
-
-
-def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str) -> Cell:
-    """Return a cell that a data set alone determines."""
-    source = (data.key,)
-    return Cell(
-        row, column, "measured", f"{value:g}", value, n=1, made_from=source, expected=source, benchmark=benchmark
-    )
 
 
 def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -103,59 +77,3 @@ def _differences_from_baseline(
     for column, metric in section.columns.items():
         cell = difference_cell(results, paper.track, row.benchmark, (row.name, baseline), metric)
         yield replace(cell, row=row.row, column=f"{row.benchmark} {column}", view=view)
-
-
-def rows_of(results: Results, paper: Paper, name: str) -> Iterator[MeasuredRow]:
-    """Yield the rows of an artifact on each benchmark that they are planned on, in the replicates that all have."""
-    rows = paper.artifacts[name].rows
-    compared: dict[str, dict[str, list[Recipe]]] = {}
-    beside: dict[str, tuple[str, ...]] = {}
-    for benchmark in results.benchmarks(paper.track):
-        planned = {method: results.planned(paper.track, method, benchmark) for method in rows.values()}
-        planned = {method: recipes for method, recipes in planned.items() if recipes}
-        shared = shared_replicates(list(planned.values()))
-        compared[benchmark] = dict(zip(planned, shared, strict=True))
-        beside[benchmark] = tuple(planned) if compared[benchmark] != planned else ()
-    for row, method in rows.items():
-        for benchmark, by_method in compared.items():
-            if method in by_method:
-                recipes = by_method[method]
-                complete = [evaluation for evaluation in recipes if results.is_complete(evaluation)]
-                yield MeasuredRow(row, method, benchmark, recipes, complete, beside[benchmark])
-
-
-def mean_cell(
-    row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], metric: Metric
-) -> Cell:
-    """Return a cell of the mean over seeds, with the sample standard deviation if there are several seeds.
-
-    Args:
-        row: of the cell.
-        column: of the cell.
-        values: as they are stored, before they are converted to the metric's unit.
-        complete: the evaluations that were made.
-        planned: the evaluations that the plan has.
-        metric: the description of the metric.
-    """
-    keys = tuple(evaluation.key for evaluation in complete)
-    expected = tuple(evaluation.key for evaluation in planned)
-    if not values:
-        text = "not measured" if complete else "not run"
-        return Cell(row, column, "measured", text, n=0, made_from=keys, expected=expected, better=metric.better)
-    values = [metric.factor * value for value in values]
-    spread = stdev(values) if len(values) > 1 else None
-    digits = metric.digits
-    text = f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else "")
-    return Cell(
-        row,
-        column,
-        "measured",
-        text,
-        mean(values),
-        spread,
-        len(values),
-        keys,
-        expected,
-        values=tuple(values) if len(values) == len(keys) else (),
-        better=metric.better,
-    )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from recompose.exhibits.results import Results
 from recompose.files import read_json
 from recompose.metric_cache import MetricCache
 from recompose.plan import Plan, Recipe
@@ -11,8 +12,8 @@ from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 
-class Results:
-    """The results of a workspace, as far as they are complete."""
+class StoredResults(Results):
+    """The results of a workspace."""
 
     def __init__(self, work: Workspace) -> None:
         self.work = work
@@ -23,23 +24,18 @@ class Results:
 
     @property
     def plan(self) -> Plan:
-        """The plan of the workspace."""
         return self.work.plan
 
     def benchmarks(self, track: str) -> list[str]:
-        """Return the benchmarks of a track."""
         return self.plan.benchmarks(track)
 
     def data(self, track: str, benchmark: str) -> Recipe:
-        """Return the data of a benchmark."""
         return self.plan.tracks[track].benchmarks[benchmark]
 
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        """Return the planned evaluations of a method or a variant, by seed."""
         return self.plan.evaluations(track, name, benchmark)
 
     def complete(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        """Return the complete ones of the planned evaluations."""
         return [evaluation for evaluation in self.planned(track, name, benchmark) if self.is_complete(evaluation)]
 
     def recipe(self, key: str) -> Recipe:
@@ -57,43 +53,25 @@ class Results:
         return self.record(recipe)["made"] if self.is_complete(recipe) else None
 
     def is_complete(self, recipe: Recipe) -> bool:
-        """Return True if the store has the result of a recipe."""
         if recipe.digest not in self._complete:
             self._complete[recipe.digest] = self.work.store.is_complete(recipe)
         return self._complete[recipe.digest]
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        """Return all metrics of a complete evaluation, and its costs, by name.
-
-        Raises:
-            DamagedError: a file that they follow from was changed.
-        """
         if evaluation.digest not in self._metrics:
             self._metrics[evaluation.digest] = self._cache.of(evaluation)
         return self._metrics[evaluation.digest]
 
     def file(self, recipe: Recipe, name: str) -> Path:
-        """Return the path of a stored file, its bytes checked.
-
-        Raises:
-            DamagedError: it is missing or was changed.
-        """
         return self.work.store.file(recipe, name)
 
     def statistics(self, data: Recipe) -> dict[str, Any]:
-        """Return the counts of a data set, as its index has them."""
         counts: dict[str, Any] = read_json(self.file(data, "statistics.json"))
         return counts
 
     def folder(self, recipe: Recipe) -> Path:
-        """Return the folder of the result of a recipe, its bytes checked.
-
-        Raises:
-            DamagedError: a file is missing or was changed.
-        """
         self.work.store.verify(recipe)
         return self.work.store.folder(recipe)
 
     def raw(self, data: Recipe) -> Path:
-        """Return the folder of a data set's raw files."""
         return TRACKS[data.track].root(data, self.work.data)

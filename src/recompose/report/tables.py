@@ -3,14 +3,16 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from recompose.exhibits.cells import Cell, Table
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import CLAIMS, Artifact, Paper
-from recompose.report.cells import Cell, Table
 from recompose.report.claims import summary, verdicts
 from recompose.report.comparisons import comparisons
 from recompose.report.intervals import intervals
 from recompose.report.kinds import COMPARED
-from recompose.report.measured import metrics, rows_of, settings, statistics
-from recompose.report.results import Results
+from recompose.report.measured import metrics, settings, statistics
+from recompose.report.results import StoredResults
 from recompose.report.trust import watermarks
 from recompose.tracks import TRACKS
 from recompose.tracks.track import function
@@ -35,7 +37,7 @@ def cell_builder(paper: Paper, kind: str) -> CellBuilder:
     return MEASURED[kind] if kind in MEASURED else function(TRACKS[paper.track].tables[kind])
 
 
-def build_table(results: Results, paper: Paper, name: str) -> Table:
+def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     """Return a table with its reported and measured cells."""
     artifact = paper.artifacts[name]
     measured = cell_builder(paper, artifact.kind)(results, paper, name)

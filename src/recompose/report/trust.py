@@ -14,14 +14,14 @@ from typing import Any
 from recompose.digest import digest, sha256_file
 from recompose.environment import LOCK
 from recompose.errors import DamagedError
+from recompose.exhibits.cells import Cell
+from recompose.exhibits.seeds import shared_replicates
 from recompose.fingerprint import ROOT, fingerprint, path_of
 from recompose.plan import Plan, Recipe, closure, recipe_of
-from recompose.report.cells import Cell
 from recompose.report.differences import chain, changed_modules, changes, closest_recipe
 from recompose.report.lineage import CellDocument, Record, stable_record
 from recompose.report.published import MADE, PublishedLineage
-from recompose.report.results import Results
-from recompose.report.seeds import shared_replicates
+from recompose.report.results import StoredResults
 from recompose.store import content
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -138,7 +138,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return process.stdout.strip()
 
 
-def watermarks(results: Results, cells: list[Cell]) -> list[str]:
+def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
     """Return the caveats of an artifact of these cells, in words."""
     recipes = closure(results.recipe(key) for cell in cells for key in cell.made_from)
     judged = [recipe for recipe in recipes if recipe.kind in JUDGED_KINDS]

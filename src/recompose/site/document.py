@@ -8,9 +8,9 @@ from typing import Any
 
 from recompose.digest import digest, short
 from recompose.errors import ParamsError
+from recompose.exhibits.cells import Cell
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
-from recompose.report.cells import Cell
 from recompose.report.claims import PARTS, scope_text, verdict_counts
 from recompose.report.findings import Audit
 from recompose.report.formats import ranks

@@ -2,42 +2,15 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
-from typing import Protocol
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from recompose.terminal.text import printable
+from recompose.tracks.model_evaluation import EvaluationRow, EvaluationSummary
 
 DEEPEST = 2  # parts of a name that the table shows, such as suite/set; deeper numbers are in the files
-
-
-class ResultRow(Protocol):
-    """A number and its item count; a mean has none."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def items(self) -> int | None: ...
-    @property
-    def left_out(self) -> int | None: ...
-
-
-class EvaluationSummary(Protocol):
-    """The result of an evaluation."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def rows(self) -> Sequence[ResultRow]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-    @property
-    def files(self) -> Sequence[Path]: ...
 
 
 def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:
@@ -52,7 +25,7 @@ def show_evaluation(console: Console, evaluation: EvaluationSummary) -> None:
     console.print(Text(f"written: {', '.join(printable(str(path)) for path in evaluation.files)}"), soft_wrap=True)
 
 
-def _table(rows: Sequence[ResultRow]) -> Table:
+def _table(rows: Sequence[EvaluationRow]) -> Table:
     """Return a row for each number that is not nested too deeply, those of whole suites in bold."""
     left_out = any(row.left_out for row in rows)
     table = Table("", box=None)
@@ -68,11 +41,11 @@ def _table(rows: Sequence[ResultRow]) -> Table:
     return table
 
 
-def _depth(row: ResultRow) -> int:
+def _depth(row: EvaluationRow) -> int:
     return row.name.count("/") + 1
 
 
-def _indented(row: ResultRow) -> str:
+def _indented(row: EvaluationRow) -> str:
     return "  " * (_depth(row) - 1) + printable(row.name.split("/")[-1])
 
 

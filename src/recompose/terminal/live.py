@@ -22,7 +22,7 @@ from recompose.monitor.reproduction import PaperProgress, Reproduction, Snapshot
 from recompose.monitor.snakemake_call import SnakemakeCall
 from recompose.monitor.status import StoreItem
 from recompose.papers.declaration import Paper
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.terminal.progress import progress_table
 from recompose.terminal.status import MOST
 from recompose.terminal.summary import headline_number
@@ -90,7 +90,7 @@ class Headlines:
 
     def _number(self, paper: Paper) -> str:
         try:
-            return headline_number(Results(self._work), paper)
+            return headline_number(StoredResults(self._work), paper)
         except RecomposeError:  # the audit reports it
             return ""
 

@@ -5,11 +5,12 @@ import time
 from rich.console import Console
 from rich.text import Text
 
+from recompose.exhibits.results import Results
 from recompose.papers.declaration import Paper
 from recompose.provenance.audit import audit_artifacts
 from recompose.report.expectations import expectations
 from recompose.report.published import PublishedLineage, read_made
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.terminal.text import exact_duration, pluralize, printable
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -48,14 +49,14 @@ def _took(work: Workspace, began: float | None) -> str:
 
 
 def _numbers(work: Workspace, papers: list[Paper]) -> str:
-    results = Results(work)
+    results = StoredResults(work)
     numbers = (headline_number(results, paper) for paper in papers)
     return ", ".join(number for number in numbers if number) or "none yet"
 
 
 def _instrument(work: Workspace) -> str:
     """Return the expectations under which methods can be compared, or those that fail."""
-    checks = expectations(Results(work))
+    checks = expectations(StoredResults(work))
     failures = [check.sentence for check in checks if not check.holds]
     if not checks:
         return "nothing is measured yet"

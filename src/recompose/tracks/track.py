@@ -2,33 +2,24 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recompose.errors import PlanError
+from recompose.exhibits.metric import Metric
 from recompose.params import Params, TrackForm
 from recompose.params.mistakes import nearest
 from recompose.params.track import TrackSection
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Method
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
     from recompose.papers.declaration import Variant
     from recompose.training.hardware import Hardware
-
-
-@dataclass(frozen=True)
-class Metric:
-    """The unit of a metric, its number of digits, and the direction in which it is better."""
-
-    unit: str  # empty: a plain number
-    factor: float  # from the stored number to that unit
-    digits: int
-    better: int  # 1: higher is better, -1: lower is, 0: neither
 
 
 COSTS: Mapping[str, Metric] = {
@@ -135,6 +126,15 @@ class Track(ABC):
     ) -> None:
         """Carry out evaluations that go together, each given by its folder, in one pass over the images."""
         function(f"{self.evaluation}:evaluate_together")(documents, needs, hardware, title)
+
+    def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
+        """Evaluate any model on data of this track, outside of any paper, and write its numbers into a folder.
+
+        Raises:
+            PlanError: the track has no such evaluation.
+            DataError: the model, its weights or the data are absent, unknown or broken.
+        """
+        raise PlanError(f"{self.name} has no evaluation of models outside of papers")
 
     @abstractmethod
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from recompose.exhibits.metric import Metric
 from recompose.files import write_json, write_text
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
@@ -12,7 +13,7 @@ from recompose.params import Params
 from recompose.params.merging import merged
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.toy.params import FORM
-from recompose.tracks.track import Metric, Track
+from recompose.tracks.track import Track
 
 MODULE = "recompose.tracks.toy"
 TRAINED = ("descent",)

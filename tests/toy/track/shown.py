@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from recompose.exhibits.cells import Cell, data_cell
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import series_of
+from recompose.exhibits.style import Sheet, panels
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
-from recompose.report.cells import Cell
-from recompose.report.figures.series import series_of
-from recompose.report.figures.style import Sheet, panels
-from recompose.report.measured import data_cell
-from recompose.report.results import Results
 from recompose.tracks.toy.numbers import read
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, LineageError
+from recompose.exhibits.cells import Table
 from recompose.metric_cache import COST
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import recipe_of
@@ -17,7 +18,6 @@ from recompose.provenance.checks import REMAKE
 from recompose.provenance.checks.recorded import Recorded
 from recompose.provenance.checks.stored import StoredCheck
 from recompose.provenance.documents import Cell, Lineage
-from recompose.report.cells import Table
 from recompose.report.findings import AuditReport, Finding, Key
 from recompose.report.formats import to_csv, to_latex, to_markdown
 from recompose.report.kinds import artifact_files, is_figure
@@ -338,8 +338,8 @@ class ArtifactCheck:
 
     def _current_figure_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""
+        from recompose.exhibits.style import NumbersOnly
         from recompose.report.figures.draw import draw
-        from recompose.report.figures.style import NumbersOnly
 
         sheet = NumbersOnly(self._paths[2].with_suffix(""), "", [])
         draw(self._recorded, self.paper, self.name, sheet)

@@ -6,13 +6,13 @@ from functools import cached_property
 from recompose.plan import Recipe, recipe_of
 from recompose.provenance.documents import Lineage, Record
 from recompose.report.published import PublishedLineage
-from recompose.report.results import Results
+from recompose.report.results import StoredResults
 from recompose.workspace import Workspace
 
 Numbers = Mapping[str, Mapping[str, float]]  # of each valid evaluation; all others count as missing
 
 
-class Audited(Results):
+class Audited(StoredResults):
     """The results of the current plan, with the numbers of an audit."""
 
     def __init__(self, work: Workspace, published: PublishedLineage, numbers: Numbers) -> None:

@@ -1,9 +1,9 @@
 """The entry point to draw a figure of any kind."""
 
+from recompose.exhibits.results import Results
+from recompose.exhibits.style import Sheet, styled
 from recompose.papers.declaration import Paper
-from recompose.report.figures.style import Sheet, styled
 from recompose.report.kinds import figures_of
-from recompose.report.results import Results
 from recompose.tracks.track import function
 
 

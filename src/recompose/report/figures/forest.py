@@ -9,6 +9,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from recompose.exhibits.results import Results
+from recompose.exhibits.style import Sheet
 from recompose.palette import VERDICTS
 from recompose.papers.declaration import Paper
 from recompose.report.claims import (
@@ -21,8 +23,6 @@ from recompose.report.claims import (
     comparisons_of,
     planned_claims,
 )
-from recompose.report.figures.style import Sheet
-from recompose.report.results import Results
 
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
 MARKERS = {SUPPORTED: "o", REVERSED: "s", UNDECIDED: "D"}  # verdicts differ in more than colour

@@ -6,10 +6,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import series_of
+from recompose.exhibits.style import Sheet, panels
 from recompose.papers.declaration import Paper
-from recompose.report.figures.series import series_of
-from recompose.report.figures.style import Sheet, panels
-from recompose.report.results import Results
 from recompose.tracks import TRACKS
 
 MAGNITUDES = 50  # ratio of the largest to the smallest number above which the axis is logarithmic

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from recompose.exhibits.metric import Metric
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
@@ -15,7 +16,7 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.czsl.params import FORM, Czsl, CzslChoice
 from recompose.tracks.planning import Runs
-from recompose.tracks.track import Metric, Track
+from recompose.tracks.track import Track
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture

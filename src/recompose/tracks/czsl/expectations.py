@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from recompose.report.expectations import Expectation, is_above
-from recompose.report.results import Results
+from recompose.exhibits.expectations import Expectation, is_above
+from recompose.exhibits.results import Results
 
 UNTRAINED = ("chance", "clip")
 

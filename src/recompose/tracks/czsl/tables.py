@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from recompose.exhibits.cells import Cell, data_cell, mean_cell
+from recompose.exhibits.results import Results
+from recompose.exhibits.seeds import shared_replicates
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.cells import Cell
-from recompose.report.measured import data_cell, mean_cell
-from recompose.report.results import Results
-from recompose.report.seeds import shared_replicates
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from recompose.exhibits.metric import Metric
 from recompose.files import read_json
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
@@ -16,7 +17,7 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS
 from recompose.tracks.gzsl.params import FORM, Gzsl, GzslChoice
 from recompose.tracks.planning import Runs
-from recompose.tracks.track import Metric, Track
+from recompose.tracks.track import Track
 
 ACCURACY = Metric("%", 100, 1, better=1)
 OF_UNCERTAINTY = Metric("", 1, 3, better=0)

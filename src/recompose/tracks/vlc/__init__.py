@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from recompose.exhibits.metric import Metric
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
 from recompose.tracks.planning import Runs, data_recipe
-from recompose.tracks.track import Metric, Track
+from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
 from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, active_settings
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
@@ -104,6 +106,11 @@ class VLC(Track):
         from recompose.tracks.vlc.synthetic_index import write_synthetic_index
 
         write_synthetic_index(folder, folder.with_name(f"{folder.name}-raw"), images)
+
+    def evaluate_model(self, request: EvaluationRequest) -> EvaluationSummary:
+        from recompose.tracks.vlc.suites.harness import evaluate
+
+        return evaluate(request)
 
     def pictures(self, index: Path) -> "list[Picture]":
         from recompose.tracks.vlc.data.index import pictures

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from recompose.data.pictures import Picture
+from recompose.exhibits.style import NumbersOnly, Sheet, styled
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
-from recompose.report.figures.style import NumbersOnly, Sheet, styled
 from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Suite

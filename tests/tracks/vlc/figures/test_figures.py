@@ -19,10 +19,10 @@ from PIL import Image
 from safetensors.numpy import save_file
 
 from recompose.data.pictures import Picture
+from recompose.exhibits.style import NumbersOnly, Sheet, styled
 from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
-from recompose.report.figures.style import NumbersOnly, Sheet, styled
 from recompose.tracks.vlc.data.captions import Captions
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Pool, Suite

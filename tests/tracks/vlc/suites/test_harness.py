@@ -21,10 +21,11 @@ from recompose.cli import app
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.terminal.evaluate import show_evaluation
+from recompose.tracks.model_evaluation import EvaluationRequest
 from recompose.tracks.vlc import checkpoints
 from recompose.tracks.vlc.checkpoints import ModelWeights, choose_activation, find_weights, load_model
 from recompose.tracks.vlc.suites import encoding, harness
-from recompose.tracks.vlc.suites.harness import Request, device_of, evaluate, precision_of, suites_present
+from recompose.tracks.vlc.suites.harness import device_of, evaluate, precision_of, suites_present
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.tracks.vlc.tiny import activations, narrowed
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, random_clip, write_sugarcrepe
@@ -45,9 +46,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Backbon
 World = tuple[Path, Path, Backbone]
 
 
-def request(world: World, out: Path, **changes: Any) -> Request:
+def request(world: World, out: Path, **changes: Any) -> EvaluationRequest:
     data, weights, _ = world
-    return replace(Request("shapes-clip", str(weights), ("sugarcrepe",), data, out, device="cpu"), **changes)
+    return replace(EvaluationRequest("shapes-clip", str(weights), ("sugarcrepe",), data, out, device="cpu"), **changes)
 
 
 def test_the_command_prints_a_table_and_leaves_its_numbers(world: World, tmp_path: Path) -> None:

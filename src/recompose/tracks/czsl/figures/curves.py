@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from recompose.exhibits import tradeoff
+from recompose.exhibits.results import Results
+from recompose.exhibits.style import Sheet
+from recompose.exhibits.tradeoff import Tradeoff
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures import tradeoff
-from recompose.report.figures.style import Sheet
-from recompose.report.figures.tradeoff import Tradeoff
-from recompose.report.results import Results
 from recompose.tracks.czsl.stored import read_curve
 
 

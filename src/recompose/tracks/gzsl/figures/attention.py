@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from PIL import Image, ImageOps
 
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import first_evaluations
+from recompose.exhibits.style import Sheet
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures.series import first_evaluations
-from recompose.report.figures.style import Sheet
-from recompose.report.results import Results
 from recompose.tracks.gzsl.stored import read_classes, read_embeddings, read_scores
 
 CELL = 1.25  # inches

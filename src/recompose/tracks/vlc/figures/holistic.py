@@ -4,13 +4,13 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
+from recompose.exhibits.metric import Metric
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import series_of
+from recompose.exhibits.style import Sheet
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
-from recompose.report.figures.series import series_of
-from recompose.report.figures.style import Sheet
-from recompose.report.results import Results
 from recompose.tracks import TRACKS
-from recompose.tracks.track import Metric
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
 WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: width of the page, height of a method, other height of a panel

@@ -7,7 +7,7 @@ weights were trained with, as far as that is known.
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +18,7 @@ from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
 from recompose.files import write_json, write_text
 from recompose.progress import say
+from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, missing_subtasks, present_suites, read_suite
@@ -31,44 +32,7 @@ MAX_NAMES = 4  # sub-tasks in a note
 PRECISIONS = ("auto", "fp32", "fp16", "bf16")
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of an evaluation."""
-
-    model: str  # an architecture of open_clip or Recompose
-    weights: str  # a file, a tag of open_clip, or the folder of a run
-    suites: tuple[str, ...]  # names, or ``all``
-    data: Path  # the folder of raw files
-    out: Path
-    batch_size: int = 256
-    precision: str = "auto"  # fp16 on GPUs, fp32 elsewhere
-    device: str = "auto"
-    activation: str = "auto"  # the one that the weights were trained with, or else the architecture's default
-    alpha: float = 1.0  # of a run, the share of the trained weights, see ``building.restore_clip``
-    skip_broken: bool = False
-
-
-@dataclass(frozen=True)
-class SuiteResult:
-    """The value of a sub-task with its number of items, or of a mean without it."""
-
-    name: str
-    value: float | None  # None: all items are left out
-    items: int | None = None
-    left_out: int | None = None
-
-
-@dataclass(frozen=True)
-class HarnessResult:
-    """The results of a request."""
-
-    title: str
-    rows: tuple[SuiteResult, ...]
-    notes: tuple[str, ...]  # caveats of the numbers
-    files: tuple[Path, ...]
-
-
-def evaluate(request: Request) -> HarnessResult:
+def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     """Evaluate a model, and write ``scores.csv``, ``results.json`` and ``scores.safetensors`` into a folder.
 
     Embeddings are stored in the same folder, so that a killed evaluation resumes.
@@ -127,7 +91,7 @@ def evaluate(request: Request) -> HarnessResult:
         "made": {"at": datetime.now(UTC).isoformat(timespec="seconds"), **environment(), **state_of_sources()},
     }
     write_json(request.out / RESULTS, document)
-    return HarnessResult(title, rows, notes, tuple(request.out / name for name in (TABLE, RESULTS, FILE)))
+    return EvaluationSummary(title, rows, notes, tuple(request.out / name for name in (TABLE, RESULTS, FILE)))
 
 
 def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], dict[str, str]]:
@@ -181,7 +145,7 @@ def _partial_suites(suites: Sequence[Suite]) -> Iterator[str]:
             yield f"{suite.name} lacks {', '.join(absent[:MAX_NAMES])}{more}: means over them have no number"
 
 
-def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mapping[str, Count]) -> list[SuiteResult]:
+def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mapping[str, Count]) -> list[EvaluationRow]:
     """Return all numbers suite by suite, with means before sub-tasks, and the means over suites last."""
     means = [name.removeprefix(PREFIX) for name in headline()]
     order = {name: place for place, name in enumerate([*(suite.name for suite in suites), *means])}
@@ -193,7 +157,7 @@ def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mappin
 
     names = sorted({name.removeprefix(PREFIX) for name in numbers} | {*counted})
     return [
-        SuiteResult(name, numbers.get(f"{PREFIX}{name}"), *counted.get(name, (None, None)))
+        EvaluationRow(name, numbers.get(f"{PREFIX}{name}"), *counted.get(name, (None, None)))
         for name in sorted(names, key=place)
     ]
 
@@ -202,7 +166,7 @@ def _is_below(name: str, above: str) -> bool:
     return f"{name}/".startswith(f"{above}/")
 
 
-def _csv(rows: Sequence[SuiteResult]) -> str:
+def _csv(rows: Sequence[EvaluationRow]) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["name", "value", "items", "left_out"])

@@ -1,6 +1,10 @@
 """The cells of a table, each with its text, its value and the evaluations behind it."""
 
 from dataclasses import dataclass, field
+from statistics import mean, stdev
+
+from recompose.exhibits.metric import Metric
+from recompose.plan import Recipe
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,48 @@ class Table:
     def columns(self, section: str) -> list[str]:
         """Return the columns of a section, in order."""
         return list(dict.fromkeys(cell.column for cell in self.section_cells(section)))
+
+
+def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str) -> Cell:
+    """Return a cell that a data set alone determines."""
+    source = (data.key,)
+    return Cell(
+        row, column, "measured", f"{value:g}", value, n=1, made_from=source, expected=source, benchmark=benchmark
+    )
+
+
+def mean_cell(
+    row: str, column: str, values: list[float], complete: list[Recipe], planned: list[Recipe], metric: Metric
+) -> Cell:
+    """Return a cell of the mean over seeds, with the sample standard deviation if there are several seeds.
+
+    Args:
+        row: of the cell.
+        column: of the cell.
+        values: as they are stored, before they are converted to the metric's unit.
+        complete: the evaluations that were made.
+        planned: the evaluations that the plan has.
+        metric: the description of the metric.
+    """
+    keys = tuple(evaluation.key for evaluation in complete)
+    expected = tuple(evaluation.key for evaluation in planned)
+    if not values:
+        text = "not measured" if complete else "not run"
+        return Cell(row, column, "measured", text, n=0, made_from=keys, expected=expected, better=metric.better)
+    values = [metric.factor * value for value in values]
+    spread = stdev(values) if len(values) > 1 else None
+    digits = metric.digits
+    text = f"{mean(values):.{digits}f}" + (f" ± {spread:.{digits}f}" if spread is not None else "")
+    return Cell(
+        row,
+        column,
+        "measured",
+        text,
+        mean(values),
+        spread,
+        len(values),
+        keys,
+        expected,
+        values=tuple(values) if len(values) == len(keys) else (),
+        better=metric.better,
+    )

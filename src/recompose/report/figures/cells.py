@@ -1,39 +1,13 @@
-"""The evaluations that a figure shows."""
+"""The cells of a figure's lineage."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from recompose.exhibits.cells import Cell
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import rows_of
 from recompose.papers.declaration import FOREST, Paper
-from recompose.plan import Recipe
-from recompose.report.cells import Cell
 from recompose.report.claims import verdicts
-from recompose.report.measured import MeasuredRow, rows_of
-from recompose.report.results import Results
-
-
-def series_of(results: Results, paper: Paper, name: str) -> list[MeasuredRow]:
-    """Return the rows of a figure, row by row and benchmark by benchmark."""
-    return list(rows_of(results, paper, name))
-
-
-def first_evaluations(results: Results, paper: Paper, name: str) -> dict[str, dict[str, Recipe]]:
-    """Return the first complete evaluation of each row: benchmark -> row -> evaluation.
-
-    Benchmarks where a row has none are left out. All evaluations of a benchmark have the same data: those of the first
-    replicate that every row has an evaluation of.
-    """
-    rows: dict[str, dict[str, dict[str, Recipe]]] = {}
-    for series in series_of(results, paper, name):
-        by_data: dict[str, Recipe] = {}
-        for evaluation in series.complete:
-            by_data.setdefault(evaluation.needs["data"].digest, evaluation)
-        rows.setdefault(series.benchmark, {})[series.row] = by_data
-    evaluations = {}
-    for benchmark, by_row in rows.items():
-        common = [data for data in next(iter(by_row.values())) if all(data in by_data for by_data in by_row.values())]
-        if common and len(by_row) == len(paper.artifacts[name].rows):
-            evaluations[benchmark] = {row: by_data[common[0]] for row, by_data in by_row.items()}
-    return evaluations
 
 
 def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
@@ -60,7 +34,7 @@ def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
             benchmark=series.benchmark,
             beside=series.beside,
         )
-        for series in series_of(results, paper, name)
+        for series in rows_of(results, paper, name)
     ]
 
 

@@ -10,12 +10,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 
+from recompose.exhibits.results import Results
+from recompose.exhibits.rows import series_of
+from recompose.exhibits.style import Sheet, panels
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.plan import Recipe
-from recompose.report.figures.series import series_of
-from recompose.report.figures.style import Sheet, panels
-from recompose.report.results import Results
 
 GRID = 101  # points of the rising accuracy on each curve
 LEGEND_COLUMNS = 4

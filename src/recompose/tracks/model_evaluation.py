@@ -1,0 +1,41 @@
+"""The evaluation of any model outside of papers, of the command ``recompose evaluate``: its options and its result."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """The options of an evaluation."""
+
+    model: str  # an architecture of open_clip or Recompose
+    weights: str  # a file, a tag of open_clip, or the folder of a run
+    suites: tuple[str, ...]  # names, or ``all``
+    data: Path  # the folder of raw files
+    out: Path
+    batch_size: int = 256
+    precision: str = "auto"  # fp16 on GPUs, fp32 elsewhere
+    device: str = "auto"
+    activation: str = "auto"  # the one that the weights were trained with, or else the architecture's default
+    alpha: float = 1.0  # of a run, the share of the trained weights, see ``vlc.building.restore_clip``
+    skip_broken: bool = False
+
+
+@dataclass(frozen=True)
+class EvaluationRow:
+    """The value of a sub-task with its number of items, or of a mean without it."""
+
+    name: str
+    value: float | None  # None: all items are left out
+    items: int | None = None
+    left_out: int | None = None
+
+
+@dataclass(frozen=True)
+class EvaluationSummary:
+    """The result of an evaluation."""
+
+    title: str
+    rows: tuple[EvaluationRow, ...]
+    notes: tuple[str, ...]  # caveats of the numbers
+    files: tuple[Path, ...]
