@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.building import model_settings
 from recompose.tracks.czsl.building import (
     backbone_copy,
     build_method,
@@ -17,8 +16,9 @@ from recompose.tracks.czsl.building import (
     read_images,
 )
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.csp.settings import CspSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from tests.tracks.czsl.methods.derivations import drawn_images, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document, write_world
@@ -53,7 +53,7 @@ def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
 class NotingMethod:
     """A method that notes what it is given, and draws a number."""
 
-    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], **settings: Any) -> None:
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: CspSettings) -> None:
         self.given = (backbone, states, objects, settings)
         self.drawn = float(torch.rand(())), float(np.random.rand())
         self.priors: list[TrainingPrior] = []
@@ -63,14 +63,12 @@ class NotingMethod:
 
 
 def noting(backbone: Backbone, data: PairData, embeddings: np.ndarray, seed: int = 3) -> Any:
-    settings = {"prompt": "p", "share": 0.5, "training": {"lr": 1e-3}, "scoring": {"fusion": "logits"}}
-    return build_method(NotingMethod, settings, backbone, data, embeddings, seed=seed)
+    return build_method(NotingMethod, CspSettings(**OF_CSP), backbone, data, embeddings, seed=seed)
 
 
 def test_a_method_is_built_of_its_own_settings(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
     found = noting(backbone, data, embeddings)
-    assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], {"prompt": "p", "share": 0.5})
-    assert model_settings({"training": {"lr": 1.0}}) == {}
+    assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], CspSettings(**OF_CSP))
 
 
 def test_a_method_may_know_pairs_and_images_of_training(

@@ -14,13 +14,14 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.duplex import Duplex
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.duplex.model import Duplex
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
+from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, fit_method
 from recompose.training.hardware import Hardware
-from tests.tracks.czsl.methods.derivations import drawn_images, new_method, settings_of
+from tests.tracks.czsl.methods.derivations import drawn_images, method_of, new_method, settings_of
 
 PAIRS = [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("old", "dog")]
 UNSEEN = [("dry", "dog"), ("old", "cat")]
@@ -43,7 +44,9 @@ OF_DUPLEX: dict[str, Any] = settings_of(
     "differentiable": True,
 }
 METHODS = {
-    "csp": lambda backbone: CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0),
+    "csp": lambda backbone: method_of(
+        CSP, backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0
+    ),
     "msci": lambda backbone: new_method(MSCI, backbone, STATES, OBJECTS, settings_of("msci")),
     "duplex": lambda backbone: new_method(
         Duplex, backbone, STATES, OBJECTS, OF_DUPLEX | {"closed": [0.2, 0.5, 0.3], "open": [0.2, 0.5, 0.3]}
@@ -105,13 +108,9 @@ def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:
         np.asarray(images if method.sees == "pixels" else embeddings),
         folder,
         Hardware(precision="32-true", accelerator="cpu", devices=devices),
+        PairTrainingSettings(lr=1e-4, weight_decay=1e-5, batch_size=BATCH, accumulate=1, epochs=EPOCHS),
         title=name,
         seed=1,
-        lr=1e-4,
-        weight_decay=1e-5,
-        batch_size=BATCH,
-        accumulate=1,
-        epochs=EPOCHS,
         callbacks=[noted],
     )
     return {"gradients": noted.gradients, "epochs": noted.epochs, "buffers": noted.buffers}

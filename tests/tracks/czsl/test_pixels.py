@@ -9,7 +9,8 @@ import torch
 
 from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.msci.model import MSCI
+from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.metrics.worlds import score_worlds
 from recompose.tracks.czsl.scoring import restore, scorer_of
@@ -28,6 +29,7 @@ SETTINGS: dict[str, Any] = {
     "accumulate": 1,
     "epochs": 5,
     "halve_every": 2,
+    "augment": False,
 }
 
 
@@ -74,7 +76,8 @@ def new(backbone: Backbone, data: PairData, seed: int = 0) -> MSCI:
 
 def run(backbone: Backbone, data: PairData, pixels: np.ndarray, folder: Path, seed: int = 0, **changed: Any) -> MSCI:
     method = new(backbone, data, seed)
-    fit_method(method, data, pixels, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
+    training = AugmentedTraining(**(SETTINGS | changed))
+    fit_method(method, data, pixels, folder, CPU, training, title="t", seed=seed)
     restore(method, folder / CHECKPOINT)
     return method
 
@@ -143,7 +146,8 @@ def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, 
 
 
 def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: ignore[no-untyped-def]
-    module = PairTraining(new(backbone, data), data, lr=0.5, weight_decay=0.0)
+    settings = PairTrainingSettings(lr=0.5, weight_decay=0.0, batch_size=1, accumulate=1, epochs=1)
+    module = PairTraining(new(backbone, data), data, settings)
     optimizer = module.configure_optimizers()
     assert isinstance(optimizer, torch.optim.Adam)
     assert {id(p) for group in optimizer.param_groups for p in group["params"]} == {

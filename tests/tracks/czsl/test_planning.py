@@ -180,12 +180,12 @@ def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_othe
         assert [each.digest for each in evaluations] == [each.digest for each in whole.evaluations[key]]
 
 
-def test_to_leave_out_what_no_paper_declares_is_an_error_that_names_the_nearest() -> None:
-    expected = "params.yaml: profiles.study.czsl.leave_out: no paper has a variant 'oftn'; the nearest is 'often'"
-    with pytest.raises(PlanError, match=f"^{expected}"):
-        planned("study", "profiles.study.czsl.leave_out=[oftn]", variants=VARIANTS)
-    with pytest.raises(PlanError, match="no paper has a variant 'csp'"):  # a method is left out of methods
-        planned("study", "profiles.study.czsl.leave_out=[csp]", variants=VARIANTS)
+@pytest.mark.parametrize("name", ["oftn", "csp"])  # a typing mistake; a method, which is left out of methods
+def test_to_leave_out_what_no_paper_declares_is_an_error(name: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        planned("study", f"profiles.study.czsl.leave_out=[{name}]", variants=VARIANTS)
+    assert "profiles.study.czsl.leave_out" in str(caught.value)
+    assert name in str(caught.value)
 
 
 def test_variants_are_repeated_with_every_seed_only_where_the_profile_says_so() -> None:

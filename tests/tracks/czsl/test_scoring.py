@@ -13,17 +13,20 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, load_backbone
+from recompose.errors import CheckpointError
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings, ThreePathScoring
 from recompose.tracks.czsl.methods.parts.words import text_vectors
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
     feasibility_by_text,
@@ -33,7 +36,8 @@ from recompose.tracks.czsl.scoring import (
     write_embeddings,
 )
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
-from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, new_method, settings_of, unsettle
+from tests.errors import raises
+from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, method_of, new_method, settings_of, unsettle
 from tests.tracks.czsl.tiny import CPU, write_world
 
 DATA = PairData(
@@ -144,11 +148,12 @@ def pixels(data: PairData) -> np.ndarray:
 def test_a_method_is_brought_to_the_checkpoint_of_another(
     backbone: Backbone, data: PairData, pixels: np.ndarray, embeddings: np.ndarray, tmp_path: Path, augment: bool
 ) -> None:
-    settings = settings_of("c-s-o")
+    settings, scoring = CsoSettings(**settings_of("c-s-o")), ThreePathScoring(**SCORING)
     method, other = (
-        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(**SCORING) for seed in (0, 1)
+        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(scoring) for seed in (0, 1)
     )
-    assert fit_method(method, data, pixels, tmp_path, CPU, title="t", seed=0, augment=augment, **TRAINED)
+    training = AugmentedTraining(**TRAINED, halve_every=10, augment=augment)
+    assert fit_method(method, data, pixels, tmp_path, CPU, training, title="t", seed=0)
     stored = load_file(tmp_path / CHECKPOINT)
     of_method = {name.removeprefix("method."): tensor for name, tensor in stored.items() if name.startswith("method.")}
     changed = {name for name, p in method.named_parameters() if p.requires_grad}
@@ -178,7 +183,8 @@ def test_images_are_encoded_once_for_both_worlds(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).set_scoring(**SCORING).eval()
+    settings, scoring = kind.settings_class(**settings_of(name)), ThreePathScoring(**SCORING)
+    method = build_method(kind, settings, backbone, data, embeddings, seed=0).set_scoring(scoring).eval()
     worlds = {"closed": [data.pairs[:2], data.pairs[2:]], "open": [data.all_pairs]}
     expected = {}
     with torch.no_grad():
@@ -199,7 +205,7 @@ def test_images_are_encoded_once_for_both_worlds(
 
 def checkpoint_of(method: PairMethod, data: PairData, path: Path) -> Path:
     """What training would keep of a method as it is."""
-    save_file(PairTraining(method, data, lr=1.0, weight_decay=0.0).trained_state(), path)
+    save_file(PairTraining(method, data, PairTrainingSettings(**TRAINED)).trained_state(), path)
     return path
 
 
@@ -228,10 +234,10 @@ def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
 def test_a_checkpoint_of_another_method_is_refused(
     backbone: Backbone, data: PairData, tmp_path: Path, method: type, settings: dict[str, Any], wrong: str
 ) -> None:
-    csp = CSP(backbone, data.states, data.objects, **OF_CSP)
-    other = method(backbone, data.states, data.objects, **settings)
+    csp = method_of(CSP, backbone, data.states, data.objects, **OF_CSP)
+    other = method_of(method, backbone, data.states, data.objects, **settings)
     path = checkpoint_of(csp, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=f"c does not fit the settings: .*{wrong}"):
+    with raises(CheckpointError, code="other-parameters", place=wrong):
         restore(other, path)
 
 
@@ -239,20 +245,21 @@ def test_a_checkpoint_that_lacks_something_learned_is_refused(
     backbone: Backbone, data: PairData, tmp_path: Path
 ) -> None:
     frozen, adapted = (
-        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", image_tower=tower))
+        method_of(CSO, backbone, data.states, data.objects, **settings_of("c-s-o", image_tower=tower))
         for tower in ("frozen", "adapters")
     )
     path = checkpoint_of(frozen, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=r"does not fit the settings: adapters\.attention\.0\.down\.bias"):
+    with raises(CheckpointError, code="other-parameters", place="adapters.attention.0.down.bias"):
         restore(adapted, path)
 
 
 def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
     narrow, wide = (
-        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width)) for width in (4, 8)
+        method_of(CSO, backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width))
+        for width in (4, 8)
     )
     path = checkpoint_of(narrow, data, tmp_path / "c")
-    with pytest.raises(ValueError, match="does not fit the settings"):
+    with raises(CheckpointError, code="other-sizes", place="adapters.attention.0.down.bias"):
         restore(wide, path)
 
 
@@ -262,8 +269,8 @@ def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairDa
 class EmbeddingCSP(CSP):
     """Shows some of what it sees, and notes how it was asked."""
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.asked: list[tuple[int, bool, bool]] = []
 
     def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
@@ -284,7 +291,7 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     size: int,
 ) -> None:
     monkeypatch.setattr(scoring, "IMAGE_BLOCK", size)
-    method = EmbeddingCSP(backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
+    method = method_of(EmbeddingCSP, backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
     method.train()
     write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
     found = load_file(tmp_path / "e")
@@ -306,7 +313,7 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
 def test_a_method_without_embeddings_says_so_and_writes_nothing(
     backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path
 ) -> None:
-    method = CSP(backbone, data.states, data.objects, **OF_CSP)
-    with pytest.raises(NotImplementedError, match="CSP has no embeddings to show"):
+    method = method_of(CSP, backbone, data.states, data.objects, **OF_CSP)
+    with pytest.raises(NotImplementedError):
         write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
     assert not (tmp_path / "e").exists()

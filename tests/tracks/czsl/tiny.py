@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from recompose.backbones.clip import Backbone
 from recompose.files import write_json
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.csp.model import CSP
 from recompose.training.hardware import Hardware
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
@@ -66,6 +66,6 @@ def evaluation_document(
 class TowerTuningCSP(CSP):
     """CSP that tunes the projection of the text tower, too."""
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.backbone.model.text_projection.requires_grad_(True)

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
+from recompose.errors import CheckpointError
 from recompose.tracks.building import CHECKPOINT, Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
@@ -31,7 +32,7 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
     """Load a checkpoint into a method.
 
     Raises:
-        ValueError: the checkpoint is of another method, or of other settings.
+        CheckpointError: the checkpoint is of another method, or of other settings.
     """
     prefix = "method."  # beside the method are other modules of the training, such as augmentation
     tensors = load_file(checkpoint).items()
@@ -39,12 +40,17 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
     current = method.state_dict()
     resized = {name for name, tensor in state.items() if name in current and current[name].shape != tensor.shape}
     if resized:
-        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(sorted(resized))} differ in size")
+        places = ", ".join(sorted(resized))
+        message = f"{checkpoint} does not fit the settings: {places} differ in size"
+        raise CheckpointError(message, code="other-sizes", place=places)
     loaded = method.load_state_dict(state, strict=False)
     frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
     wrong = sorted({*loaded.unexpected_keys, *(set(loaded.missing_keys) - frozen), *(frozen & state.keys())})
     if wrong:
-        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(wrong)}")
+        places = ", ".join(wrong)
+        raise CheckpointError(
+            f"{checkpoint} does not fit the settings: {places}", code="other-parameters", place=places
+        )
 
 
 def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:

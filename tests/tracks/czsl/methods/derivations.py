@@ -56,11 +56,17 @@ def settings_of(method: str, **changed: Any) -> dict[str, Any]:
     return THREE_PATHS | OWN[method] | changed
 
 
+def method_of(kind: Any, backbone: Backbone, states: list[str], objects: list[str], **settings: Any) -> Any:
+    """A method with these settings."""
+    return kind(backbone, states, objects, kind.settings_class(**settings))
+
+
 def new_method(kind: Any, backbone: Backbone, states: list[str], objects: list[str], settings: dict[str, Any]) -> Any:
     """A method of three paths with its own settings, and with those of its scores, which may stand among them."""
-    own = {name: value for name, value in settings.items() if name not in SCORING}
+    model = {name: value for name, value in settings.items() if name not in SCORING}
     scoring = {name: settings.get(name, value) for name, value in SCORING.items()}
-    return kind(backbone, states, objects, **own).set_scoring(**scoring)
+    method = method_of(kind, backbone, states, objects, **model)
+    return method.set_scoring(kind.settings_class.scoring_class(**scoring))
 
 
 def small_backbone(architecture: str, folder: Path) -> Backbone:

@@ -134,13 +134,13 @@ def test_the_tower_is_frozen_again_after_an_exception(
     """The attention of the third block raises: its adapter has computed, and nothing has taken that yet."""
 
     def fail(*_: object) -> None:
-        raise RuntimeError("out of memory")
+        raise MemoryError
 
     before = backbone.encode_image(pixels)
     with adapters.attach(backbone.image_blocks):
         adapted = backbone.encode_image(pixels)
     failing = backbone.image_blocks[2].attn.register_forward_pre_hook(fail)
-    with pytest.raises(RuntimeError, match="out of memory"), adapters.attach(backbone.image_blocks):
+    with pytest.raises(MemoryError), adapters.attach(backbone.image_blocks):
         backbone.encode_image(pixels)
     failing.remove()
     assert hooks(backbone) == 0

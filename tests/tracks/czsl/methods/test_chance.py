@@ -3,14 +3,15 @@
 import numpy as np
 
 from recompose.tracks.czsl.data.pairs import Pair
-from recompose.tracks.czsl.methods.chance import Chance
+from recompose.tracks.czsl.methods.chance.model import Chance
+from recompose.tracks.czsl.methods.chance.settings import ChanceSettings
 
 PAIRS = [("red", "circle"), ("red", "moon"), ("blue", "moon")]
 
 
 def drawn(seed: int, rows: np.ndarray, pairs: list[Pair] = PAIRS) -> np.ndarray:
     """The scores of images in a world of a single block."""
-    (scores,) = Chance(seed).scorer([pairs], "closed")(rows)
+    (scores,) = Chance(seed, ChanceSettings()).scorer([pairs], "closed")(rows)
     return scores
 
 
@@ -29,7 +30,7 @@ def test_blocks_are_drawn_independently() -> None:
 
 
 def test_each_block_of_a_world_is_scored_as_if_it_stood_alone() -> None:
-    one, other = Chance(1).scorer([PAIRS[:2], PAIRS[2:]], "open")(np.arange(4))
+    one, other = Chance(1, ChanceSettings()).scorer([PAIRS[:2], PAIRS[2:]], "open")(np.arange(4))
     assert np.array_equal(one, drawn(1, np.arange(4), PAIRS[:2]))
     assert np.array_equal(other, drawn(1, np.arange(4), PAIRS[2:]))
 

@@ -11,15 +11,16 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods import dfsp
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.dfsp import DFSP
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.dfsp import model as dfsp
+from recompose.tracks.czsl.methods.dfsp.model import DFSP
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
     PAIRS,
     STATES,
     drawn_images,
+    method_of,
     plain_joint,
     plain_linear,
     plain_logits,
@@ -61,7 +62,7 @@ def images() -> Tensor:
 def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(5)
-    method = DFSP(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method = method_of(DFSP, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
     if not new:
         unsettle(method)
     return method
@@ -260,7 +261,7 @@ def test_it_begins_at_the_template_s_context_and_the_names_vectors(either: Backb
 
 @torch.no_grad()
 def test_without_fusion_it_begins_as_coop_begins(either: Backbone, images: Tensor) -> None:
-    coop = CoOp(either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
+    coop = method_of(CoOp, either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
     embeddings = either.encode_image(either.from_bytes(images))
     expected = coop.score(embeddings, coop.encode_pairs(torch.tensor(PAIRS)))
     found = dense(made(either, new=True, share=0.0), images, BLOCKS)

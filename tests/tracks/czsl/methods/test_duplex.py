@@ -13,17 +13,20 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import CheckpointError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods import duplex
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.duplex import model as duplex
+from recompose.tracks.czsl.methods.duplex.model import Duplex
 from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
 from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from recompose.training.hardware import Hardware
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     STATES,
@@ -69,6 +72,7 @@ TARGET = {"closed": CLOSED, "open": EVERYTHING}
 FEWER = [0, 2, 2, 2]  # a batch without state 1
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+TRAINING = PairTrainingSettings(lr=1e-3, weight_decay=0.0, batch_size=4, accumulate=1, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -164,20 +168,22 @@ def plain_refined(
     states, objects = ([label[place] for label in labels] for place in (0, 1))
     batch = Batch(states, objects, unit(views["state"]), unit(views["object"]), beliefs["state"], beliefs["object"])
     pairs = sorted(plain_candidates(states, objects, target))
-    before = method.codebook.prototypes.clone()
-    if method.refinement == "none":
+    before, momentum = method.codebook.prototypes.clone(), method.settings.momentum
+    if method.settings.refinement == "none":
         return before
-    if method.refinement == "graph":
-        found = plain_aggregated(pairs, batch, phi, method.edges, torch.stack([before[m, n] for m, n in pairs]))
+    if method.settings.refinement == "graph":
+        found = plain_aggregated(
+            pairs, batch, phi, method.settings.edges, torch.stack([before[m, n] for m, n in pairs])
+        )
     else:
         found = torch.stack([plain_composed(batch, pair, phi) for pair in pairs])
-    if not method.differentiable:
+    if not method.settings.differentiable:
         found = found.detach()
     rows = []
     for m, n in EVERYTHING:
         refined = before[m, n]
         if (m, n) in pairs:
-            refined = unit(method.momentum * refined + (1 - method.momentum) * found[pairs.index((m, n))])
+            refined = unit(momentum * refined + (1 - momentum) * found[pairs.index((m, n))])
         rows.append(refined)
     return torch.stack(rows).view(3, 2, -1)
 
@@ -205,7 +211,7 @@ def derive(
     codebook = plain_refined(method, views, anchored, labels, target)
     beliefs["prototype"] = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in target]))
     competing = target
-    if method.text_target == "seen":
+    if method.settings.text_target == "seen":
         competing = TRAIN
         texts = plain_texts(method, 3, [list(pair) for pair in TRAIN])
         beliefs["pair"] = plain_probabilities(method, views["pair"], texts["pair"])
@@ -913,7 +919,7 @@ def data() -> PairData:
 
 
 def training_of(method: Duplex, data: PairData) -> PairTraining:
-    return PairTraining(method, data, lr=1e-3, weight_decay=0.0)
+    return PairTraining(method, data, TRAINING)
 
 
 def test_what_training_keeps_holds_the_codebook_and_a_restored_method_has_it(
@@ -943,7 +949,7 @@ def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: 
     state = kept(made(backbone), data)
     del state["method.codebook.prototypes"]
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"does not fit the settings: codebook\.prototypes"):
+    with raises(CheckpointError, code="other-parameters", place="codebook.prototypes"):
         restore(made(backbone, seed=6), tmp_path / CHECKPOINT)
 
 
@@ -951,10 +957,11 @@ def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairDa
     own = {"target", "text_target", "initial", "unseen_start", "codebook", "refinement"}
     own |= {"momentum", "edges", "writes_from", "differentiable"}
     plain = {name: value for name, value in SETTINGS.items() if name not in own}
+    plain |= {"loss_weights": [1.0] * 3, "closed": [0.5, 0.5], "open": [0.5, 0.5]}
     method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
-    save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)
-    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight"
-    with pytest.raises(ValueError, match=lacking):
+    save_file(PairTraining(method, data, TRAINING).trained_state(), tmp_path / CHECKPOINT)
+    lacking = "codebook.prototypes, from_object.weight, from_state.weight"
+    with raises(CheckpointError, code="other-parameters", place=lacking):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
 
@@ -975,7 +982,7 @@ def test_names_without_the_method_s_prefix_bring_nothing_back(
 ) -> None:
     state = {name.removeprefix("method."): tensor for name, tensor in kept(made(backbone), data).items()}
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"does not fit the settings: .*codebook\.prototypes"):
+    with raises(CheckpointError, code="other-parameters", place="codebook.prototypes"):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
 
@@ -1002,8 +1009,7 @@ def test_training_writes_the_codebook_that_it_ends_with(backbone: Backbone, data
     method.prepare(TrainingPrior(torch.from_numpy(data.indices(data.pairs)), torch.empty(0), torch.empty(0)))
     before = method.codebook.prototypes.clone()
     pixels: np.ndarray = drawn_images(len(data.samples)).numpy()
-    settings: dict[str, Any] = {"lr": 1e-3, "weight_decay": 0.0, "batch_size": 4, "accumulate": 1, "epochs": 1}
-    assert fit_method(method, data, pixels, folder, CPU, title="t", seed=0, **settings)
+    assert fit_method(method, data, pixels, folder, CPU, TRAINING, title="t", seed=0)
     stored = load_file(folder / CHECKPOINT)["method.codebook.prototypes"]
     assert torch.equal(stored, method.codebook.prototypes)  # of the only epoch
     seen = {tuple(pair) for pair in data.indices(data.pairs_of["train"]).tolist()}

@@ -9,13 +9,14 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.gipcol.model import GIPCOL
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
     PAIRS,
     STATES,
+    method_of,
     plain_linear,
     plain_logits,
     plain_mean,
@@ -51,7 +52,7 @@ def made(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: boo
     begins.
     """
     torch.manual_seed(5)
-    method = GIPCOL(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method = method_of(GIPCOL, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
     if pairs is not None:
         method.prepare(known(backbone, pairs))
     if not new:

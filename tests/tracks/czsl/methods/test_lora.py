@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
 from recompose.tracks.czsl.methods.parts.lora import BlockLoRA, LowRank
 from recompose.tracks.czsl.methods.parts.tuning import image_tuning
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]
@@ -146,7 +148,7 @@ def test_the_tower_is_restored_bit_by_bit_after_the_context(backbone: Backbone, 
 
 def test_the_tower_is_restored_bit_by_bit_after_an_exception(backbone: Backbone, pixels: Tensor) -> None:
     def fail(*_: object) -> None:
-        raise RuntimeError("out of memory")
+        raise MemoryError
 
     lora = lora_of(backbone)
     before, parts, embedding = state_of(backbone), kinds(backbone), backbone.encode_image(pixels)
@@ -154,7 +156,7 @@ def test_the_tower_is_restored_bit_by_bit_after_an_exception(backbone: Backbone,
         tuned_embedding = backbone.encode_image(pixels)
     block: Any = backbone.image_blocks[2]
     failing = block.mlp.register_forward_pre_hook(fail)
-    with pytest.raises(RuntimeError, match="out of memory"), lora.attach(backbone.image_blocks):
+    with pytest.raises(MemoryError), lora.attach(backbone.image_blocks):
         backbone.encode_image(pixels)
     failing.remove()
     assert state_of(backbone) == before
@@ -257,7 +259,7 @@ def test_a_tower_is_tuned_as_it_is_asked_for(backbone: Backbone, pixels: Tensor)
 def test_a_convolutional_tower_can_only_be_left_frozen(pixels: Tensor, tmp_path: Path) -> None:
     convolutional = small_backbone("shapes-resnet", tmp_path)
     for kind in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {kind}; set image_tower to frozen"):
+        with raises(ArgumentError, code="no-blocks", place="image_tower"):
             image_tuning(kind, convolutional, bottleneck=4, dropout=0.0)
     before = convolutional.encode_image(pixels)
     with image_tuning("frozen", convolutional, bottleneck=4, dropout=0.0).attach(convolutional.image_blocks):

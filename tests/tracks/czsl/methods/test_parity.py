@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.dfsp import DFSP
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.dfsp.model import DFSP
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
 from tests.tracks.czsl.methods import released
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
@@ -26,6 +26,7 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     drawn_images,
+    method_of,
     new_method,
     settings_of,
     unsettle,
@@ -148,7 +149,7 @@ def test_texts_of_another_length_in_front_of_attention_would_be_seen(
 @pytest.mark.parametrize("kind", [CSP, CoOp])
 def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> None:
     own = {"dropout": 0.0} if kind is CSP else {}
-    method = kind(backbone, STATES, OBJECTS, prompt=PROMPT, **own).train()
+    method = method_of(kind, backbone, STATES, OBJECTS, prompt=PROMPT, **own).train()
     unsettle(method)
     embeddings = torch.randn(4, backbone.width, generator=torch.Generator().manual_seed(3))
     pairs = torch.tensor(PAIRS)
@@ -160,7 +161,8 @@ def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> 
 
 
 def test_dfsp_equals_the_released_code_but_for_its_padding(backbone: Backbone, images: Tensor) -> None:
-    method = DFSP(
+    method = method_of(
+        DFSP,
         backbone,
         STATES,
         OBJECTS,

@@ -10,14 +10,16 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.errors import ArgumentError
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts import blocks, slots, three_path
 from recompose.tracks.czsl.methods.parts.attention import Interaction
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
+from recompose.tracks.czsl.methods.parts.settings import ThreePathScoring
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
@@ -25,6 +27,7 @@ from tests.tracks.czsl.methods.derivations import (
     PAIRS,
     STATES,
     drawn_images,
+    method_of,
     new_method,
     plain_disentangled,
     plain_fused,
@@ -98,7 +101,7 @@ def test_each_path_has_a_context_of_its_own(backbone: Backbone) -> None:
 
 
 def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Backbone) -> None:
-    method = CSO(either, ["red", "striped"], ["circle", "moon"], **settings_of("c-s-o")).eval()
+    method = method_of(CSO, either, ["red", "striped"], ["circle", "moon"], **settings_of("c-s-o")).eval()
     (block,) = method.encode_world([torch.tensor([[0, 0], [1, 1], [1, 0]])], "closed")
     for found, said in (
         (block.pairs, ["red circle", "striped moon", "striped circle"]),
@@ -172,11 +175,6 @@ def test_a_disentangler_that_begins_at_zero_begins_as_its_input_and_learns(layer
     # the last map first, and what stands before it as soon as that is not zero any more
     assert all(p.grad is not None and p.grad.any() for name, p in head.named_parameters() if name.endswith("weight"))
     assert not torch.allclose(head(x), x, atol=1e-3)
-
-
-def test_a_disentangler_that_begins_at_zero_cannot_end_in_relu() -> None:
-    with pytest.raises(ValueError, match="begins at zero cannot end in ReLU"):
-        Disentangler(6, 2, 0.5, end="relu", start="residual-zero")
 
 
 @torch.no_grad()
@@ -270,7 +268,7 @@ def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor, tmp_path
     scores = dense(method, images, [torch.tensor(EVERYTHING)], "closed")
     torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
     for image_tower in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {image_tower}; set image_tower to frozen"):
+        with raises(ArgumentError, code="no-blocks", place="image_tower"):
             made(convolutional, image_tower=image_tower)
 
 
@@ -358,28 +356,17 @@ def test_in_a_world_of_one_block_cross_attention_is_computed_once(
 
 
 def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbone: Backbone, images: Tensor) -> None:
-    method = CSO(backbone, STATES, OBJECTS, **settings_of("c-s-o")).eval()
+    method = method_of(CSO, backbone, STATES, OBJECTS, **settings_of("c-s-o")).eval()
     before = method.state_dict()
-    with pytest.raises(ValueError, match="CSO has no scoring settings"):
+    with raises(ArgumentError, place="scoring"):
         dense(method, images, BLOCKS, "closed")
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))  # training needs none
     for weights in ([0.2, 0.8], [0.7, 0.3]):
-        assert method.set_scoring(fusion="probabilities", closed=weights) is method
+        scoring = ThreePathScoring(fusion="probabilities", closed=weights, open=[0.5, 0.5])
+        assert method.set_scoring(scoring) is method
         expected = plain_fused(plain_paths(method, images, PAIRS), PAIRS, "probabilities", (weights[0], weights[1]))
         torch.testing.assert_close(dense(method, images, BLOCKS, "closed"), expected, atol=1e-3, rtol=5e-3)
     assert method.state_dict().keys() == before.keys()
-
-
-def test_settings_of_scores_that_there_are_not_are_refused(backbone: Backbone) -> None:
-    method = made(backbone)
-    with pytest.raises(ValueError, match="fusion is sum, not one of probabilities, logits"):
-        method.set_scoring(fusion="sum", closed=[1.0, 1.0])
-    with pytest.raises(ValueError, match="weights for opened"):
-        method.set_scoring(fusion="logits", opened=[1.0, 1.0])
-    csp = CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0)
-    assert csp.set_scoring() is csp
-    with pytest.raises(TypeError, match="CSP has no scoring settings such as fusion"):
-        csp.set_scoring(fusion="logits")
 
 
 # evaluation

@@ -7,9 +7,11 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.errors import ArgumentError
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
 from recompose.tracks.czsl.methods.parts.three_path import PATHS
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
@@ -53,7 +55,7 @@ def pulled(method: Troika) -> Any:
 
     def look(path: str, text: Tensor, layers: list[Tensor]) -> Tensor:
         tokens, drawn = layers[-1], text
-        for _ in range({"pair": 1, "state": 2, "object": 3}[path] if method.token_norms == "each-path" else 1):
+        for _ in range({"pair": 1, "state": 2, "object": 3}[path] if method.settings.token_norms == "each-path" else 1):
             tokens = plain_norm(method.norm, tokens)
         for interaction in method.interactions:
             drawn = plain_interaction(interaction, drawn, tokens)
@@ -119,7 +121,7 @@ def test_each_image_pulls_texts_its_own_way(backbone: Backbone, images: Tensor) 
 
 
 def test_heads_that_cannot_share_the_width_are_an_error(backbone: Backbone) -> None:
-    with pytest.raises(ValueError, match="7 heads cannot share"):
+    with raises(ArgumentError, place="heads"):
         made(backbone, heads=7)
 
 

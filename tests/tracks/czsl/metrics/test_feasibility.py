@@ -12,11 +12,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.metrics import thresholds as module
 from recompose.tracks.czsl.metrics.best import RunningBest
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
 from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
+from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
     assert_best,
@@ -385,7 +387,7 @@ def test_unseen_pairs_that_do_not_come_by_falling_feasibility_are_refused(
     builder = four_pairs()
     for images, pairs in blocks[:-1]:
         update(builder, images, pairs)
-    with pytest.raises(ValueError, match="order of falling feasibility"):
+    with raises(ArgumentError, code="wrong-order", place="pairs"):
         update(builder, *blocks[-1])
 
 
@@ -398,19 +400,19 @@ def test_equal_feasibilities_seen_pairs_and_images_come_in_any_order() -> None:
 
 def test_an_unseen_pair_without_a_feasibility_is_refused_and_a_seen_one_is_not() -> None:
     values = np.array([np.nan, 0.5, np.nan])
-    with pytest.raises(ValueError, match="pair 2 is unseen, and its feasibility is NaN"):
+    with raises(ArgumentError, code="not-finite", place="feasibility[2]"):
         LadderBuilder(np.array([0]), np.array([True, False, False]), values)
     LadderBuilder(np.array([0]), np.array([True, False, True]), values)
 
 
 def test_a_true_pair_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="image 1 is the first of 1 whose true pair"):
+    with raises(ArgumentError, code="no-pair", place="targets[1]"):
         LadderBuilder(np.array([0, 2]), np.array([True, False]), np.zeros(2))
 
 
 def test_scores_that_are_not_finite_are_refused() -> None:
     builder = four_pairs()
-    with pytest.raises(ValueError, match="image 2 is the first of 1 with scores that are NaN or infinite"):
+    with raises(ArgumentError, code="not-finite", place="scores[2]"):
         builder.update(np.array([[1.0], [np.nan]]), np.array([1, 2]), np.array([0]))
 
 

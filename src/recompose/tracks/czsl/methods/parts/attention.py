@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from recompose.backbones.linear import Linear, linear
+from recompose.errors import ArgumentError
 
 STEEPNESS = 1.702  # of the sigmoid in QuickGELU, CLIP's activation: x * sigmoid(1.702 x)
 
@@ -50,7 +51,7 @@ class CrossAttention(nn.Module):
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
         if width % heads:
-            raise ValueError(f"{heads} heads cannot share a width of {width}")
+            raise ArgumentError("heads", f"is {heads}, which does not divide the width of {width}")
         self.heads = heads
         self.query, self.key, self.value = (Linear(width, width, bias=False) for _ in range(3))
         self.out = Linear(width, width)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.params.method import MethodSettings
 from recompose.tracks.czsl.methods.parts.words import prompt_words
 
 
@@ -29,6 +30,7 @@ class PairMethod(nn.Module, ABC):
     of a world come in blocks, so that the scores of all pairs are never in memory at once.
     """
 
+    settings_class: ClassVar[type[MethodSettings]]
     sees: ClassVar[Literal["embeddings", "pixels"]] = (
         "embeddings"  # a method's inputs: embeddings of the frozen tower, or bytes of images
     )
@@ -47,28 +49,15 @@ class PairMethod(nn.Module, ABC):
     def prepare(self, prior: TrainingPrior) -> None:
         """Take the prior knowledge of the data set, once, before training."""
 
-    def set_scoring(self, *args: Any, **scoring: Any) -> Self:
-        """Set the scoring settings, which training does not depend on, and return the method.
-
-        Raises:
-            TypeError: the method has no such setting.
-        """
-        self._scoring = self.scoring_of(*args, **scoring)
+    def set_scoring(self, scoring: Any) -> Self:
+        """Set the scoring settings, which training does not depend on, and return the method."""
+        self._scoring = scoring
         return self
 
     @property
     def scoring(self) -> Any:
         """The scoring settings; None for a method without any."""
         return self._scoring
-
-    def scoring_of(self, *args: Any, **scoring: Any) -> Any:
-        """Return scoring settings for ``fuse``; here there are none.
-
-        Raises:
-            TypeError: the method has no such setting.
-        """
-        if args or scoring:
-            raise TypeError(f"{type(self).__name__} has no scoring settings such as {', '.join(scoring)}")
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:
