@@ -29,8 +29,8 @@ from recompose.tracks.czsl.metrics import worlds
 from recompose.tracks.czsl.metrics.worlds import PairScores, score_worlds, world_by_world
 from recompose.tracks.czsl.training import train
 from tests.errors import raises
-from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, settings_of
-from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_world
+from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
+from tests.tracks.czsl.tiny import CPU, evaluation_document, run_document, write_inputs
 
 PAIRS = {
     "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
@@ -70,8 +70,8 @@ def backbone() -> Backbone:
 @pytest.fixture(scope="module")
 def needs(backbone: Backbone, data: PairData, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     embeddings = np.random.default_rng(1).normal(size=(len(data.samples), backbone.width)).astype(np.float32)
-    pixels = drawn_images(len(data.samples)).numpy()
-    return write_world(tmp_path_factory.mktemp("world"), backbone, data, embeddings, pixels)
+    pixels = random_images(len(data.samples)).numpy()
+    return write_inputs(tmp_path_factory.mktemp("inputs"), backbone, data, embeddings, pixels)
 
 
 def evaluated(document: dict[str, Any], needs: dict[str, Path], folder: Path) -> dict[str, np.ndarray]:
@@ -246,9 +246,9 @@ def test_embeddings_are_kept_where_they_are_asked_for(
     scoring = {"fusion": "probabilities", "closed": [1.0, 1.0, 1.0], "open": [1.0, 1.0, 1.0]}
     document = evaluation_document(Duplex, OF_DUPLEX | {"scoring": scoring}, save=("embeddings",))
     evaluated(document, needs, tmp_path / "evaluation")
-    found = load_file(tmp_path / "evaluation" / EMBEDDINGS)
-    assert found["images"].shape == (len(data.rows("test")), backbone.width)
-    assert found["visual"].shape == (len(data.pairs), backbone.width)
+    actual = load_file(tmp_path / "evaluation" / EMBEDDINGS)
+    assert actual["images"].shape == (len(data.rows("test")), backbone.width)
+    assert actual["visual"].shape == (len(data.pairs), backbone.width)
 
 
 # what makes runs and evaluations stale

@@ -128,12 +128,12 @@ def test_the_learning_rate_is_halved_every_so_many_epochs(trained) -> None:  # t
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, pixels, trained, tmp_path) -> None:
-    found = []
+    actual = []
     for name, seed in (("again", 0), ("another", 1)):
         run(backbone, data, pixels, tmp_path / name, seed)
-        found.append((tmp_path / name / CHECKPOINT).read_bytes())
-    assert found[0] == (trained[1] / CHECKPOINT).read_bytes()
-    assert found[1] != found[0]
+        actual.append((tmp_path / name / CHECKPOINT).read_bytes())
+    assert actual[0] == (trained[1] / CHECKPOINT).read_bytes()
+    assert actual[1] != actual[0]
 
 
 def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, pixels, trained, tmp_path) -> None:

@@ -19,7 +19,7 @@ SHAPES = "shapes-pairs"
 VARIANTS = {
     "once": Variant(method="csp", settings={"dropout": 0.5}, datasets=[SHAPES]),
     "often": Variant(method="csp", settings={"dropout": 0.6}, datasets=[SHAPES], every_seed=True),
-    "reading": Variant(method="csp", settings={"dropout": 0.7}, datasets=[SHAPES], interpretation=True),
+    "interpretation": Variant(method="csp", settings={"dropout": 0.7}, datasets=[SHAPES], interpretation=True),
     "rescored": Variant(
         method="troika",
         settings={"scoring": {"closed": [0.5, 0.5]}},
@@ -115,7 +115,7 @@ def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_va
 ) -> None:
     choice = {"seeds": "[3, 1]", "variant_seeds": "[4]", "interpretation_seeds": given}
     plan = planned("study", *(f"profiles.study.czsl.{key}={value}" for key, value in choice.items()), variants=VARIANTS)
-    assert (seeds_of(plan, "reading"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
+    assert (seeds_of(plan, "interpretation"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
 
 
 def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> None:
@@ -150,21 +150,21 @@ def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_on
             assert evaluation.needs["data"].digest == data.digest
 
 
-def test_worlds_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
+def test_replicates_of_a_data_set_and_their_features_are_pieces_of_work(tmp_path: Path) -> None:
     """Each is a job of its own while nobody knows how long it takes; none stands in two."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     czsl = ("profiles.study.czsl.seeds=[0, 1, 2]", "profiles.study.czsl.variant_seeds=[0]")
     engine = Engine(Workspace(tmp_path, ("profile=study", *czsl, "profiles.study.gzsl.seeds=[0]")), LocalMachine(2))
     jobs = engine.jobs(ALL)
-    said = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
-    assert sum("shapes-pairs" in says for says in said["data"]) == 3
-    # variants on the other backbone have one world
+    labels = {phase: [job.says for job in jobs if job.phase == phase] for phase in ("data", "features")}
+    assert sum("shapes-pairs" in says for says in labels["data"]) == 3
+    # variants on the other backbone have one replicate
     by_first, by_other = (f"features: shapes-pairs by {name}-from-scratch" for name in ("shapes-clip", "shapes-resnet"))
-    assert sorted(said["features"]) == [*[by_first] * 3, by_other]
+    assert sorted(labels["features"]) == [*[by_first] * 3, by_other]
     made = [key for job in jobs for key in job.keys]
     assert len(made) == len(set(made)) == len(engine.work.plan.recipes)
     for job in jobs:
-        if job.phase == "features":  # its world and the pixels of it, the scenes and the backbone
+        if job.phase == "features":  # its replicate and the pixels of it, the scenes and the backbone
             assert len(engine.prerequisites(ALL, job.name)) == 4
 
 

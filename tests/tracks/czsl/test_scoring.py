@@ -37,8 +37,8 @@ from recompose.tracks.czsl.scoring import (
 )
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from tests.errors import raises
-from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, method_of, new_method, settings_of, unsettle
-from tests.tracks.czsl.tiny import CPU, write_world
+from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
+from tests.tracks.czsl.tiny import CPU, write_inputs
 
 DATA = PairData(
     {
@@ -62,52 +62,52 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 def by_hand(vectors: dict[str, np.ndarray]) -> dict[tuple[str, str], float]:
     """The mean of the nearest seen partner of the object and of the state; -1 for one that does not exist."""
-    shown, found = DATA.pairs_of["train"], {}
+    shown, actual = DATA.pairs_of["train"], {}
     for state, name in DATA.all_pairs:
         objects = [cosine(vectors[name], vectors[o]) for s, o in shown if s == state]
         states = [cosine(vectors[state], vectors[s]) for s, o in shown if o == name]
-        found[state, name] = (max(objects, default=-1.0) + max(states, default=-1.0)) / 2
-    return found
+        actual[state, name] = (max(objects, default=-1.0) + max(states, default=-1.0)) / 2
+    return actual
 
 
 def test_text_vectors_are_the_tower_s_of_readable_names_in_the_prompt(backbone: Backbone) -> None:
-    found = text_vectors(backbone, ["Wet.Fur", "cat"], "a photo of {name}")
+    actual = text_vectors(backbone, ["Wet.Fur", "cat"], "a photo of {name}")
     with torch.no_grad():
         expected = backbone.model.encode_text(backbone.tokens(["a photo of wet fur", "a photo of cat"]))
-    np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(actual, expected.numpy(), rtol=0, atol=1e-5)
 
 
 def test_feasibility_by_text_is_that_of_plain_loops(backbone: Backbone) -> None:
-    found = feasibility_by_text(DATA, backbone, "a photo of {name}", torch.device("cpu"))
+    actual = feasibility_by_text(DATA, backbone, "a photo of {name}", torch.device("cpu"))
     names = [*DATA.states, *DATA.objects]
     vectors = dict(zip(names, text_vectors(backbone, names, "a photo of {name}").astype(np.float64), strict=True))
     expected = by_hand(vectors)
-    assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-6)
+    assert actual.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-6)
 
 
 def test_feasibility_by_glove_is_that_of_plain_loops(tmp_path: Path) -> None:
     words = ["wet", "fur", "dog", "dry", "cat", "old"]
-    drawn = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
-    lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in drawn.items())
+    vectors = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
+    lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in vectors.items())
     (tmp_path / MEMBER).write_text("".join(lines))
-    expected = by_hand(drawn | {"Wet.Fur": (drawn["wet"] + drawn["fur"]) / 2})
-    found = feasibility_by_glove(DATA, tmp_path / MEMBER)
-    assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-9)
-    assert found[DATA.states.index("old"), 0] < found[DATA.states.index("Wet.Fur"), 0]
+    expected = by_hand(vectors | {"Wet.Fur": (vectors["wet"] + vectors["fur"]) / 2})
+    actual = feasibility_by_glove(DATA, tmp_path / MEMBER)
+    assert actual.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-9)
+    assert actual[DATA.states.index("old"), 0] < actual[DATA.states.index("Wet.Fur"), 0]
     # as an evaluation reads it: from a file, or from the folder that it or its archive is in
     DATA.write(tmp_path / "index")
     for words in (tmp_path / MEMBER, tmp_path):
         needs = {"data": tmp_path / "index", "words": words}
-        np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), found)
+        np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), actual)
     (tmp_path / "archived").mkdir()
     with zipfile.ZipFile(tmp_path / "archived" / ARCHIVE, "w") as archive:
         archive.write(tmp_path / MEMBER, MEMBER)
     needs = {"data": tmp_path / "index", "words": tmp_path / "archived"}
-    np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), found)
+    np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), actual)
 
 
 def test_feasibility_by_text_is_read_with_pristine_towers(backbone: Backbone, tmp_path: Path) -> None:
-    needs = write_world(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
+    needs = write_inputs(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
     expected = feasibility_by_text(DATA, load_backbone(needs["backbone"]), "a photo of {name}", CPU.device)
     section = {"vectors": "backbone", "prompt": "a photo of {name}"}
     np.testing.assert_array_equal(read_feasibility(section, needs, CPU.device), expected)
@@ -141,7 +141,7 @@ def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def pixels(data: PairData) -> np.ndarray:
-    return drawn_images(len(data.samples)).numpy()
+    return random_images(len(data.samples)).numpy()
 
 
 @pytest.mark.parametrize("augment", [False, True])
@@ -195,10 +195,10 @@ def test_images_are_encoded_once_for_both_worlds(
     encode = method.encode_images
     monkeypatch.setattr(method, "encode_images", lambda inputs: (seen.append(len(inputs)), encode(inputs))[1])
     scores = scorer_of(method, data, pixels, CPU.device)(worlds)(np.arange(len(pixels)))
-    found = {world: list(of_blocks) for world, of_blocks in scores.items()}
+    actual = {world: list(of_blocks) for world, of_blocks in scores.items()}
     assert seen == [len(pixels)]
     for world, of_blocks in expected.items():
-        for one, other in zip(found[world], of_blocks, strict=True):
+        for one, other in zip(actual[world], of_blocks, strict=True):
             assert torch.equal(one, other), world
             assert not one.requires_grad
 
@@ -294,7 +294,7 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     method = method_of(EmbeddingCSP, backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
     method.train()
     write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
-    found = load_file(tmp_path / "e")
+    actual = load_file(tmp_path / "e")
     tested = torch.tensor(embeddings[[row for row, sample in enumerate(data.samples) if sample.split == "test"]])
     pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]])
     expected = {
@@ -303,9 +303,9 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
         "indices": pairs.float(),
         "texts": method.eval().encode_pairs(pairs).detach(),
     }
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     for name, tensor in expected.items():
-        torch.testing.assert_close(found[name], tensor, atol=1e-6, rtol=1e-6)
+        torch.testing.assert_close(actual[name], tensor, atol=1e-6, rtol=1e-6)
     assert [count for count, _, _ in method.asked] == [min(size, 5 - start) for start in range(0, 5, size)]
     assert not any(training or learning for _, training, learning in method.asked)
 

@@ -31,8 +31,8 @@ from recompose.tracks.czsl.scoring import feasibility_by_text, restore, scorer_o
 from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
 from recompose.training.best import BestEpoch
 from tests.errors import raises
-from tests.tracks.czsl.methods.derivations import drawn_images, method_of, settings_of
-from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_world
+from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
+from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_inputs
 
 STATES, OBJECTS = ["blue", "red", "striped"], ["circle", "moon", "star"]
 SEEN = [("blue", "circle"), ("red", "moon"), ("striped", "star"), ("blue", "moon"), ("red", "circle")]
@@ -75,7 +75,7 @@ def features(backbone: Backbone, data: PairData) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def pixels(data: PairData) -> np.ndarray:
-    return drawn_images(len(data.samples)).numpy()
+    return random_images(len(data.samples)).numpy()
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def needs(
     pixels: np.ndarray,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Path]:
-    return write_world(tmp_path_factory.mktemp("world"), backbone, data, features, pixels)
+    return write_inputs(tmp_path_factory.mktemp("inputs"), backbone, data, features, pixels)
 
 
 def run(
@@ -137,8 +137,8 @@ def test_the_checkpoint_is_that_of_the_best_epoch(
 
     monkeypatch.setattr(BestEpoch, "on_validation_end", watch)
     stored = load_file(run(needs, tmp_path / "run", lr=0.3, epochs=5))
-    found = metrics(needs, tmp_path / "evaluation", tmp_path / "run")
-    assert found["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
+    actual = metrics(needs, tmp_path / "evaluation", tmp_path / "run")
+    assert actual["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
     assert set(stored) == {"method.primitives"}
 
 
@@ -196,11 +196,11 @@ def test_validation_is_in_full_precision_as_the_test_is(
 ) -> None:
     mixed: list[tuple[str, bool]] = []
     for name in ("encode_pairs", "encode_images"):
-        kept = getattr(CSP, name)
+        original = getattr(CSP, name)
 
-        def watch(self: CSP, given: Tensor, kept: Any = kept) -> Tensor:
+        def watch(self: CSP, given: Tensor, original: Any = original) -> Tensor:
             mixed.append(("training" if self.training else "validation", torch.is_autocast_enabled("cpu")))
-            return kept(self, given)
+            return original(self, given)
 
         monkeypatch.setattr(CSP, name, watch)
     run(needs, tmp_path / "run", precision="bf16-mixed", epochs=1)
@@ -213,9 +213,9 @@ def test_selection_needs_images_of_seen_and_of_unseen_pairs(
     backbone: Backbone, data: PairData, features: np.ndarray, tmp_path: Path
 ) -> None:
     seen = set(data.pairs_of["train"])
-    kept = [s.split != "val" or (s.state, s.object) in seen for s in data.samples]
-    samples = [sample for sample, keep in zip(data.samples, kept, strict=True) if keep]
-    fewer = write_world(tmp_path / "world", backbone, PairData(data.pairs_of, samples), features[kept])
+    is_left = [s.split != "val" or (s.state, s.object) in seen for s in data.samples]
+    samples = [sample for sample, left in zip(data.samples, is_left, strict=True) if left]
+    fewer = write_inputs(tmp_path / "inputs", backbone, PairData(data.pairs_of, samples), features[is_left])
     with raises(ArgumentError, code="no-auc", place="data"):
         run(fewer, tmp_path / "run")
 

@@ -1,4 +1,4 @@
-"""A tiny world on disk, as trainings and evaluations read it: an index, features and a backbone."""
+"""A tiny data set on disk, as trainings and evaluations read it: an index, features and a backbone."""
 
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from recompose.training.hardware import Hardware
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
 
-def write_world(
+def write_inputs(
     folder: Path, backbone: Backbone, data: PairData, embeddings: np.ndarray, pixels: np.ndarray | None = None
 ) -> dict[str, Path]:
-    """Write the folders of a world, and give them by the names that documents need them under."""
+    """Write the folders of a data set, and return them by the names that documents need them under."""
     needs = {name: folder / name for name in ("data", "features", "pixels", "backbone")}
     for path in needs.values():
         path.mkdir(parents=True)

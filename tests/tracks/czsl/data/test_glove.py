@@ -51,9 +51,9 @@ def test_a_name_has_the_words_between_its_marks(name: str, words: list[str]) -> 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_name_has_the_mean_of_its_known_words(text: Path, packed: bool) -> None:
-    found = read_glove(zipped(text) if packed else text, ["cat", "Full.unheard.grain", "É"])
+    actual = read_glove(zipped(text) if packed else text, ["cat", "Full.unheard.grain", "É"])
     expected = [VECTORS["cat"], (VECTORS["full"] + VECTORS["grain"]) / 2, VECTORS["é"]]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
 def test_names_without_any_known_word_are_listed(text: Path) -> None:

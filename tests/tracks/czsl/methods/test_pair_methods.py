@@ -32,9 +32,9 @@ def unit_prompt(backbone: Backbone, context: list[Tensor], state: Tensor, name: 
 
 
 def test_names_are_said_in_lower_case_without_dots(backbone: Backbone) -> None:
-    found = mean_token_embeddings(backbone, STATES + OBJECTS)
+    actual = mean_token_embeddings(backbone, STATES + OBJECTS)
     expected = [plain_mean(backbone, text) for text in ("red", "faux leather", "striped", "circle", "boots mid-calf")]
-    torch.testing.assert_close(found, torch.stack(expected))
+    torch.testing.assert_close(actual, torch.stack(expected))
 
 
 def test_clip_encodes_the_written_prompt_of_each_pair(backbone: Backbone) -> None:
@@ -157,8 +157,8 @@ def test_csp_drops_the_same_elements_of_a_state_in_all_its_pairs(backbone: Backb
     assert torch.equal(objects[0], objects[2])
     dropped = float((states == 0).float().mean())
     assert 0.3 < dropped < 0.7
-    kept = states[0] != 0
-    torch.testing.assert_close(states[0][kept], 2 * method.primitives[0][kept])
+    remains = states[0] != 0
+    torch.testing.assert_close(states[0][remains], 2 * method.primitives[0][remains])
 
 
 def test_nothing_is_dropped_in_evaluation(backbone: Backbone) -> None:

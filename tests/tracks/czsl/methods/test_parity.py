@@ -25,9 +25,9 @@ from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     PAIRS,
     STATES,
-    drawn_images,
     method_of,
     new_method,
+    random_images,
     settings_of,
     unsettle,
 )
@@ -64,22 +64,22 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return drawn_images(4)
+    return random_images(4)
 
 
-def apart(found: Tensor, expected: Tensor) -> float:
+def apart(actual: Tensor, expected: Tensor) -> float:
     """The largest difference, as a share of the largest value expected."""
-    return float((found.detach() - expected.detach()).abs().max() / expected.detach().abs().max())
+    return float((actual.detach() - expected.detach()).abs().max() / expected.detach().abs().max())
 
 
 def assert_gradients_agree(method: nn.Module, loss: Tensor, expected: Tensor) -> None:
     """Of all that is learned, and of nothing else."""
     names, learned = zip(*((name, p) for name, p in method.named_parameters() if p.requires_grad), strict=True)
-    found, wanted = (
+    actual, wanted = (
         torch.autograd.grad(each, learned, allow_unused=True, materialize_grads=True) for each in (loss, expected)
     )
     largest = max(float(gradient.abs().max()) for gradient in wanted)
-    for name, one, other in zip(names, found, wanted, strict=True):
+    for name, one, other in zip(names, actual, wanted, strict=True):
         # batch normalisation of four images divides by small deviations: in front of it rounding grows
         size = largest if name.startswith(("of_state.0.", "of_object.0.")) else float(other.abs().max())
         assert float((one - other).abs().max()) <= CLOSE * max(size, 0.01 * largest), name
@@ -128,8 +128,8 @@ def test_scores_of_msci_and_troika_are_fused_as_released(
     pairs = torch.tensor(PAIRS)
     logits = reference(released.tensors_of(method), images, pairs, SIZES, heads=HEADS, layers=layers, training=False)
     expected = released.fused(logits, pairs, [0.1, 0.9, 0.9])
-    found = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, "closed"))), dim=1)
-    assert apart(found, expected) < CLOSE
+    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, "closed"))), dim=1)
+    assert apart(actual, expected) < CLOSE
 
 
 @torch.no_grad()
@@ -140,8 +140,8 @@ def test_texts_of_another_length_in_front_of_attention_would_be_seen(
     method, reference = three_paths(backbone, name, 2)
     given: Any = (released.tensors_of(method), images, torch.tensor(PAIRS), SIZES)
     expected = reference(*given, heads=HEADS, layers=2, training=False)["pair"]
-    kept = released.three_texts
-    monkeypatch.setattr(released, "three_texts", lambda *of: {path: 12 * text for path, text in kept(*of).items()})
+    original = released.three_texts
+    monkeypatch.setattr(released, "three_texts", lambda *of: {path: 12 * text for path, text in original(*of).items()})
     other = reference(*given, heads=HEADS, layers=2, training=False)["pair"]
     assert float((other - expected).abs().max()) > 1
 

@@ -26,7 +26,6 @@ from tests.tracks.czsl.methods.derivations import (
     OWN,
     PAIRS,
     STATES,
-    drawn_images,
     method_of,
     new_method,
     plain_disentangled,
@@ -35,6 +34,7 @@ from tests.tracks.czsl.methods.derivations import (
     plain_mean,
     plain_paths,
     plain_texts,
+    random_images,
     settings_of,
     small_backbone,
     unsettle,
@@ -58,7 +58,7 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return drawn_images(4)
+    return random_images(4)
 
 
 def made(backbone: Backbone, name: str = "c-s-o", *, new: bool = False, **changed: Any) -> ThreePath:
@@ -103,13 +103,13 @@ def test_each_path_has_a_context_of_its_own(backbone: Backbone) -> None:
 def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(either: Backbone) -> None:
     method = method_of(CSO, either, ["red", "striped"], ["circle", "moon"], **settings_of("c-s-o")).eval()
     (block,) = method.encode_world([torch.tensor([[0, 0], [1, 1], [1, 0]])], "closed")
-    for found, said in (
+    for actual, names in (
         (block.pairs, ["red circle", "striped moon", "striped circle"]),
         (block.states, ["red", "striped"]),
         (block.objects, ["circle", "moon"]),
     ):
-        texts = either.tokens([f"a photo of {name}" for name in said])
-        torch.testing.assert_close(found, either.model.encode_text(texts), atol=1e-5, rtol=1e-4)
+        texts = either.tokens([f"a photo of {name}" for name in names])
+        torch.testing.assert_close(actual, either.model.encode_text(texts), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("new", [True, False])
@@ -138,8 +138,8 @@ def test_one_mask_drops_elements_of_states_and_objects_in_all_prompts(backbone: 
         assert torch.equal(of_objects, torch.stack([objects[name] for name in index[:, 1]]))
     vectors = torch.cat([states, objects])
     assert 0.4 < float((vectors == 0).float().mean()) < 0.6
-    kept = vectors != 0
-    torch.testing.assert_close(vectors[kept], 2 * method.prompts.primitives[kept])
+    remains = vectors != 0
+    torch.testing.assert_close(vectors[remains], 2 * method.prompts.primitives[remains])
 
 
 # images
@@ -206,11 +206,11 @@ def test_a_disentangler_drops_what_it_returns() -> None:
 def test_images_are_seen_as_bytes_by_the_adapted_tower(either: Backbone, images: Tensor) -> None:
     method = made(either)
     assert method.sees == "pixels"
-    found = method.encode_images(images)
+    actual = method.encode_images(images)
     (block,) = method.encode_world([torch.tensor(PAIRS)], "closed")
     texts = {"pair": block.pairs, "state": block.states, "object": block.objects}
     for path, expected in plain_paths(method, images, PAIRS).items():
-        torch.testing.assert_close(method.logits(path, found, texts[path]), expected, atol=2e-3, rtol=1e-3)
+        torch.testing.assert_close(method.logits(path, actual, texts[path]), expected, atol=2e-3, rtol=1e-3)
 
 
 @torch.no_grad()
@@ -225,11 +225,11 @@ def test_a_new_method_sees_what_the_frozen_tower_sees(backbone: Backbone, images
 
 def test_fixed_prompts_say_the_template_and_the_names_and_learn_nothing(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone, prompts="fixed", attribute_dropout=0.5).train()
-    (found,), (expected,) = (
+    (actual,), (expected,) = (
         of.encode_world([torch.tensor(PAIRS)], "closed") for of in (method, made(backbone, new=True))
     )
     for name in ("pairs", "states", "objects"):
-        torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+        torch.testing.assert_close(getattr(actual, name), getattr(expected, name))
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()
     fixed = [p for name, p in method.named_parameters() if name.startswith("prompts.")]
     assert len(fixed) == 4
@@ -313,9 +313,9 @@ def test_scores_fuse_a_pair_as_a_whole_with_its_state_and_object(
     method = made(either, fusion=fusion)
     weights = {"closed": (0.1, 0.9), "open": (0.3, 0.7)}[world]
     expected = plain_fused(plain_paths(method, images, PAIRS), PAIRS, fusion, weights)
-    found = dense(method, images, blocks, world)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, expected, atol=1e-3, rtol=5e-3)
+    actual = dense(method, images, blocks, world)
+    assert actual.dtype == torch.float32
+    torch.testing.assert_close(actual, expected, atol=1e-3, rtol=5e-3)
 
 
 @pytest.mark.parametrize(("closed", "open_"), [([1.0, 0.0], [0.0, 1.0]), ([0.4, 0.6], [0.4, 0.6])])
@@ -378,15 +378,15 @@ def test_evaluation_drops_nothing_and_changes_nothing(backbone: Backbone, images
     rates |= {rate: 0.5 for rate in OWN[name] if rate.endswith("dropout")}
     method, undropped = made(backbone, name, **rates), made(backbone, name)
     before = {key: tensor.clone() for key, tensor in method.state_dict().items()}
-    found = dense(method, images, BLOCKS, "closed")
-    assert torch.equal(dense(method, images, BLOCKS, "closed"), found)
-    assert torch.equal(dense(undropped, images, BLOCKS, "closed"), found)
+    actual = dense(method, images, BLOCKS, "closed")
+    assert torch.equal(dense(method, images, BLOCKS, "closed"), actual)
+    assert torch.equal(dense(undropped, images, BLOCKS, "closed"), actual)
     assert all(torch.equal(tensor, before[key]) for key, tensor in method.state_dict().items())
     # an image's scores depend on no other image
     for row in range(4):
         alone = dense(method, images[row : row + 1], BLOCKS, "closed")
-        torch.testing.assert_close(alone[0], found[row], atol=1e-5, rtol=1e-4)
-    assert not torch.allclose(dense(method.train(), images, BLOCKS, "closed"), found, atol=1e-4)
+        torch.testing.assert_close(alone[0], actual[row], atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(dense(method.train(), images, BLOCKS, "closed"), actual, atol=1e-4)
 
 
 def test_training_takes_batch_statistics_and_remembers_them(backbone: Backbone, images: Tensor) -> None:
@@ -461,15 +461,15 @@ def test_what_is_computed_again_drops_the_same_elements(
     monkeypatch.setattr(slots, "TEXTS", 2)
     monkeypatch.setattr(three_path, "TEXT_IMAGE_PAIRS", 8)
     again = learned_from(method, images)
-    kept: list[int] = []
+    counts: list[int] = []
 
-    def keep(function: Callable[..., Tensor], *rows: Tensor, use_reentrant: bool) -> Tensor:
-        kept.append(len(rows[0]))
+    def count(function: Callable[..., Tensor], *rows: Tensor, use_reentrant: bool) -> Tensor:
+        counts.append(len(rows[0]))
         return function(*rows)
 
-    monkeypatch.setattr(blocks, "checkpoint", keep)
+    monkeypatch.setattr(blocks, "checkpoint", count)
     assert_same_learning(again, learned_from(method, images))
-    assert max(kept) == 2  # texts at once, of prompts and of looks at 4 images
+    assert max(counts) == 2  # texts at once, of prompts and of looks at 4 images
 
 
 def test_the_architecture_with_uneven_widths_is_uneven(tmp_path: Path) -> None:

@@ -128,9 +128,9 @@ def test_every_point_of_the_dense_curve_holds_from_just_above_its_bias_to_the_ne
     assert (np.diff(curve.bias) > 0).all()
     for bias in probes(problem):
         point = max(index for index, start in enumerate(curve.bias) if start < bias)
-        for kind, found in ((True, curve.seen[point]), (False, curve.unseen[point])):
+        for kind, actual in ((True, curve.seen[point]), (False, curve.unseen[point])):
             expected = accuracy(problem, answers(problem, bias), kind)
-            assert math.isnan(found) if expected is None else found == float(expected)
+            assert math.isnan(actual) if expected is None else actual == float(expected)
 
 
 @settings(deadline=None)
@@ -370,15 +370,15 @@ def test_probabilities_lose_nothing_to_rounding(library: str) -> None:
     scores = LIBRARIES[library](shares[:, 1:9].tolist())
     assert 1e-8 < float(scores.min()) < float(scores.max()) < 1e-3
     exact = problem.with_exact(scores)
-    found = report_of(best_of(problem, lambda _: scores))
-    assert numbers_of(found) == close(dense_numbers(exact))
+    actual = report_of(best_of(problem, lambda _: scores))
+    assert numbers_of(actual) == close(dense_numbers(exact))
     # the same as whole numbers, which are no probabilities, and in which nothing is rounded
     whole = [[value * 2**60 for value in row] for row in exact.scores]
     assert all(value.denominator == 1 for row in whole for value in row)
     large = best_of(
         problem._replace(scores=[[float(value) for value in row] for row in whole]), MAKERS["numpy-float64"]
     )
-    assert numbers_of(report_of(large)) == numbers_of(found)
+    assert numbers_of(report_of(large)) == numbers_of(actual)
 
 
 def test_turns_that_double_precision_cannot_tell_apart_count_as_one() -> None:
@@ -607,9 +607,9 @@ def test_positions_that_are_no_integers_are_refused(wrong: np.ndarray) -> None:
 
 
 def test_the_examples_in_the_documentation_are_right() -> None:
-    found = doctest.testmod(czsl)
-    assert found.attempted >= 7
-    assert found.failed == 0
+    actual = doctest.testmod(czsl)
+    assert actual.attempted >= 7
+    assert actual.failed == 0
 
 
 @pytest.mark.parametrize("wrong", [-1, 2])
