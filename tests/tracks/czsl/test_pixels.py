@@ -13,10 +13,10 @@ from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.metrics.worlds import score_worlds
-from recompose.tracks.czsl.scoring import restore, scorer_of
+from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
-from tests.tracks.czsl.tiny import CPU
+from tests.tracks.czsl.tiny import CPU, scorer_of
 
 STATES = {"blue": (30, 60, 220), "green": (30, 200, 60), "red": (220, 40, 40)}
 OBJECTS = {"left": np.s_[:, :16], "middle": np.s_[8:24, 8:24], "top": np.s_[:16, :]}  # where the colour is

@@ -30,15 +30,16 @@ from recompose.tracks.czsl.methods.troika.model import Troika
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
     feasibility_by_text,
+    fusions,
+    parts_of,
     read_feasibility,
     restore,
-    scorer_of,
     write_embeddings,
 )
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
-from tests.tracks.czsl.tiny import CPU, write_inputs
+from tests.tracks.czsl.tiny import CPU, scorer_of, write_inputs
 
 DATA = PairData(
     {
@@ -194,8 +195,9 @@ def test_images_are_encoded_once_for_both_worlds(
     seen: list[int] = []
     encode = method.encode_images
     monkeypatch.setattr(method, "encode_images", lambda inputs: (seen.append(len(inputs)), encode(inputs))[1])
-    scores = scorer_of(method, data, pixels, CPU.device)(worlds)(np.arange(len(pixels)))
-    actual = {world: list(of_blocks) for world, of_blocks in scores.items()}
+    parts = parts_of(method, data, pixels, CPU.device, [scoring])(worlds)(np.arange(len(pixels)))
+    (fuse,) = fusions(method, [scoring])
+    actual = {world: [fuse(of_block) for of_block in of_world] for world, of_world in parts.items()}
     assert seen == [len(pixels)]
     for world, of_blocks in expected.items():
         for one, other in zip(actual[world], of_blocks, strict=True):

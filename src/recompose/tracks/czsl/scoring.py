@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.errors import CheckpointError
-from recompose.tracks.building import CHECKPOINT, Settings
+from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
@@ -21,11 +21,6 @@ from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
 from recompose.tracks.czsl.methods.parts.words import text_vectors
 from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
-
-
-def restore_run(method: PairMethod, run: Path) -> None:
-    """Load the checkpoint that a run left in its folder into a method."""
-    restore(method, run / CHECKPOINT)
 
 
 def restore(method: PairMethod, checkpoint: Path) -> None:
@@ -53,13 +48,6 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
         )
 
 
-def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:
-    """Return the method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, with its own scoring settings. Texts
-    are encoded once for each world, and images once for all.
-    """
-    return _scorer(method, data, inputs, device, method.scores_of)
-
-
 def parts_of(
     method: PairMethod,
     data: PairData,
@@ -68,37 +56,14 @@ def parts_of(
     scorings: Sequence[Any],
     watch: Callable[..., AbstractContextManager[object]] = nullcontext,
 ) -> Scorer:
-    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings.
+    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings. Texts are
+    encoded once for each world, and images once for all.
 
     Args:
         scorings: the settings.
         watch: a context for the work that serves only the settings at some positions.
     """
     with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
-
-    def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        precomputed = method.precompute(images, blocks)
-        if with_totals:
-            with watch(*with_totals):
-                precomputed = method.with_totals(precomputed, blocks)
-        return (method.parts(precomputed, block) for block in blocks)
-
-    return _scorer(method, data, inputs, device, parts)
-
-
-def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
-    """Return the functions that combine parts into scores, one for each of some settings."""
-    return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
-
-
-def _scorer(
-    method: PairMethod,
-    data: PairData,
-    inputs: np.ndarray | ShardedArray,
-    device: torch.device,
-    of_blocks: Callable[[Any, list[Any]], Iterator[Any]],
-) -> Scorer:
-    """Return a scorer, from a function of encoded images and the blocks of a world."""
     method.eval().to(device)
 
     @torch.no_grad()
@@ -109,17 +74,27 @@ def _scorer(
         }
 
         @torch.no_grad()
-        def scores(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
+        def parts(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
             images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
-            return {world: score_world(images, blocks) for world, blocks in encoded.items()}
+            return {world: parts_of_world(images, blocks) for world, blocks in encoded.items()}
 
-        return scores
+        return parts
 
     @torch.no_grad()
-    def score_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        yield from of_blocks(images, blocks)
+    def parts_of_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
+        precomputed = method.precompute(images, blocks)
+        if with_totals:
+            with watch(*with_totals):
+                precomputed = method.with_totals(precomputed, blocks)
+        for block in blocks:
+            yield method.parts(precomputed, block)
 
     return scorer
+
+
+def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
+    """Return the functions that combine parts into scores, one for each of some settings."""
+    return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
 
 
 def write_embeddings(

@@ -178,7 +178,7 @@ def test_low_features_come_first_and_the_second_stage_goes_on_from_there(backbon
     method = made(backbone)
     low, high = ThreePath.encode_images(method, images).tokens  # not yet projected
     text = method.encode_world(BLOCKS, "closed")[0].pairs[1]
-    actual = method.cross_attend(text.unsqueeze(0), (low, high))
+    actual = method.attend(text.unsqueeze(0), method.project((low, high)))
     for number in range(3):
         first = plain_interaction(method.interactions["low"], text, low[number])
         second = plain_interaction(method.interactions["high"], first, high[number])

@@ -358,8 +358,6 @@ def test_in_a_world_of_one_block_cross_attention_is_computed_once(
 def test_settings_of_scores_belong_to_an_evaluation_and_not_to_the_model(backbone: Backbone, images: Tensor) -> None:
     method = method_of(CSO, backbone, STATES, OBJECTS, **settings_of("c-s-o")).eval()
     before = method.state_dict()
-    with raises(ArgumentError, place="scoring"):
-        dense(method, images, BLOCKS, "closed")
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS))  # training needs none
     for weights in ([0.2, 0.8], [0.7, 0.3]):
         scoring = ThreePathScoring(fusion="probabilities", closed=weights, open=[0.5, 0.5])

@@ -113,10 +113,10 @@ def test_a_lambda_of_zero_leaves_the_plain_three_paths(backbone: Backbone, image
 def test_each_image_pulls_texts_its_own_way(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
     texts = method.encode_world(BLOCKS, "closed")[0].pairs
-    looked = method.cross_attend(texts, method.encode_images(images).tokens)
+    looked = method.attend(texts, method.project(method.encode_images(images).tokens))
     assert looked.shape == (3, 2, backbone.width)
     assert not torch.allclose(looked[0], looked[1], atol=1e-3)
-    turned = method.cross_attend(texts, method.encode_images(images.flip(0)).tokens)
+    turned = method.attend(texts, method.project(method.encode_images(images.flip(0)).tokens))
     torch.testing.assert_close(turned.flip(0), looked, atol=1e-5, rtol=1e-4)
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import torch
 
@@ -21,6 +21,16 @@ from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Statistics
 
 MISSING = "NA"
+
+
+class Record(TypedDict):
+    """A record of the metadata: an image's path, its state, its object and its split."""
+
+    image: str
+    attr: str
+    obj: str
+    set: str
+    _image: NotRequired[str]  # of UT-Zappos: the path upstream
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -53,7 +63,7 @@ def record_error(code: str, path: Path, number: int, fault: str) -> DataError:
     return DataError(f"{path}, record {number}: {fault}", code=code, place=f"{path}:{number}")
 
 
-def read_metadata(path: Path) -> list[dict[str, Any]]:
+def read_metadata(path: Path) -> list[Record]:
     """Return the records of a ``.t7`` file: a pickle, of which only plain values are allowed.
 
     Raises:
@@ -79,7 +89,7 @@ def read_metadata(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def _labelled_samples(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
+def _labelled_samples(records: list[Record], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
     """Yield the records that belong to a split, not those without a label or outside all pair lists."""
     listed = {split: set(pairs[split]) for split in SPLITS}
     anywhere = set().union(*listed.values())

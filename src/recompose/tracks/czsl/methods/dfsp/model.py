@@ -162,7 +162,7 @@ class DFSP(PairMethod):
         if self.fusion != "i2t":
             tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
         fused = self.backbone.project_image(self.image_attention.attend_single(tokens, CLASS))
-        return replace(images, fused=(1 - self.share) * images.plain + self.share * fused, primitives=primitives)
+        return replace(images, fused=self._mix(images.plain, fused), primitives=primitives)
 
     def _summary(self, decomposed: Tensor) -> Tensor:
         """Return the decomposed texts in the shape of an image's tokens [1 + patches, W]."""

@@ -38,7 +38,7 @@ class PairMethod(nn.Module, ABC):
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()
         self.backbone = backbone.requires_grad_(False)
-        self._scoring: Any = None
+        self.scoring: Any = None  # stays None for a method without scoring settings
 
     def train(self, mode: bool = True) -> "PairMethod":
         """Switch to training and return the method; the frozen towers stay in evaluation mode."""
@@ -51,13 +51,8 @@ class PairMethod(nn.Module, ABC):
 
     def set_scoring(self, scoring: Any) -> Self:
         """Set the scoring settings, which training does not depend on, and return the method."""
-        self._scoring = scoring
+        self.scoring = scoring
         return self
-
-    @property
-    def scoring(self) -> Any:
-        """The scoring settings; None for a method without any."""
-        return self._scoring
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:
@@ -110,14 +105,10 @@ class PairMethod(nn.Module, ABC):
 
     def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
         """Return the scores [images, pairs] of images in each block of a world."""
-        return self.scores_of(self.encode_images(inputs), world)
-
-    def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
-        """Return the scores of encoded images, which serve every world."""
-        precomputed = self.precompute(images, world)
+        images = self.precompute(self.encode_images(inputs), world)
         if self.needs_totals(self.scoring):
-            precomputed = self.with_totals(precomputed, world)
-        return (self.score(precomputed, block) for block in world)
+            images = self.with_totals(images, world)
+        return (self.score(images, block) for block in world)
 
 
 class TextMethod(PairMethod):

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
-from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods.parts.blocks import TEXT_IMAGE_PAIRS, apply_blockwise
 from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
@@ -22,7 +21,7 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 from recompose.tracks.czsl.methods.parts.tuning import image_tuning
 
 PATHS = ("pair", "state", "object")
-PathScoring: TypeAlias = PairSelection | ThreePathScoring
+PathScoring: TypeAlias = PairSelection | ThreePathScoring  # the fusion of the paths into one score
 
 
 @dataclass(frozen=True)
@@ -128,34 +127,18 @@ class ThreePath(PairMethod):
             start=settings.disentangler_start,
         )
 
-    @property
-    def scoring(self) -> PathScoring:
-        """The fusion of the paths into one score.
-
-        Raises:
-            ArgumentError: it is not set.
-        """
-        scoring: PathScoring | None = self._scoring
-        if scoring is None:
-            raise ArgumentError("scoring", f"of {type(self).__name__} is not set; set it with set_scoring")
-        return scoring
-
     def layers(self) -> list[list[int]]:
         """Return the groups of tower blocks whose tokens texts attend to; none in the plain three paths."""
         return []
-
-    def cross_attend(self, texts: Tensor, tokens: tuple[Any, ...]) -> Tensor:
-        """Return texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
-        without cross-attention.
-        """
-        return self.attend(texts, self.project(tokens))
 
     def project(self, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a path's tokens, projected for ``attend`` once for all texts."""
         return tokens
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """Return texts after cross-attention to projected tokens."""
+        """Return texts [P, E], of unit length, after cross-attention to each image's projected tokens: [images, P, E],
+        or [P, E] without cross-attention.
+        """
         return texts
 
     def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
