@@ -59,18 +59,21 @@ def plan() -> TrackPlan:
     return study("[3, 1]", VARIANTS)
 
 
-def test_each_seed_draws_the_world_of_its_number(plan: TrackPlan) -> None:
+def test_each_seed_draws_the_replicate_of_its_number(plan: TrackPlan) -> None:
     base = params_of("study").tracks["czsl"].datasets[SHAPES].seed  # type: ignore[attr-defined]
     for (_, benchmark), evaluations in plan.evaluations.items():
         assert benchmark == SHAPES
         for evaluation in evaluations:
-            world = evaluation.needs["data"]
+            replicate = evaluation.needs["data"]
             assert data_of(evaluation) == base + evaluation.labels["seed"]
-            assert (world.name, world.labels) == (SHAPES, {"dataset": SHAPES, "world": evaluation.labels["seed"]})
+            assert (replicate.name, replicate.labels) == (
+                SHAPES,
+                {"dataset": SHAPES, "world": evaluation.labels["seed"]},
+            )
             assert evaluation.labels["dataset"] == SHAPES
 
 
-def test_a_benchmark_is_one_name_and_has_the_data_of_the_first_world(plan: TrackPlan) -> None:
+def test_a_benchmark_is_one_name_and_has_the_data_of_the_first_replicate(plan: TrackPlan) -> None:
     assert list(plan.benchmarks) == [SHAPES]
     first = plan.evaluations["csp", SHAPES][0]
     assert plan.benchmarks[SHAPES].digest == first.needs["data"].digest
@@ -125,19 +128,19 @@ def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> N
         assert rescored.digest != trained.digest
 
 
-def test_another_seed_adds_a_world_and_changes_no_other(plan: TrackPlan) -> None:
+def test_another_seed_adds_a_replicate_and_changes_no_other(plan: TrackPlan) -> None:
     more = study("[3, 1, 2]", VARIANTS)
     for key, evaluations in plan.evaluations.items():
         digests = [each.digest for each in more.evaluations[key]]
         assert digests[: len(evaluations)] == [each.digest for each in evaluations]
 
 
-def test_the_seed_of_the_data_set_moves_all_worlds_along() -> None:
+def test_the_seed_of_the_data_set_moves_all_replicates_along() -> None:
     before, after = (
         planned("study", "profiles.study.czsl.seeds=[0, 1]", f"czsl.datasets.{SHAPES}.seed={seed}") for seed in (7, 8)
     )
-    worlds = [[each.needs["data"] for each in plan.evaluations["csp", SHAPES]] for plan in (before, after)]
-    assert worlds[0][1].digest == worlds[1][0].digest  # world 1 of seed 7 is world 0 of seed 8
+    replicates = [[each.needs["data"] for each in plan.evaluations["csp", SHAPES]] for plan in (before, after)]
+    assert replicates[0][1].digest == replicates[1][0].digest  # replicate 1 of seed 7 is replicate 0 of seed 8
 
 
 def test_a_published_split_is_the_same_for_every_seed_and_what_needs_none_has_one() -> None:

@@ -129,15 +129,7 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
     counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings))
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
-        method,
-        data,
-        inputs,
-        folder,
-        hardware,
-        training,
-        title=title,
-        seed=document["seed"],
-        callbacks=[costs.epochs],
+        method, data, inputs, folder, hardware, training, title=title, seed=document["seed"], callbacks=[costs.epochs]
     )
     if goes_on:
         costs.write(folder / COSTS)

@@ -32,8 +32,7 @@ class FeedForward(nn.Sequential):
         parts: Iterator[Any] = iter(self)
         norm, widen, activation, inner_dropout, narrow, dropout = parts
         # QuickGELU(x) is SiLU(1.702 x) / 1.702. The factors are applied to the weights, which are few, not to the
-        # hidden
-        # layer of all texts of all images: this saves four passes over it
+        # hidden layer of all texts of all images: this saves four passes over it
         x = activation(linear(norm(x), STEEPNESS * widen.weight, STEEPNESS * widen.bias))
         return dropout(linear(inner_dropout(x), narrow.weight / STEEPNESS, narrow.bias))
 
