@@ -80,7 +80,7 @@ def test_a_benchmark_is_one_name_and_has_the_data_of_the_first_replicate(plan: T
     assert first.labels["seed"] == 3
 
 
-def test_a_run_sees_the_world_that_its_evaluation_scores(plan: TrackPlan) -> None:
+def test_a_run_sees_the_replicate_that_its_evaluation_scores(plan: TrackPlan) -> None:
     for evaluation in plan.evaluations["csp", SHAPES]:
         run, data = evaluation.needs["run"], evaluation.needs["data"]
         assert run.needs["data"].digest == data.digest == evaluation.needs["pixels"].needs["data"].digest
@@ -90,19 +90,19 @@ def test_a_run_sees_the_world_that_its_evaluation_scores(plan: TrackPlan) -> Non
         assert run.document["seed"] == evaluation.document["seed"] == evaluation.labels["seed"]
 
 
-def test_worlds_share_a_backbone_and_have_features_of_their_own(plan: TrackPlan) -> None:
+def test_replicates_share_a_backbone_and_have_features_of_their_own(plan: TrackPlan) -> None:
     first, second = plan.evaluations["csp", SHAPES]
     assert first.needs["backbone"].digest == second.needs["backbone"].digest
     assert first.needs["features"].digest != second.needs["features"].digest
 
 
-def test_what_needs_no_seed_is_scored_on_every_world(plan: TrackPlan) -> None:
+def test_what_needs_no_seed_is_scored_on_every_replicate(plan: TrackPlan) -> None:
     assert seeds_of(plan, "clip") == seeds_of(plan, "csp") == [3, 1]
     one, other = plan.evaluations["clip", SHAPES]
     assert one.digest != other.digest
 
 
-def test_variants_have_the_worlds_that_the_profile_gives_them(plan: TrackPlan) -> None:
+def test_variants_have_the_replicates_that_the_profile_gives_them(plan: TrackPlan) -> None:
     assert seeds_of(plan, "once") == [3]
     assert seeds_of(plan, "often") == [3, 1]
     assert [data_of(each) for each in plan.evaluations["once", SHAPES]] == [
@@ -121,7 +121,7 @@ def test_other_readings_have_seeds_of_their_own_that_methods_have_or_those_of_va
     assert (seeds_of(plan, "interpretation"), seeds_of(plan, "once"), seeds_of(plan, "csp")) == (expected, [4], [3, 1])
 
 
-def test_what_scores_anew_scores_the_run_of_the_same_world(plan: TrackPlan) -> None:
+def test_what_scores_anew_scores_the_run_of_the_same_replicate(plan: TrackPlan) -> None:
     pairs = zip(plan.evaluations["rescored", SHAPES], plan.evaluations["troika", SHAPES], strict=True)
     for rescored, trained in pairs:
         assert rescored.needs["run"].digest == trained.needs["run"].digest
