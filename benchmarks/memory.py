@@ -26,9 +26,9 @@ from recompose.backbones import attention as self_attention
 from recompose.backbones.clip import outline
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.building import method_class, model_settings
+from recompose.tracks.building import build_settings, method_class, scoring_settings
 from recompose.tracks.czsl.catalogue import METHODS
-from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.duplex.model import Duplex
 from recompose.tracks.czsl.methods.parts import attention as cross_attention
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from recompose.tracks.czsl.methods.parts.three_path import Views
@@ -92,9 +92,9 @@ def made(name: str) -> Any:
     """A method on C-GQA as papers train it."""
     settings = load_params(ROOT / "params.yaml", FORMS).tracks["czsl"].settings(name, "cgqa")
     names = [[f"{kind} {index}" for index in range(count)] for kind, count in zip("so", NAMES, strict=True)]
-    kind, own = method_class({"class": METHODS[name].class_path}), model_settings(settings)
-    built = kind(outline("ViT-L-14", "quick_gelu"), *names, **own)
-    return built.set_scoring(**settings.get("scoring", {}))
+    document = {"class": METHODS[name].class_path, "settings": settings}
+    built = method_class(document)(outline("ViT-L-14", "quick_gelu"), *names, build_settings(document))
+    return built.set_scoring(scoring_settings(document))
 
 
 def counted(method: Any, batch: int) -> tuple[float, float]:

@@ -222,12 +222,12 @@ def test_no_two_names_share_a_digest_and_none_is_lost() -> None:
 @pytest.mark.parametrize(
     ("edited", "trained", "scored"),
     [
-        ("recompose.tracks.czsl.methods.csp", {"csp"}, {"csp"}),
+        ("recompose.tracks.czsl.methods.csp.model", {"csp"}, {"csp"}),
         ("recompose.tracks.czsl.methods.parts.slots", set(TRAINED), set(TRAINED)),
         ("recompose.tracks.czsl.methods.parts.adapters", THREE_PATH, THREE_PATH),
         ("recompose.tracks.czsl.methods.parts.attention", {"dfsp", "troika", "msci"}, {"dfsp", "troika", "msci"}),
         ("recompose.tracks.czsl.methods.parts.lora", THREE_PATH, THREE_PATH),
-        ("recompose.tracks.czsl.methods.parts.codebook", {"duplex"}, {"duplex"}),
+        ("recompose.tracks.czsl.methods.duplex.codebook", {"duplex"}, {"duplex"}),
         ("recompose.training.pretraining", set(TRAINED), set(ON_BACKBONE)),
         ("recompose.tracks.czsl.training", set(TRAINED), set(TRAINED)),
         ("recompose.tracks.czsl.evaluation", set(), set(EVERYTHING)),

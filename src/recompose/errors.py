@@ -120,6 +120,12 @@ class FailedError(RecomposeError, RuntimeError):
     code = "failed"
 
 
+class CheckpointError(RecomposeError, ValueError):
+    """A checkpoint of another method or of other settings; its place is the parameters that differ."""
+
+    code = "checkpoint"
+
+
 # reports
 
 

@@ -15,18 +15,18 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 from torch.utils.data import TensorDataset
 
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.clip import CLIP
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.dfsp import DFSP
-from recompose.tracks.czsl.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.clip.model import CLIP
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.dfsp.model import DFSP
+from recompose.tracks.czsl.methods.gipcol.model import GIPCOL
 from recompose.training import cost, resources
 from recompose.training.cost import Epochs, RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.resources import EvaluationCosts, Peak, trainable
-from tests.tracks.czsl.methods.derivations import settings_of
+from tests.tracks.czsl.methods.derivations import method_of, settings_of
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 PROMPT = "a photo of {state} {object}"
@@ -168,7 +168,7 @@ ADAPTERS = 24 * 2 * (linear(W, 8) + linear(8, W))
 def test_parameters_at_paper_scale_are_those_of_closed_forms(
     method: type, settings: dict[str, Any], expected: int
 ) -> None:
-    assert count_at_paper_scale(lambda backbone: method(backbone, STATES, OBJECTS, **settings)) == expected
+    assert count_at_paper_scale(lambda backbone: method_of(method, backbone, STATES, OBJECTS, **settings)) == expected
 
 
 # seconds

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from recompose.params.method import MethodSettings
+from recompose.params.sections import Section
 
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
 Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
@@ -18,7 +19,7 @@ def method_class(document: Document) -> Any:
     """Return the class that a document names as ``module:class``.
 
     Example:
-        >>> method_class({"class": "recompose.tracks.czsl.methods.chance:Chance"}).__name__
+        >>> method_class({"class": "recompose.tracks.czsl.methods.chance.model:Chance"}).__name__
         'Chance'
     """
     module, name = document["class"].split(":")
@@ -33,6 +34,26 @@ def build_settings(document: Document) -> MethodSettings:
     """
     settings_class: type[MethodSettings] = method_class(document).settings_class
     return settings_class.model_validate(model_settings(document["settings"]))
+
+
+def training_settings(document: Document) -> Section:
+    """Return the settings of a run's training, typed and checked.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    training_class: type[Section] = method_class(document).settings_class.training_class
+    return training_class.model_validate(document["settings"]["training"])
+
+
+def scoring_settings(document: Document) -> Section | None:
+    """Return the settings of an evaluation's scoring, typed and checked; None for a method without any.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    scoring_class: type[Section] | None = method_class(document).settings_class.scoring_class
+    return scoring_class.model_validate(document["settings"]["scoring"]) if scoring_class else None
 
 
 def model_settings(settings: Settings) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.building import model_settings
 from recompose.tracks.czsl.building import (
     backbone_copy,
     build_method,
@@ -17,11 +16,12 @@ from recompose.tracks.czsl.building import (
     read_images,
 )
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.csp.settings import CspSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from tests.tracks.czsl.methods.derivations import drawn_images, settings_of
-from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document, write_world
+from tests.tracks.czsl.methods.derivations import random_images, settings_of
+from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document, write_inputs
 
 PAIRS = {
     "train": [("wet", "dog"), ("dry", "cat"), ("wet", "cat")],
@@ -53,9 +53,9 @@ def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
 class NotingMethod:
     """A method that notes what it is given, and draws a number."""
 
-    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], **settings: Any) -> None:
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: CspSettings) -> None:
         self.given = (backbone, states, objects, settings)
-        self.drawn = float(torch.rand(())), float(np.random.rand())
+        self.random_numbers = float(torch.rand(())), float(np.random.rand())
         self.priors: list[TrainingPrior] = []
 
     def prepare(self, prior: TrainingPrior) -> None:
@@ -63,14 +63,12 @@ class NotingMethod:
 
 
 def noting(backbone: Backbone, data: PairData, embeddings: np.ndarray, seed: int = 3) -> Any:
-    settings = {"prompt": "p", "share": 0.5, "training": {"lr": 1e-3}, "scoring": {"fusion": "logits"}}
-    return build_method(NotingMethod, settings, backbone, data, embeddings, seed=seed)
+    return build_method(NotingMethod, CspSettings(**OF_CSP), backbone, data, embeddings, seed=seed)
 
 
 def test_a_method_is_built_of_its_own_settings(backbone: Backbone, data: PairData, embeddings: np.ndarray) -> None:
-    found = noting(backbone, data, embeddings)
-    assert found.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], {"prompt": "p", "share": 0.5})
-    assert model_settings({"training": {"lr": 1.0}}) == {}
+    actual = noting(backbone, data, embeddings)
+    assert actual.given == (backbone, ["dry", "old", "wet"], ["cat", "dog"], CspSettings(**OF_CSP))
 
 
 def test_a_method_may_know_pairs_and_images_of_training(
@@ -91,10 +89,10 @@ def test_the_seed_determines_what_a_method_begins_with(
     backbone: Backbone, data: PairData, embeddings: np.ndarray
 ) -> None:
     torch.manual_seed(0)
-    first = noting(backbone, data, embeddings).drawn
+    first = noting(backbone, data, embeddings).random_numbers
     torch.manual_seed(1)
-    assert noting(backbone, data, embeddings).drawn == first
-    other = noting(backbone, data, embeddings, seed=4).drawn
+    assert noting(backbone, data, embeddings).random_numbers == first
+    other = noting(backbone, data, embeddings, seed=4).random_numbers
     assert other[0] != first[0]
     assert other[1] != first[1]
 
@@ -103,8 +101,8 @@ def test_the_seed_determines_what_a_method_begins_with(
 def needs(
     backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
-    pixels = drawn_images(len(data.samples)).numpy()
-    return write_world(tmp_path_factory.mktemp("world"), backbone, data, embeddings, pixels)
+    pixels = random_images(len(data.samples)).numpy()
+    return write_inputs(tmp_path_factory.mktemp("inputs"), backbone, data, embeddings, pixels)
 
 
 @pytest.mark.parametrize(("kind", "own", "sees"), [(CSP, OF_CSP, "embeddings"), (CSO, settings_of("c-s-o"), "pixels")])
@@ -122,7 +120,7 @@ def test_a_run_and_an_evaluation_build_the_same_method_on_what_it_sees(
     states = one.method.state_dict(), other.method.state_dict()
     assert states[0].keys() == states[1].keys()
     assert all(map(torch.equal, states[0].values(), states[1].values()))
-    expected = embeddings if sees == "embeddings" else drawn_images(len(embeddings)).numpy()
+    expected = embeddings if sees == "embeddings" else random_images(len(embeddings)).numpy()
     np.testing.assert_array_equal(one.inputs[:], expected)
     read = read_embeddings(needs["features"]) if sees == "embeddings" else read_images(needs["pixels"])
     assert one.inputs is other.inputs is read

@@ -79,7 +79,8 @@ def test_a_variant_fits_and_one_that_evaluates_changes_scoring_alone(name: str) 
 
 def test_heads_that_begin_at_zero_have_to_end_linear() -> None:
     assert isinstance(SECTION, Czsl)
-    with pytest.raises(ParamsError, match=r"disentangler_start: .*residual-zero needs disentangler_end: linear"):
+    with pytest.raises(ParamsError) as caught:
         SECTION.settings("troika", "shapes-pairs", {"disentangler_start": "residual-zero"})
+    assert "disentangler_end" in str(caught.value)
     changed = {"disentangler_start": "residual-zero", "disentangler_end": "linear"}
     assert SECTION.settings("troika", "shapes-pairs", changed)["disentangler_start"] == "residual-zero"

@@ -14,13 +14,14 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.duplex import Duplex
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.duplex.model import Duplex
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, TrainingPrior
+from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, fit_method
 from recompose.training.hardware import Hardware
-from tests.tracks.czsl.methods.derivations import drawn_images, new_method, settings_of
+from tests.tracks.czsl.methods.derivations import method_of, new_method, random_images, settings_of
 
 PAIRS = [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("old", "dog")]
 UNSEEN = [("dry", "dog"), ("old", "cat")]
@@ -43,7 +44,9 @@ OF_DUPLEX: dict[str, Any] = settings_of(
     "differentiable": True,
 }
 METHODS = {
-    "csp": lambda backbone: CSP(backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0),
+    "csp": lambda backbone: method_of(
+        CSP, backbone, STATES, OBJECTS, prompt="a photo of {state} {object}", dropout=0.0
+    ),
     "msci": lambda backbone: new_method(MSCI, backbone, STATES, OBJECTS, settings_of("msci")),
     "duplex": lambda backbone: new_method(
         Duplex, backbone, STATES, OBJECTS, OF_DUPLEX | {"closed": [0.2, 0.5, 0.3], "open": [0.2, 0.5, 0.3]}
@@ -74,7 +77,7 @@ class Noted(Callback):
         self.epochs.append(tuple(float(trainer.callback_metrics[name]) for name in ("loss", VAL_AUC)))  # type: ignore[arg-type]
 
 
-def a_world() -> PairData:
+def new_data() -> PairData:
     pairs = {"train": PAIRS, "val": [*PAIRS[:2], UNSEEN[0]], "test": [PAIRS[0], UNSEEN[1]]}
     counts = {"train": 18, "val": 41, "test": 2}  # of validation, devices have a different number
     samples = [
@@ -87,11 +90,11 @@ def a_world() -> PairData:
 
 def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:
     """What a method's training gives: the gradients of its first step, what that wrote, and its epochs."""
-    data = a_world()
+    data = new_data()
     torch.manual_seed(0)
     backbone: Backbone = build("shapes-clip", "gelu").eval()
     method: PairMethod = METHODS[name](backbone)
-    images = drawn_images(len(data.samples))
+    images = random_images(len(data.samples))
     with torch.no_grad():
         embeddings = backbone.encode_image(backbone.from_bytes(images))
     pairs = data.indices(data.pairs)
@@ -105,13 +108,9 @@ def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:
         np.asarray(images if method.sees == "pixels" else embeddings),
         folder,
         Hardware(precision="32-true", accelerator="cpu", devices=devices),
+        PairTrainingSettings(lr=1e-4, weight_decay=1e-5, batch_size=BATCH, accumulate=1, epochs=EPOCHS),
         title=name,
         seed=1,
-        lr=1e-4,
-        weight_decay=1e-5,
-        batch_size=BATCH,
-        accumulate=1,
-        epochs=EPOCHS,
         callbacks=[noted],
     )
     return {"gradients": noted.gradients, "epochs": noted.epochs, "buffers": noted.buffers}
@@ -140,11 +139,11 @@ def test_two_devices_give_what_one_gives(tmp_path: Path) -> None:
     for name in METHODS:
         expected = trained(name, tmp_path / f"{name}-alone", devices=1)
         for rank in range(2):
-            found = torch.load(tmp_path / f"{name}-{rank}.pt", weights_only=True)
-            assert found["gradients"].keys() == expected["gradients"].keys() != set()
+            actual = torch.load(tmp_path / f"{name}-{rank}.pt", weights_only=True)
+            assert actual["gradients"].keys() == expected["gradients"].keys() != set()
             for part in ("gradients", "buffers"):
                 for tensor, value in expected[part].items():
-                    apart = (found[part][tensor] - value).abs().max()  # sums in another order, in 32 bits
+                    apart = (actual[part][tensor] - value).abs().max()  # sums in another order, in 32 bits
                     noise = NOISE * max(each.abs().max() for each in expected[part].values())
                     assert apart <= SAME * value.abs().max() + noise, f"{name}, device {rank}: {part} of {tensor}"
-            np.testing.assert_allclose(found["epochs"], expected["epochs"], rtol=SAME)
+            np.testing.assert_allclose(actual["epochs"], expected["epochs"], rtol=SAME)

@@ -9,13 +9,14 @@ import torch
 
 from recompose.backbones.clip import Backbone, build
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.msci.model import MSCI
+from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings
 from recompose.tracks.czsl.metrics.czsl import report_of
 from recompose.tracks.czsl.metrics.worlds import score_worlds
-from recompose.tracks.czsl.scoring import restore, scorer_of
+from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from tests.tracks.czsl.methods.derivations import new_method, settings_of
-from tests.tracks.czsl.tiny import CPU
+from tests.tracks.czsl.tiny import CPU, scorer_of
 
 STATES = {"blue": (30, 60, 220), "green": (30, 200, 60), "red": (220, 40, 40)}
 OBJECTS = {"left": np.s_[:, :16], "middle": np.s_[8:24, 8:24], "top": np.s_[:16, :]}  # where the colour is
@@ -28,6 +29,7 @@ SETTINGS: dict[str, Any] = {
     "accumulate": 1,
     "epochs": 5,
     "halve_every": 2,
+    "augment": False,
 }
 
 
@@ -74,7 +76,8 @@ def new(backbone: Backbone, data: PairData, seed: int = 0) -> MSCI:
 
 def run(backbone: Backbone, data: PairData, pixels: np.ndarray, folder: Path, seed: int = 0, **changed: Any) -> MSCI:
     method = new(backbone, data, seed)
-    fit_method(method, data, pixels, folder, CPU, title="t", seed=seed, **(SETTINGS | changed))
+    training = AugmentedTraining(**(SETTINGS | changed))
+    fit_method(method, data, pixels, folder, CPU, training, title="t", seed=seed)
     restore(method, folder / CHECKPOINT)
     return method
 
@@ -125,12 +128,12 @@ def test_the_learning_rate_is_halved_every_so_many_epochs(trained) -> None:  # t
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(backbone, data, pixels, trained, tmp_path) -> None:
-    found = []
+    actual = []
     for name, seed in (("again", 0), ("another", 1)):
         run(backbone, data, pixels, tmp_path / name, seed)
-        found.append((tmp_path / name / CHECKPOINT).read_bytes())
-    assert found[0] == (trained[1] / CHECKPOINT).read_bytes()
-    assert found[1] != found[0]
+        actual.append((tmp_path / name / CHECKPOINT).read_bytes())
+    assert actual[0] == (trained[1] / CHECKPOINT).read_bytes()
+    assert actual[1] != actual[0]
 
 
 def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, pixels, trained, tmp_path) -> None:
@@ -143,7 +146,8 @@ def test_training_that_was_interrupted_ends_with_the_same_bytes(backbone, data, 
 
 
 def test_without_halving_the_rate_is_constant(backbone, data) -> None:  # type: ignore[no-untyped-def]
-    module = PairTraining(new(backbone, data), data, lr=0.5, weight_decay=0.0)
+    settings = PairTrainingSettings(lr=0.5, weight_decay=0.0, batch_size=1, accumulate=1, epochs=1)
+    module = PairTraining(new(backbone, data), data, settings)
     optimizer = module.configure_optimizers()
     assert isinstance(optimizer, torch.optim.Adam)
     assert {id(p) for group in optimizer.param_groups for p in group["params"]} == {

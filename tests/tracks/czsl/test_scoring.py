@@ -13,28 +13,33 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, load_backbone
+from recompose.errors import CheckpointError
 from recompose.tracks.czsl import scoring
 from recompose.tracks.czsl.building import build_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings, ThreePathScoring
 from recompose.tracks.czsl.methods.parts.words import text_vectors
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
 from recompose.tracks.czsl.scoring import (
     feasibility_by_glove,
     feasibility_by_text,
+    fusions,
+    parts_of,
     read_feasibility,
     restore,
-    scorer_of,
     write_embeddings,
 )
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
-from tests.tracks.czsl.methods.derivations import SCORING, drawn_images, new_method, settings_of, unsettle
-from tests.tracks.czsl.tiny import CPU, write_world
+from tests.errors import raises
+from tests.tracks.czsl.methods.derivations import SCORING, method_of, new_method, random_images, settings_of, unsettle
+from tests.tracks.czsl.tiny import CPU, scorer_of, write_inputs
 
 DATA = PairData(
     {
@@ -58,52 +63,52 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 def by_hand(vectors: dict[str, np.ndarray]) -> dict[tuple[str, str], float]:
     """The mean of the nearest seen partner of the object and of the state; -1 for one that does not exist."""
-    shown, found = DATA.pairs_of["train"], {}
+    shown, actual = DATA.pairs_of["train"], {}
     for state, name in DATA.all_pairs:
         objects = [cosine(vectors[name], vectors[o]) for s, o in shown if s == state]
         states = [cosine(vectors[state], vectors[s]) for s, o in shown if o == name]
-        found[state, name] = (max(objects, default=-1.0) + max(states, default=-1.0)) / 2
-    return found
+        actual[state, name] = (max(objects, default=-1.0) + max(states, default=-1.0)) / 2
+    return actual
 
 
 def test_text_vectors_are_the_tower_s_of_readable_names_in_the_prompt(backbone: Backbone) -> None:
-    found = text_vectors(backbone, ["Wet.Fur", "cat"], "a photo of {name}")
+    actual = text_vectors(backbone, ["Wet.Fur", "cat"], "a photo of {name}")
     with torch.no_grad():
         expected = backbone.model.encode_text(backbone.tokens(["a photo of wet fur", "a photo of cat"]))
-    np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(actual, expected.numpy(), rtol=0, atol=1e-5)
 
 
 def test_feasibility_by_text_is_that_of_plain_loops(backbone: Backbone) -> None:
-    found = feasibility_by_text(DATA, backbone, "a photo of {name}", torch.device("cpu"))
+    actual = feasibility_by_text(DATA, backbone, "a photo of {name}", torch.device("cpu"))
     names = [*DATA.states, *DATA.objects]
     vectors = dict(zip(names, text_vectors(backbone, names, "a photo of {name}").astype(np.float64), strict=True))
     expected = by_hand(vectors)
-    assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-6)
+    assert actual.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-6)
 
 
 def test_feasibility_by_glove_is_that_of_plain_loops(tmp_path: Path) -> None:
     words = ["wet", "fur", "dog", "dry", "cat", "old"]
-    drawn = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
-    lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in drawn.items())
+    vectors = dict(zip(words, np.random.default_rng(0).normal(size=(6, 300)).round(4), strict=True))
+    lines = (" ".join([word, *map(str, vector.tolist())]) + "\n" for word, vector in vectors.items())
     (tmp_path / MEMBER).write_text("".join(lines))
-    expected = by_hand(drawn | {"Wet.Fur": (drawn["wet"] + drawn["fur"]) / 2})
-    found = feasibility_by_glove(DATA, tmp_path / MEMBER)
-    assert found.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-9)
-    assert found[DATA.states.index("old"), 0] < found[DATA.states.index("Wet.Fur"), 0]
+    expected = by_hand(vectors | {"Wet.Fur": (vectors["wet"] + vectors["fur"]) / 2})
+    actual = feasibility_by_glove(DATA, tmp_path / MEMBER)
+    assert actual.ravel().tolist() == pytest.approx([expected[pair] for pair in DATA.all_pairs], abs=1e-9)
+    assert actual[DATA.states.index("old"), 0] < actual[DATA.states.index("Wet.Fur"), 0]
     # as an evaluation reads it: from a file, or from the folder that it or its archive is in
     DATA.write(tmp_path / "index")
     for words in (tmp_path / MEMBER, tmp_path):
         needs = {"data": tmp_path / "index", "words": words}
-        np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), found)
+        np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), actual)
     (tmp_path / "archived").mkdir()
     with zipfile.ZipFile(tmp_path / "archived" / ARCHIVE, "w") as archive:
         archive.write(tmp_path / MEMBER, MEMBER)
     needs = {"data": tmp_path / "index", "words": tmp_path / "archived"}
-    np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), found)
+    np.testing.assert_array_equal(read_feasibility({"vectors": "glove"}, needs, CPU.device), actual)
 
 
 def test_feasibility_by_text_is_read_with_pristine_towers(backbone: Backbone, tmp_path: Path) -> None:
-    needs = write_world(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
+    needs = write_inputs(tmp_path, backbone, DATA, np.zeros((0, backbone.width), np.float32))
     expected = feasibility_by_text(DATA, load_backbone(needs["backbone"]), "a photo of {name}", CPU.device)
     section = {"vectors": "backbone", "prompt": "a photo of {name}"}
     np.testing.assert_array_equal(read_feasibility(section, needs, CPU.device), expected)
@@ -137,18 +142,19 @@ def embeddings(backbone: Backbone, data: PairData) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def pixels(data: PairData) -> np.ndarray:
-    return drawn_images(len(data.samples)).numpy()
+    return random_images(len(data.samples)).numpy()
 
 
 @pytest.mark.parametrize("augment", [False, True])
 def test_a_method_is_brought_to_the_checkpoint_of_another(
     backbone: Backbone, data: PairData, pixels: np.ndarray, embeddings: np.ndarray, tmp_path: Path, augment: bool
 ) -> None:
-    settings = settings_of("c-s-o")
+    settings, scoring = CsoSettings(**settings_of("c-s-o")), ThreePathScoring(**SCORING)
     method, other = (
-        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(**SCORING) for seed in (0, 1)
+        build_method(CSO, settings, backbone, data, embeddings, seed=seed).set_scoring(scoring) for seed in (0, 1)
     )
-    assert fit_method(method, data, pixels, tmp_path, CPU, title="t", seed=0, augment=augment, **TRAINED)
+    training = AugmentedTraining(**TRAINED, halve_every=10, augment=augment)
+    assert fit_method(method, data, pixels, tmp_path, CPU, training, title="t", seed=0)
     stored = load_file(tmp_path / CHECKPOINT)
     of_method = {name.removeprefix("method."): tensor for name, tensor in stored.items() if name.startswith("method.")}
     changed = {name for name, p in method.named_parameters() if p.requires_grad}
@@ -178,7 +184,8 @@ def test_images_are_encoded_once_for_both_worlds(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    method = build_method(kind, settings_of(name), backbone, data, embeddings, seed=0).set_scoring(**SCORING).eval()
+    settings, scoring = kind.settings_class(**settings_of(name)), ThreePathScoring(**SCORING)
+    method = build_method(kind, settings, backbone, data, embeddings, seed=0).set_scoring(scoring).eval()
     worlds = {"closed": [data.pairs[:2], data.pairs[2:]], "open": [data.all_pairs]}
     expected = {}
     with torch.no_grad():
@@ -188,18 +195,19 @@ def test_images_are_encoded_once_for_both_worlds(
     seen: list[int] = []
     encode = method.encode_images
     monkeypatch.setattr(method, "encode_images", lambda inputs: (seen.append(len(inputs)), encode(inputs))[1])
-    scores = scorer_of(method, data, pixels, CPU.device)(worlds)(np.arange(len(pixels)))
-    found = {world: list(of_blocks) for world, of_blocks in scores.items()}
+    parts = parts_of(method, data, pixels, CPU.device, [scoring])(worlds)(np.arange(len(pixels)))
+    (fuse,) = fusions(method, [scoring])
+    actual = {world: [fuse(of_block) for of_block in of_world] for world, of_world in parts.items()}
     assert seen == [len(pixels)]
     for world, of_blocks in expected.items():
-        for one, other in zip(found[world], of_blocks, strict=True):
+        for one, other in zip(actual[world], of_blocks, strict=True):
             assert torch.equal(one, other), world
             assert not one.requires_grad
 
 
 def checkpoint_of(method: PairMethod, data: PairData, path: Path) -> Path:
     """What training would keep of a method as it is."""
-    save_file(PairTraining(method, data, lr=1.0, weight_decay=0.0).trained_state(), path)
+    save_file(PairTraining(method, data, PairTrainingSettings(**TRAINED)).trained_state(), path)
     return path
 
 
@@ -228,10 +236,10 @@ def test_a_method_of_other_settings_for_scores_alone_takes_a_checkpoint(
 def test_a_checkpoint_of_another_method_is_refused(
     backbone: Backbone, data: PairData, tmp_path: Path, method: type, settings: dict[str, Any], wrong: str
 ) -> None:
-    csp = CSP(backbone, data.states, data.objects, **OF_CSP)
-    other = method(backbone, data.states, data.objects, **settings)
+    csp = method_of(CSP, backbone, data.states, data.objects, **OF_CSP)
+    other = method_of(method, backbone, data.states, data.objects, **settings)
     path = checkpoint_of(csp, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=f"c does not fit the settings: .*{wrong}"):
+    with raises(CheckpointError, code="other-parameters", place=wrong):
         restore(other, path)
 
 
@@ -239,20 +247,21 @@ def test_a_checkpoint_that_lacks_something_learned_is_refused(
     backbone: Backbone, data: PairData, tmp_path: Path
 ) -> None:
     frozen, adapted = (
-        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", image_tower=tower))
+        method_of(CSO, backbone, data.states, data.objects, **settings_of("c-s-o", image_tower=tower))
         for tower in ("frozen", "adapters")
     )
     path = checkpoint_of(frozen, data, tmp_path / "c")
-    with pytest.raises(ValueError, match=r"does not fit the settings: adapters\.attention\.0\.down\.bias"):
+    with raises(CheckpointError, code="other-parameters", place="adapters.attention.0.down.bias"):
         restore(adapted, path)
 
 
 def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
     narrow, wide = (
-        CSO(backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width)) for width in (4, 8)
+        method_of(CSO, backbone, data.states, data.objects, **settings_of("c-s-o", adapter_bottleneck=width))
+        for width in (4, 8)
     )
     path = checkpoint_of(narrow, data, tmp_path / "c")
-    with pytest.raises(ValueError, match="does not fit the settings"):
+    with raises(CheckpointError, code="other-sizes", place="adapters.attention.0.down.bias"):
         restore(wide, path)
 
 
@@ -262,8 +271,8 @@ def test_a_checkpoint_of_other_sizes_is_refused(backbone: Backbone, data: PairDa
 class EmbeddingCSP(CSP):
     """Shows some of what it sees, and notes how it was asked."""
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.asked: list[tuple[int, bool, bool]] = []
 
     def image_embeddings(self, inputs: Tensor) -> dict[str, Tensor]:
@@ -284,10 +293,10 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
     size: int,
 ) -> None:
     monkeypatch.setattr(scoring, "IMAGE_BLOCK", size)
-    method = EmbeddingCSP(backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
+    method = method_of(EmbeddingCSP, backbone, data.states, data.objects, **(OF_CSP | {"dropout": 0.5}))
     method.train()
     write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
-    found = load_file(tmp_path / "e")
+    actual = load_file(tmp_path / "e")
     tested = torch.tensor(embeddings[[row for row, sample in enumerate(data.samples) if sample.split == "test"]])
     pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]])
     expected = {
@@ -296,9 +305,9 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
         "indices": pairs.float(),
         "texts": method.eval().encode_pairs(pairs).detach(),
     }
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     for name, tensor in expected.items():
-        torch.testing.assert_close(found[name], tensor, atol=1e-6, rtol=1e-6)
+        torch.testing.assert_close(actual[name], tensor, atol=1e-6, rtol=1e-6)
     assert [count for count, _, _ in method.asked] == [min(size, 5 - start) for start in range(0, 5, size)]
     assert not any(training or learning for _, training, learning in method.asked)
 
@@ -306,7 +315,7 @@ def test_embeddings_are_those_of_test_images_and_of_the_closed_world_s_pairs(
 def test_a_method_without_embeddings_says_so_and_writes_nothing(
     backbone: Backbone, data: PairData, embeddings: np.ndarray, tmp_path: Path
 ) -> None:
-    method = CSP(backbone, data.states, data.objects, **OF_CSP)
-    with pytest.raises(NotImplementedError, match="CSP has no embeddings to show"):
+    method = method_of(CSP, backbone, data.states, data.objects, **OF_CSP)
+    with pytest.raises(NotImplementedError):
         write_embeddings(method, data, embeddings, CPU.device, tmp_path / "e")
     assert not (tmp_path / "e").exists()

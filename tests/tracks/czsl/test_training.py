@@ -8,23 +8,31 @@ import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
+from pydantic import ValidationError
 from safetensors.torch import load_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, load_backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.evaluation import evaluate
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.csp.model import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from recompose.tracks.czsl.methods.parts.three_path import PathScoring
+from recompose.tracks.czsl.methods.parts.settings import (
+    PairSelection,
+    PairTrainingSettings,
+    ThreePathScoring,
+    ThreePathTraining,
+)
 from recompose.tracks.czsl.metric_values import read_metrics
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds
-from recompose.tracks.czsl.scoring import feasibility_by_text, restore, scorer_of
+from recompose.tracks.czsl.scoring import feasibility_by_text, restore
 from recompose.tracks.czsl.training import CHECKPOINT, COSTS, PairTraining, fit_method, train
 from recompose.training.best import BestEpoch
-from tests.tracks.czsl.methods.derivations import drawn_images, settings_of
-from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, write_world
+from tests.errors import raises
+from tests.tracks.czsl.methods.derivations import method_of, random_images, settings_of
+from tests.tracks.czsl.tiny import CPU, TowerTuningCSP, evaluation_document, run_document, scorer_of, write_inputs
 
 STATES, OBJECTS = ["blue", "red", "striped"], ["circle", "moon", "star"]
 SEEN = [("blue", "circle"), ("red", "moon"), ("striped", "star"), ("blue", "moon"), ("red", "circle")]
@@ -32,7 +40,8 @@ UNSEEN = [("striped", "circle"), ("blue", "star")]
 TRAINING: dict[str, Any] = {"lr": 0.02, "weight_decay": 1e-5, "batch_size": 20, "accumulate": 1, "epochs": 4}
 OWN: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.1}
 BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
-SELECTION = {"fusion": "probabilities", "weights": [0.7, 0.3]}
+SELECTION: dict[str, Any] = {"fusion": "probabilities", "weights": [0.7, 0.3]}
+THREE_PATH: dict[str, Any] = {"halve_every": 1, "augment": False, "selection": SELECTION}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +75,7 @@ def features(backbone: Backbone, data: PairData) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def pixels(data: PairData) -> np.ndarray:
-    return drawn_images(len(data.samples)).numpy()
+    return random_images(len(data.samples)).numpy()
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +86,7 @@ def needs(
     pixels: np.ndarray,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Path]:
-    return write_world(tmp_path_factory.mktemp("world"), backbone, data, features, pixels)
+    return write_inputs(tmp_path_factory.mktemp("inputs"), backbone, data, features, pixels)
 
 
 def run(
@@ -128,8 +137,8 @@ def test_the_checkpoint_is_that_of_the_best_epoch(
 
     monkeypatch.setattr(BestEpoch, "on_validation_end", watch)
     stored = load_file(run(needs, tmp_path / "run", lr=0.3, epochs=5))
-    found = metrics(needs, tmp_path / "evaluation", tmp_path / "run")
-    assert found["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
+    actual = metrics(needs, tmp_path / "evaluation", tmp_path / "run")
+    assert actual["val/closed/dense/auc"] == pytest.approx(max(aucs), abs=1e-6)
     assert set(stored) == {"method.primitives"}
 
 
@@ -175,7 +184,7 @@ def test_the_document_decides_the_precision_and_scores_are_in_full(
     trained = load_file(run(needs, tmp_path / "run", precision="bf16-mixed"))["method.primitives"]
     assert trained.dtype == torch.float32
     assert not torch.equal(trained, load_file(run(needs, tmp_path / "full"))["method.primitives"])
-    method = CSP(backbone, data.states, data.objects, **OWN)
+    method = method_of(CSP, backbone, data.states, data.objects, **OWN)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         texts = method.encode_pairs(torch.from_numpy(data.indices(data.pairs)))
         assert method.score(torch.from_numpy(features[:3]), texts).dtype == torch.float32
@@ -187,11 +196,11 @@ def test_validation_is_in_full_precision_as_the_test_is(
 ) -> None:
     mixed: list[tuple[str, bool]] = []
     for name in ("encode_pairs", "encode_images"):
-        kept = getattr(CSP, name)
+        original = getattr(CSP, name)
 
-        def watch(self: CSP, given: Tensor, kept: Any = kept) -> Tensor:
+        def watch(self: CSP, given: Tensor, original: Any = original) -> Tensor:
             mixed.append(("training" if self.training else "validation", torch.is_autocast_enabled("cpu")))
-            return kept(self, given)
+            return original(self, given)
 
         monkeypatch.setattr(CSP, name, watch)
     run(needs, tmp_path / "run", precision="bf16-mixed", epochs=1)
@@ -204,10 +213,10 @@ def test_selection_needs_images_of_seen_and_of_unseen_pairs(
     backbone: Backbone, data: PairData, features: np.ndarray, tmp_path: Path
 ) -> None:
     seen = set(data.pairs_of["train"])
-    kept = [s.split != "val" or (s.state, s.object) in seen for s in data.samples]
-    samples = [sample for sample, keep in zip(data.samples, kept, strict=True) if keep]
-    fewer = write_world(tmp_path / "world", backbone, PairData(data.pairs_of, samples), features[kept])
-    with pytest.raises(ValueError, match="validation needs images of seen and of unseen pairs"):
+    is_left = [s.split != "val" or (s.state, s.object) in seen for s in data.samples]
+    samples = [sample for sample, left in zip(data.samples, is_left, strict=True) if left]
+    fewer = write_inputs(tmp_path / "inputs", backbone, PairData(data.pairs_of, samples), features[is_left])
+    with raises(ArgumentError, code="no-auc", place="data"):
         run(fewer, tmp_path / "run")
 
 
@@ -217,7 +226,7 @@ def test_selection_needs_images_of_seen_and_of_unseen_pairs(
 def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
     needs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    used: list[PathScoring] = []
+    used: list[Any] = []
     right = PairTraining.on_validation_epoch_end
 
     def watch(self: PairTraining) -> None:
@@ -226,13 +235,14 @@ def test_an_epoch_is_selected_by_the_fusion_and_the_weights_of_training(
         right(self)
 
     monkeypatch.setattr(PairTraining, "on_validation_epoch_end", watch)
-    run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, selection=SELECTION)
-    assert used == [PathScoring("probabilities", {"closed": [0.7, 0.3]})]
+    run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, **THREE_PATH)
+    assert used == [PairSelection(**SELECTION)]
 
 
 def test_without_a_selection_such_a_method_is_not_trained(needs: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="CSO has no scoring settings"):
-        run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1)
+    with pytest.raises(ValidationError) as caught:
+        run(needs, tmp_path, CSO, settings_of("c-s-o"), epochs=1, halve_every=1, augment=False)
+    assert [error["loc"] for error in caught.value.errors()] == [("selection",)]
 
 
 # what runs of one process share
@@ -272,25 +282,25 @@ def test_a_run_and_its_evaluation_are_what_their_parts_give(
     steps.
     """
     of_three_paths = kind is CSO
-    scoring = {"fusion": "probabilities", "closed": [0.7, 0.3], "open": [0.2, 0.8]} if of_three_paths else {}
-    settings = TRAINING | {"epochs": 2, "halve_every": 1}
+    scoring: dict[str, Any] = {"fusion": "probabilities", "closed": [0.7, 0.3], "open": [0.2, 0.8]}
+    changed = {"epochs": 2} | (THREE_PATH if of_three_paths else {})
+    training = (ThreePathTraining if of_three_paths else PairTrainingSettings)(**(TRAINING | changed))
     inputs = {"embeddings": features, "pixels": pixels}[sees]
     # of its own towers: frozen parameters take another path through PyTorch's attention, with other last bits
     feasibility = feasibility_by_text(data, load_backbone(needs["backbone"]), BY_TEXT["prompt"], CPU.device)
     towers = load_backbone(needs["backbone"])
     pl.seed_everything(3, verbose=False)
-    method = kind(towers, data.states, data.objects, **own)
+    method = method_of(kind, towers, data.states, data.objects, **own)
     pairs, rows = torch.from_numpy(data.indices(data.pairs)), data.rows("train")
     labels: Tensor = pairs[torch.from_numpy(data.targets("train", data.pairs))]
     method.prepare(TrainingPrior(pairs, torch.from_numpy(features[rows]), labels))
-    method.set_scoring(**scoring)
+    method.set_scoring(ThreePathScoring(**scoring) if of_three_paths else None)
     (tmp_path / "parts" / "scratch").mkdir(parents=True)
-    fit_method(method, data, inputs, tmp_path / "parts", CPU, title="t", seed=3, **settings)
+    fit_method(method, data, inputs, tmp_path / "parts", CPU, training, title="t", seed=3)
     restore(method, tmp_path / "parts" / CHECKPOINT)
     score_worlds(data, scorer_of(method, data, inputs, CPU.device), feasibility).write(tmp_path / "parts" / FILE)
 
-    selection = {"selection": SELECTION} if of_three_paths else {}
-    run(needs, tmp_path / "run", kind, own, seed=3, epochs=2, halve_every=1, **selection)
+    run(needs, tmp_path / "run", kind, own, seed=3, **changed)
     assert (tmp_path / "run" / CHECKPOINT).read_bytes() == (tmp_path / "parts" / CHECKPOINT).read_bytes()
     of_scores = {"scoring": scoring} if of_three_paths else {}
     document = evaluation_document(kind, own | of_scores, seed=3, feasibility=BY_TEXT)

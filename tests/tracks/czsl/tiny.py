@@ -1,24 +1,29 @@
-"""A tiny world on disk, as trainings and evaluations read it: an index, features and a backbone."""
+"""A tiny data set on disk, as trainings and evaluations read it: an index, features and a backbone."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from safetensors.torch import save_file
+from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.files import write_json
 from recompose.tracks.czsl.data.pairs import PairData
-from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.metrics.worlds import Blocks, Scorer
 from recompose.training.hardware import Hardware
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
 
-def write_world(
+def write_inputs(
     folder: Path, backbone: Backbone, data: PairData, embeddings: np.ndarray, pixels: np.ndarray | None = None
 ) -> dict[str, Path]:
-    """Write the folders of a world, and give them by the names that documents need them under."""
+    """Write the folders of a data set, and return them by the names that documents need them under."""
     needs = {name: folder / name for name in ("data", "features", "pixels", "backbone")}
     for path in needs.values():
         path.mkdir(parents=True)
@@ -63,9 +68,30 @@ def evaluation_document(
     }
 
 
+def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray, device: torch.device) -> Scorer:
+    """A scorer by a method's own scoring settings, as validation scores."""
+    method.eval().to(device)
+
+    @torch.no_grad()
+    def scorer(worlds: Mapping[str, Blocks]) -> Callable[[np.ndarray], dict[str, list[Tensor]]]:
+        encoded = {
+            world: method.encode_world([torch.from_numpy(data.indices(pairs)) for pairs in blocks], world)
+            for world, blocks in worlds.items()
+        }
+
+        @torch.no_grad()
+        def scores(rows: np.ndarray) -> dict[str, list[Tensor]]:
+            images = torch.from_numpy(inputs[rows])
+            return {world: list(method.scores(images, blocks)) for world, blocks in encoded.items()}
+
+        return scores
+
+    return scorer
+
+
 class TowerTuningCSP(CSP):
     """CSP that tunes the projection of the text tower, too."""
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.backbone.model.text_projection.requires_grad_(True)

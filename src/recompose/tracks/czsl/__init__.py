@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from recompose.exhibits.metric import Metric
 from recompose.files import read_json
@@ -153,7 +153,7 @@ class PairRuns(Runs):
         entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
         training = settings.pop("training", None)
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "class": entry.class_path,
             "settings": settings,
             "seed": seed,
@@ -182,7 +182,7 @@ class PairRuns(Runs):
         pixels = self.planner.pixels(data, self.choice.image_size)
         return {"backbone": backbone, "features": self.planner.features(pixels, backbone), "pixels": pixels}
 
-    def _feasibility(self) -> tuple[dict[str, Any], dict[str, Recipe]]:
+    def _feasibility(self) -> tuple[dict[str, str], dict[str, Recipe]]:
         """Return the settings of feasibility, and the recipe of the word vectors if it needs them."""
         feasibility = self.section.feasibility
         if feasibility.vectors == "backbone":

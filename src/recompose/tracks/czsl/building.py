@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recompose.tracks.building import Document, Settings, method_class, model_settings
+from recompose.params.method import MethodSettings
+from recompose.tracks.building import Document, build_settings, method_class
 from recompose.tracks.czsl.data.pairs import PairData
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMet
     data, embeddings = read_index(needs["data"]), read_embeddings(needs["features"])
     backbone = backbone_copy(needs["backbone"])
     method = build_method(
-        method_class(document), document["settings"], backbone, data, embeddings, seed=document["seed"]
+        method_class(document), build_settings(document), backbone, data, embeddings, seed=document["seed"]
     )
     inputs = embeddings if method.sees == "embeddings" else read_images(needs["pixels"])
     return PreparedMethod(method, data, inputs)
@@ -51,7 +52,7 @@ def prepare_method(document: Document, needs: Mapping[str, Path]) -> PreparedMet
 
 def build_method(
     method: type,
-    settings: Settings,
+    settings: MethodSettings,
     backbone: "Backbone",
     data: PairData,
     embeddings: "np.ndarray | ShardedArray",
@@ -69,7 +70,7 @@ def build_method(
     from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 
     pl.seed_everything(seed, verbose=False)
-    built: PairMethod = method(backbone, data.states, data.objects, **model_settings(settings))
+    built: PairMethod = method(backbone, data.states, data.objects, settings)
     rows, pairs = data.rows("train"), data.indices(data.pairs)
     labels = pairs[data.targets("train", data.pairs)]
     built.prepare(TrainingPrior(*(torch.from_numpy(array) for array in (pairs, embeddings[rows], labels))))

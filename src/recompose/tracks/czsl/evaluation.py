@@ -6,7 +6,7 @@ A method without a backbone is evaluated without importing torch.
 from collections.abc import Mapping
 from pathlib import Path
 
-from recompose.tracks.building import COSTS, Document, method_class, model_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, method_class, scoring_settings
 from recompose.tracks.czsl.building import prepare_method, read_index
 from recompose.tracks.czsl.metrics.worlds import FILE, score_worlds, score_worlds_by, world_by_world
 from recompose.training.hardware import Hardware
@@ -37,7 +37,7 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
 
 def _evaluate_alone(document: Document, needs: Mapping[str, Path], folder: Path, title: str) -> None:
     """Score a method that needs no backbone."""
-    method = method_class(document)(document["seed"], **model_settings(document["settings"]))
+    method = method_class(document)(document["seed"], build_settings(document))
     costs = EvaluationCosts(0, None)
     with costs.scoring():
         scores = score_worlds(read_index(needs["data"]), world_by_world(method.scorer), title=title)
@@ -57,16 +57,16 @@ def evaluate_together(
     """
     import torch
 
-    from recompose.tracks.czsl.scoring import fusions, parts_of, read_feasibility, restore_run, write_embeddings
+    from recompose.tracks.czsl.scoring import fusions, parts_of, read_feasibility, restore, write_embeddings
 
     document = next(iter(documents.values()))
     torch.set_num_threads(document["threads"])
     device = hardware.device
     feasibility = read_feasibility(document["feasibility"], needs, device)
     method, data, inputs = prepare_method(document, needs)
-    scorings = [method.scoring_of(**evaluated["settings"].get("scoring", {})) for evaluated in documents.values()]
+    scorings = [scoring_settings(evaluated) for evaluated in documents.values()]
     if "run" in needs:
-        restore_run(method, needs["run"])
+        restore(method, needs["run"] / CHECKPOINT)
     costs = EvaluationCosts(trainable(method), device, len(documents))
     with costs.scoring():
         scorer = parts_of(method, data, inputs, device, scorings, costs.time_separately)

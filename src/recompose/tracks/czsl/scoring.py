@@ -12,7 +12,8 @@ from safetensors.torch import load_file, save_file
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
-from recompose.tracks.building import CHECKPOINT, Settings
+from recompose.errors import CheckpointError
+from recompose.tracks.building import Settings
 from recompose.tracks.czsl.building import backbone_copy, read_index
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData
@@ -22,16 +23,11 @@ from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, Blocks, Fusion, Scorer
 
 
-def restore_run(method: PairMethod, run: Path) -> None:
-    """Load the checkpoint that a run left in its folder into a method."""
-    restore(method, run / CHECKPOINT)
-
-
 def restore(method: PairMethod, checkpoint: Path) -> None:
     """Load a checkpoint into a method.
 
     Raises:
-        ValueError: the checkpoint is of another method, or of other settings.
+        CheckpointError: the checkpoint is of another method, or of other settings.
     """
     prefix = "method."  # beside the method are other modules of the training, such as augmentation
     tensors = load_file(checkpoint).items()
@@ -39,19 +35,17 @@ def restore(method: PairMethod, checkpoint: Path) -> None:
     current = method.state_dict()
     resized = {name for name, tensor in state.items() if name in current and current[name].shape != tensor.shape}
     if resized:
-        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(sorted(resized))} differ in size")
+        places = ", ".join(sorted(resized))
+        message = f"{checkpoint} does not fit the settings: {places} differ in size"
+        raise CheckpointError(message, code="other-sizes", place=places)
     loaded = method.load_state_dict(state, strict=False)
     frozen = {name for name, parameter in method.named_parameters() if not parameter.requires_grad}
     wrong = sorted({*loaded.unexpected_keys, *(set(loaded.missing_keys) - frozen), *(frozen & state.keys())})
     if wrong:
-        raise ValueError(f"{checkpoint} does not fit the settings: {', '.join(wrong)}")
-
-
-def scorer_of(method: PairMethod, data: PairData, inputs: np.ndarray | ShardedArray, device: torch.device) -> Scorer:
-    """Return the method as a scorer for ``recompose.tracks.czsl.metrics.worlds``, with its own scoring settings. Texts
-    are encoded once for each world, and images once for all.
-    """
-    return _scorer(method, data, inputs, device, method.scores_of)
+        places = ", ".join(wrong)
+        raise CheckpointError(
+            f"{checkpoint} does not fit the settings: {places}", code="other-parameters", place=places
+        )
 
 
 def parts_of(
@@ -62,37 +56,14 @@ def parts_of(
     scorings: Sequence[Any],
     watch: Callable[..., AbstractContextManager[object]] = nullcontext,
 ) -> Scorer:
-    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings.
+    """Return a scorer of the parts that ``fusions`` combine into scores, for several scoring settings. Texts are
+    encoded once for each world, and images once for all.
 
     Args:
         scorings: the settings.
         watch: a context for the work that serves only the settings at some positions.
     """
     with_totals = [position for position, scoring in enumerate(scorings) if method.needs_totals(scoring)]
-
-    def parts(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        precomputed = method.precompute(images, blocks)
-        if with_totals:
-            with watch(*with_totals):
-                precomputed = method.with_totals(precomputed, blocks)
-        return (method.parts(precomputed, block) for block in blocks)
-
-    return _scorer(method, data, inputs, device, parts)
-
-
-def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
-    """Return the functions that combine parts into scores, one for each of some settings."""
-    return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
-
-
-def _scorer(
-    method: PairMethod,
-    data: PairData,
-    inputs: np.ndarray | ShardedArray,
-    device: torch.device,
-    of_blocks: Callable[[Any, list[Any]], Iterator[Any]],
-) -> Scorer:
-    """Return a scorer, from a function of encoded images and the blocks of a world."""
     method.eval().to(device)
 
     @torch.no_grad()
@@ -103,17 +74,27 @@ def _scorer(
         }
 
         @torch.no_grad()
-        def scores(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
+        def parts(rows: np.ndarray) -> Mapping[str, Iterator[Any]]:
             images = method.encode_images(torch.from_numpy(inputs[rows]).to(device))
-            return {world: score_world(images, blocks) for world, blocks in encoded.items()}
+            return {world: parts_of_world(images, blocks) for world, blocks in encoded.items()}
 
-        return scores
+        return parts
 
     @torch.no_grad()
-    def score_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
-        yield from of_blocks(images, blocks)
+    def parts_of_world(images: Any, blocks: list[Any]) -> Iterator[Any]:
+        precomputed = method.precompute(images, blocks)
+        if with_totals:
+            with watch(*with_totals):
+                precomputed = method.with_totals(precomputed, blocks)
+        for block in blocks:
+            yield method.parts(precomputed, block)
 
     return scorer
+
+
+def fusions(method: PairMethod, scorings: Sequence[Any]) -> list[Fusion]:
+    """Return the functions that combine parts into scores, one for each of some settings."""
+    return [torch.no_grad()(partial(method.fuse, scoring=scoring)) for scoring in scorings]
 
 
 def write_embeddings(

@@ -13,12 +13,14 @@ from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
+from recompose.errors import ArgumentError
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, method_class, model_settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, method_class, training_settings
 from recompose.tracks.czsl.building import prepare_method
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.data.worlds import World
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod
+from recompose.tracks.czsl.methods.parts.settings import AugmentedTraining, PairTrainingSettings, ThreePathTraining
 from recompose.tracks.czsl.metrics.best import Best, Evaluator
 from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.seen_unseen import area
@@ -37,30 +39,25 @@ class PairTraining(TrainingModule):
     precision of training.
 
     Raises:
-        ValueError: validation shows no seen or no unseen pair, so its AUC cannot choose an epoch.
+        ArgumentError: validation shows no seen or no unseen pair, so its AUC cannot choose an epoch.
     """
 
     train_pairs: Tensor
     val_pairs: Tensor
 
-    def __init__(
-        self,
-        method: PairMethod,
-        data: PairData,
-        *,
-        lr: float,
-        weight_decay: float,
-        halve_every: int | None = None,
-        augment: bool = False,
-    ) -> None:
+    def __init__(self, method: PairMethod, data: PairData, settings: PairTrainingSettings) -> None:
         super().__init__()
-        self.method = method
-        self.augmentation = Augmentation() if augment else nn.Identity()
-        self.lr, self.weight_decay, self.halve_every = lr, weight_decay, halve_every
+        self.method, self.settings = method, settings
+        augments = isinstance(settings, AugmentedTraining) and settings.augment
+        self.augmentation = Augmentation() if augments else nn.Identity()
         self._world = World.closed(data)
         is_seen = self._world.seen[self._world.targets["val"]]
         if is_seen.all() or not is_seen.any():
-            raise ValueError("validation needs images of seen and of unseen pairs: its AUC chooses the epoch")
+            raise ArgumentError(
+                "data",
+                "needs validation images of seen and of unseen pairs: their AUC chooses the epoch",
+                code="no-auc",
+            )
         train_pairs = data.indices(data.pairs_of["train"])
         self.register_buffer("train_pairs", torch.from_numpy(train_pairs), persistent=False)
         self.register_buffer("val_pairs", torch.from_numpy(self._world.primitives), persistent=False)
@@ -98,10 +95,11 @@ class PairTraining(TrainingModule):
     def configure_optimizers(self) -> Any:
         """Return Adam with its coupled weight decay, at a constant rate or one that is halved every so many epochs."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        optimizer = torch.optim.Adam(trained, lr=self.lr, weight_decay=self.weight_decay, fused=True)
-        if self.halve_every is None:
+        settings = self.settings
+        optimizer = torch.optim.Adam(trained, lr=settings.lr, weight_decay=settings.weight_decay, fused=True)
+        if not isinstance(settings, AugmentedTraining):
             return optimizer
-        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, self.halve_every, gamma=0.5)]
+        return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, settings.halve_every, gamma=0.5)]
 
 
 def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
@@ -111,8 +109,7 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
 
     Args:
         document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``. A
-            method with scoring settings has those that choose an epoch in ``training.selection``: ``fusion``, and
-            ``weights`` in the closed world.
+            method of three paths has the score that chooses an epoch in ``training.selection``.
         needs: the verified folders ``data``, ``features``, ``pixels`` and ``backbone``.
         folder: the folder of the results.
         hardware: the device of training; the document has its precision.
@@ -124,25 +121,15 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
     torch.set_num_threads(document["trainer"]["threads"])
     hardware = replace(hardware, precision=document["trainer"]["precision"])
     method, data, inputs = prepare_method(document, needs)
-    settings = dict(document["settings"]["training"])
-    selection = settings.pop("selection", None)
-    if selection:
-        method.set_scoring(fusion=selection["fusion"], closed=selection["weights"])
-    new_method, settings_of_model = method_class(document), model_settings(document["settings"])
-    counted = count_at_paper_scale(
-        lambda backbone: new_method(backbone, data.states, data.objects, **settings_of_model)
-    )
+    settings, new_method = build_settings(document), method_class(document)
+    training = training_settings(document)
+    assert isinstance(training, PairTrainingSettings)
+    if isinstance(training, ThreePathTraining):
+        method.set_scoring(training.selection)
+    counted = count_at_paper_scale(lambda backbone: new_method(backbone, data.states, data.objects, settings))
     costs = RunCosts(method, counted, hardware.device)
     goes_on = fit_method(
-        method,
-        data,
-        inputs,
-        folder,
-        hardware,
-        title=title,
-        seed=document["seed"],
-        callbacks=[costs.epochs],
-        **settings,
+        method, data, inputs, folder, hardware, training, title=title, seed=document["seed"], callbacks=[costs.epochs]
     )
     if goes_on:
         costs.write(folder / COSTS)
@@ -155,16 +142,10 @@ def fit_method(
     inputs: np.ndarray | ShardedArray,
     folder: Path,
     hardware: Hardware,
+    settings: PairTrainingSettings,
     *,
     title: str,
     seed: int,
-    lr: float,
-    weight_decay: float,
-    batch_size: int,
-    accumulate: int,
-    epochs: int,
-    halve_every: int | None = None,
-    augment: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> bool:
     """Train a method as it is, and write its checkpoint of the best validation AUC.
@@ -173,20 +154,20 @@ def fit_method(
         Whether this process goes on; of several devices' processes only one does.
     """
     (folder / SCRATCH).mkdir(parents=True, exist_ok=True)
-    module = PairTraining(method, data, lr=lr, weight_decay=weight_decay, halve_every=halve_every, augment=augment)
+    module = PairTraining(method, data, settings)
     train_pairs = data.pairs_of["train"]
     val_rows = data.rows("val")
     train_set = Rows(inputs, data.rows("train"), data.targets("train", train_pairs))
     val_set = Rows(inputs, val_rows, np.arange(len(val_rows)))
     trainer = fit(
         module,
-        Data(train_set, val_set, batch_size=batch_size, seed=seed),
+        Data(train_set, val_set, batch_size=settings.batch_size, seed=seed),
         folder / SCRATCH,
         hardware,
         title=title,
-        epochs=epochs,
+        epochs=settings.epochs,
         seed=seed,
-        accumulate=accumulate,
+        accumulate=settings.accumulate,
         callbacks=[BestEpoch(VAL_AUC, folder / SCRATCH / CHECKPOINT), *callbacks],
     )
     if not trainer.is_global_zero:

@@ -18,6 +18,7 @@ from recompose.tracks.czsl.data import cgqa, ut_zappos
 from recompose.tracks.czsl.data.acquire import acquire, write_index
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import PairData, Statistics
+from tests.errors import raises
 
 RECIPE = Recipe("data", "cgqa", {"adapter": "cgqa"}, track="czsl")
 SMALL = Statistics(
@@ -120,7 +121,7 @@ def test_a_data_set_put_there_by_hand_is_taken_and_checked(tmp_path: Path) -> No
     acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
     assert len(PairData.read(tmp_path / "index").samples) == 5
     (tmp_path / "data/cgqa/images/val-red-car.jpg").unlink()
-    with pytest.raises(DataError, match=r"lacks 1 of 5 images, the first is images/val-red-car\.jpg"):
+    with raises(DataError, code="missing-image", place="images/val-red-car.jpg"):
         acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
 
 
@@ -144,6 +145,7 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "data/cgqa/images").mkdir(parents=True)
-    with pytest.raises(DataError, match=f"exists but lacks {METADATA}"):
+    with pytest.raises(DataError) as caught:
         acquire_index(RECIPE, section(), tmp_path / "data", tmp_path / "index")
+    assert METADATA in str(caught.value)
     assert (tmp_path / "data/cgqa/images").exists()

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from recompose.data.paths import find_folder
+from recompose.errors import DataError
 from recompose.tracks.czsl.data import cgqa, compositional, mit_states, ut_zappos
-from recompose.tracks.czsl.data.compositional import DataError
 from recompose.tracks.czsl.data.layout import METADATA, SPLIT_NAME
 from recompose.tracks.czsl.data.pairs import Statistics
 from recompose.tracks.czsl.data.unpacked import move_split
+from tests.errors import raises
 
 LISTS = {"train": "wet dog\nold cat\n", "val": "old cat\nold dog\n", "test": "wet cat\n"}
 LABELS = [("wet", "dog", "train"), ("old", "cat", "train"), ("old", "dog", "val"), ("wet", "cat", "test")]
@@ -133,15 +134,17 @@ def test_a_folder_is_found_below_any_others(unpacked: Path, outer: str) -> None:
 
 def test_a_file_of_that_name_is_no_folder(unpacked: Path) -> None:
     put(unpacked / "release_dataset/images", "")
-    with pytest.raises(DataError, match=r"one folder release_dataset/images in .* found 0"):
+    with pytest.raises(DataError) as caught:
         find_folder(unpacked, "release_dataset/images")
+    assert "release_dataset/images" in str(caught.value)
 
 
 def test_two_folders_of_that_name_are_refused(unpacked: Path) -> None:
     (unpacked / "a/images").mkdir(parents=True)
     (unpacked / "b/images").mkdir(parents=True)
-    with pytest.raises(DataError, match=rf"{unpacked}: expected one folder images in .* found 2"):
+    with pytest.raises(DataError) as caught:
         find_folder(unpacked, "images")
+    assert str(unpacked) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["mit-states", "ut-zap50k"])
@@ -158,7 +161,7 @@ def test_a_split_moves_with_its_metadata_and_leaves_the_other(
 
 def test_a_split_without_metadata_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
     (splits / "mit-states" / METADATA).unlink()
-    with pytest.raises(DataError, match=METADATA):
+    with raises(DataError, code="missing-file", place=METADATA):
         move_split(unpacked, "mit-states", root)
 
 
@@ -175,8 +178,9 @@ def test_mit_states_folders_get_the_names_that_its_metadata_uses(
 
 
 def test_mit_states_without_its_images_is_refused(unpacked: Path, splits: Path, root: Path) -> None:
-    with pytest.raises(DataError, match="release_dataset/images"):
+    with pytest.raises(DataError) as caught:
         mit_states.arrange(unpacked, root)
+    assert "release_dataset/images" in str(caught.value)
 
 
 # UT-Zappos
@@ -208,7 +212,7 @@ def test_names_that_lead_out_are_refused_and_nothing_outside_is_touched(
     pack_ut_zappos(unpacked, splits, **{key: name})
     put(unpacked / "secret.txt", "secret")
     put(unpacked / "images/secret.txt", "secret")
-    with pytest.raises(DataError, match=r"record 2: .* leads out of its folder"):
+    with raises(DataError, code="outside-path", place=f"{METADATA}:2"):
         ut_zappos.arrange(unpacked, root)
     assert (unpacked / "secret.txt").read_text() == (unpacked / "images/secret.txt").read_text() == "secret"
     assert {path.name for path in tmp_path.iterdir()} == {"archives", "root"}
@@ -220,7 +224,7 @@ def test_an_absolute_place_of_an_existing_file_is_refused(
 ) -> None:
     put(tmp_path / "secret.txt", "secret")
     pack_ut_zappos(unpacked, splits, _image=str(tmp_path / "secret.txt"))
-    with pytest.raises(DataError, match=r"record 2: .* leads out"):
+    with raises(DataError, code="outside-path", place=f"{METADATA}:2"):
         ut_zappos.arrange(unpacked, root)
     assert (tmp_path / "secret.txt").read_text() == "secret"
 
@@ -228,14 +232,14 @@ def test_an_absolute_place_of_an_existing_file_is_refused(
 @pytest.mark.parametrize("name", ["Boots/Ankle/none.jpg", "Boots/Ankle"])
 def test_an_upstream_image_that_is_not_there_is_named(unpacked: Path, splits: Path, root: Path, name: Any) -> None:
     pack_ut_zappos(unpacked, splits, _image=name)
-    with pytest.raises(DataError, match=rf"ut-zap50k-images lacks {name}, which .* in record 2"):
+    with raises(DataError, code="missing-image", place=f"ut-zap50k-images/{name}"):
         ut_zappos.arrange(unpacked, root)
 
 
 @pytest.mark.parametrize("name", [None, 7])
 def test_an_upstream_name_that_is_no_text_is_refused(unpacked: Path, splits: Path, root: Path, name: Any) -> None:
     pack_ut_zappos(unpacked, splits, _image=name)
-    with pytest.raises(DataError, match="record 2: _image, its place upstream, is missing"):
+    with raises(DataError, code="no-upstream-name", place=f"{METADATA}:2"):
         ut_zappos.arrange(unpacked, root)
 
 
@@ -244,7 +248,7 @@ def test_a_record_without_an_upstream_name_is_refused(unpacked: Path, splits: Pa
     del rows[1]["_image"]
     pack_ut_zappos(unpacked, splits)
     torch.save(rows, splits / "ut-zap50k" / METADATA)
-    with pytest.raises(DataError, match="record 1"):
+    with raises(DataError, code="no-upstream-name", place=f"{METADATA}:1"):
         ut_zappos.arrange(unpacked, root)
 
 
@@ -262,13 +266,14 @@ def test_cgqa_has_the_layout_already(unpacked: Path, root: Path, monkeypatch: py
 
 def test_cgqa_without_its_images_is_refused(unpacked: Path, root: Path) -> None:
     pack_split(unpacked / "cgqa", records())
-    with pytest.raises(DataError, match="cgqa/images"):
+    with pytest.raises(DataError) as caught:
         cgqa.arrange(unpacked, root)
+    assert "cgqa/images" in str(caught.value)
 
 
 def test_a_fake_archive_is_not_the_real_data_set(unpacked: Path, splits: Path, root: Path) -> None:
     pack_mit_states(unpacked, splits)
     mit_states.arrange(unpacked, root)
-    with pytest.raises(DataError, match="states: 2 instead of 115"):
+    with raises(DataError, code="wrong-counts", place="states"):
         mit_states.read(root)
     assert compositional.read(root, STATISTICS).statistics == STATISTICS

@@ -56,11 +56,17 @@ def settings_of(method: str, **changed: Any) -> dict[str, Any]:
     return THREE_PATHS | OWN[method] | changed
 
 
+def method_of(kind: Any, backbone: Backbone, states: list[str], objects: list[str], **settings: Any) -> Any:
+    """A method with these settings."""
+    return kind(backbone, states, objects, kind.settings_class(**settings))
+
+
 def new_method(kind: Any, backbone: Backbone, states: list[str], objects: list[str], settings: dict[str, Any]) -> Any:
     """A method of three paths with its own settings, and with those of its scores, which may stand among them."""
-    own = {name: value for name, value in settings.items() if name not in SCORING}
+    model = {name: value for name, value in settings.items() if name not in SCORING}
     scoring = {name: settings.get(name, value) for name, value in SCORING.items()}
-    return kind(backbone, states, objects, **own).set_scoring(**scoring)
+    method = method_of(kind, backbone, states, objects, **model)
+    return method.set_scoring(kind.settings_class.scoring_class(**scoring))
 
 
 def small_backbone(architecture: str, folder: Path) -> Backbone:
@@ -72,7 +78,7 @@ def small_backbone(architecture: str, folder: Path) -> Backbone:
     return build(architecture, "gelu").eval()
 
 
-def drawn_images(count: int) -> Tensor:
+def random_images(count: int) -> Tensor:
     """Bytes [images, 3, 32, 32]."""
     return torch.randint(0, 256, (count, 3, 32, 32), generator=torch.Generator().manual_seed(3), dtype=torch.uint8)
 
@@ -106,8 +112,8 @@ def plain_pixels(images: Tensor) -> Tensor:
 
 
 def plain_linear(linear: Any, x: Tensor) -> Tensor:
-    found = torch.einsum("...i,oi->...o", x, linear.weight)
-    return found if linear.bias is None else found + linear.bias
+    actual = torch.einsum("...i,oi->...o", x, linear.weight)
+    return actual if linear.bias is None else actual + linear.bias
 
 
 def plain_norm(norm: Any, x: Tensor) -> Tensor:
@@ -132,15 +138,15 @@ def _self_attention(attention: Any, x: Tensor) -> Tensor:
     width = x.shape[-1]
     size = width // attention.num_heads
     weight, bias = attention.in_proj_weight, attention.in_proj_bias
-    found = []
+    actual = []
     for head in range(attention.num_heads):
         q, k, v = (
             x @ weight[part * width + head * size : part * width + (head + 1) * size].T
             + bias[part * width + head * size : part * width + (head + 1) * size]
             for part in range(3)
         )
-        found.append(plain_weights(q @ k.transpose(1, 2) / math.sqrt(size)) @ v)
-    return plain_linear(attention.out_proj, torch.cat(found, dim=-1))
+        actual.append(plain_weights(q @ k.transpose(1, 2) / math.sqrt(size)) @ v)
+    return plain_linear(attention.out_proj, torch.cat(actual, dim=-1))
 
 
 def _plain_patches(first: nn.Module, pixels: Tensor) -> Tensor:
@@ -201,15 +207,15 @@ def plain_disentangled(head: Any, x: Tensor, training: bool) -> Tensor:
     """Linear map, batch normalisation and ReLU, as often as the head has them, a linear map alone where it ends so,
     dropout left out.
     """
-    steps, told = list(head), x
+    steps, part = list(head), x
     for start in range(0, len(steps), 4):
-        told = plain_linear(steps[start], told)
+        part = plain_linear(steps[start], part)
         if steps[start + 1 :]:
             norm = steps[start + 1]
-            mean = told.mean(dim=0) if training else norm.running_mean
-            variance = ((told - mean) ** 2).mean(dim=0) if training else norm.running_var
-            told = ((told - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
-    return x + told if head.residual else told
+            mean = part.mean(dim=0) if training else norm.running_mean
+            variance = ((part - mean) ** 2).mean(dim=0) if training else norm.running_var
+            part = ((part - mean) / (variance + 1e-5).sqrt() * norm.weight + norm.bias).clamp(min=0)
+    return x + part if head.residual else part
 
 
 # texts
@@ -269,12 +275,12 @@ def plain_interaction(interaction: Any, texts: Tensor, tokens: Tensor) -> Tensor
         plain_linear(part, x)
         for part, x in ((attention.query, texts), (attention.key, tokens), (attention.value, tokens))
     )
-    found = []
+    actual = []
     for head in range(attention.heads):
         columns = slice(head * size, (head + 1) * size)
         weights = plain_weights(k[:, columns] @ q[columns] / math.sqrt(size))
-        found.append(weights @ v[:, columns])
-    texts = texts + plain_linear(attention.out, torch.cat(found))
+        actual.append(weights @ v[:, columns])
+    texts = texts + plain_linear(attention.out, torch.cat(actual))
     norm, up, _, _, down, _ = interaction.feed_forward
     hidden = plain_linear(up, plain_norm(norm, texts))
     return texts + plain_linear(down, hidden / (1 + (-1.702 * hidden).exp()))

@@ -84,16 +84,16 @@ def image_blocks(p: Tensors, images: Tensor, heads: int) -> list[Tensor]:
     patches = torch.conv2d(pixels, weight, stride=weight.shape[-1]).flatten(2).transpose(1, 2)
     first = p[f"{visual}class_embedding"].expand(len(images), 1, -1)
     x = normed(p, f"{visual}ln_pre", torch.cat([first, patches], dim=1) + p[f"{visual}positional_embedding"])
-    found, number = [], 0
+    actual, number = [], 0
     while f"{visual}transformer.resblocks.{number}.ln_1.weight" in p:
         block = f"{visual}transformer.resblocks.{number}"
         inner = normed(p, f"{block}.ln_1", x)
         x = x + clip_attention(p, f"{block}.attn", inner, inner, heads) + adapted(p, f"adapters.attention.{number}", x)
         hidden = quick_gelu(mapped(p, f"{block}.mlp.c_fc", normed(p, f"{block}.ln_2", x)))
         x = x + mapped(p, f"{block}.mlp.c_proj", hidden) + adapted(p, f"adapters.feed_forward.{number}", x)
-        found.append(x)
+        actual.append(x)
         number += 1
-    return found
+    return actual
 
 
 def adapted(p: Tensors, name: str, x: Tensor) -> Tensor | float:

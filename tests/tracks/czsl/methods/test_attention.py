@@ -7,24 +7,26 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods.parts.attention import CrossAttention, Interaction
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import unsettle
 
 WIDTH, QUERIES, TOKENS = 6, 3, 4
 
 
-def drawn(count: int, seed: int) -> Tensor:
+def random_rows(count: int, seed: int) -> Tensor:
     return torch.randn(2, count, WIDTH, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.fixture
 def texts() -> Tensor:
-    return drawn(QUERIES, 1)
+    return random_rows(QUERIES, 1)
 
 
 @pytest.fixture
 def tokens() -> Tensor:
-    return drawn(TOKENS, 2)
+    return random_rows(TOKENS, 2)
 
 
 def times(matrix: list[list[float]], vector: list[float]) -> list[float]:
@@ -34,7 +36,7 @@ def times(matrix: list[list[float]], vector: list[float]) -> list[float]:
 def looped_attention(attention: CrossAttention, queries: Tensor, tokens: Tensor) -> Tensor:
     weights = {name: parameter.tolist() for name, parameter in attention.named_parameters()}
     size = WIDTH // attention.heads
-    found = torch.zeros_like(queries)
+    actual = torch.zeros_like(queries)
     for image in range(len(queries)):
         keys = [times(weights["key.weight"], token) for token in tokens[image].tolist()]
         values = [times(weights["value.weight"], token) for token in tokens[image].tolist()]
@@ -48,14 +50,14 @@ def looped_attention(attention: CrossAttention, queries: Tensor, tokens: Tensor)
                     sum(p * value[i] for p, value in zip(powers, values, strict=True)) / sum(powers) for i in own
                 ]
             out = times(weights["out.weight"], gathered)
-            found[image, query] = torch.tensor([a + b for a, b in zip(out, weights["out.bias"], strict=True)])
-    return found
+            actual[image, query] = torch.tensor([a + b for a, b in zip(out, weights["out.bias"], strict=True)])
+    return actual
 
 
 def looped_feed_forward(interaction: Interaction, texts: Tensor) -> Tensor:
     norm, up, _, _, down, _ = interaction.feed_forward
     scale, shift = norm.weight.tolist(), norm.bias.tolist()
-    found = torch.zeros_like(texts)
+    actual = torch.zeros_like(texts)
     for image in range(len(texts)):
         for number in range(texts.shape[1]):
             row = texts[image, number].tolist()
@@ -65,8 +67,8 @@ def looped_feed_forward(interaction: Interaction, texts: Tensor) -> Tensor:
             hidden = [x + b for x, b in zip(times(up.weight.tolist(), normed), up.bias.tolist(), strict=True)]
             hidden = [x / (1 + math.exp(-1.702 * x)) for x in hidden]
             out = times(down.weight.tolist(), hidden)
-            found[image, number] = torch.tensor([x + b for x, b in zip(out, down.bias.tolist(), strict=True)])
-    return found
+            actual[image, number] = torch.tensor([x + b for x, b in zip(out, down.bias.tolist(), strict=True)])
+    return actual
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 6])
@@ -89,7 +91,7 @@ def test_there_is_no_bias_before_attention_and_one_after_it() -> None:
 
 @pytest.mark.parametrize("heads", [4, 5, 12])
 def test_heads_that_cannot_share_the_width_are_an_error(heads: int) -> None:
-    with pytest.raises(ValueError, match=f"{heads} heads cannot share a width of 6"):
+    with raises(ArgumentError, place="heads"):
         CrossAttention(WIDTH, heads, 0.0)
 
 

@@ -26,7 +26,7 @@ class Noted:
         return (x @ self.weight).tanh() * y[:, None]
 
 
-def drawn() -> tuple[Tensor, Tensor]:
+def random_rows() -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(2)
     return (
         torch.randn(ROWS, 3, generator=generator).requires_grad_(),
@@ -44,35 +44,35 @@ def sizes_of(size: int) -> list[int]:
 def test_value_and_gradients_are_those_of_all_rows_at_once(size: int, dim: int) -> None:
     """Along the second dimension results stand side by side, as scores of images and texts do."""
     weights = torch.randn(ROWS, 4, generator=torch.Generator().manual_seed(3))
-    (whole, (u, v)), (function, (x, y)) = ((Noted(), drawn()) for _ in range(2))
+    (whole, (u, v)), (function, (x, y)) = ((Noted(), random_rows()) for _ in range(2))
     expected = whole(u, v)
-    found = apply_blockwise(lambda *rows: function(*rows) if dim == 0 else function(*rows).T, x, y, size=size, dim=dim)
-    found = found if dim == 0 else found.T
-    torch.testing.assert_close(found, expected)
+    actual = apply_blockwise(lambda *rows: function(*rows) if dim == 0 else function(*rows).T, x, y, size=size, dim=dim)
+    actual = actual if dim == 0 else actual.T
+    torch.testing.assert_close(actual, expected)
     (expected * weights).sum().backward()
-    (found * weights).sum().backward()
+    (actual * weights).sum().backward()
     for one, other in ((function.weight, whole.weight), (x, u), (y, v)):
         torch.testing.assert_close(one.grad, other.grad)
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_what_lies_between_is_computed_again_only_for_gradients_of_several_blocks(size: int) -> None:
-    function, rows = Noted(), drawn()
-    found = apply_blockwise(function, *rows, size=size)
+    function, rows = Noted(), random_rows()
+    actual = apply_blockwise(function, *rows, size=size)
     assert function.sizes == sizes_of(size)
-    found.sum().backward()
+    actual.sum().backward()
     again = function.sizes[len(sizes_of(size)) :]
     assert sorted(again) == sorted(sizes_of(size) if size < ROWS else [])
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_without_gradients_each_row_is_computed_once(size: int) -> None:
-    function, rows = Noted(), drawn()
+    function, rows = Noted(), random_rows()
     with torch.no_grad():
-        found = apply_blockwise(function, *rows, size=size)
+        actual = apply_blockwise(function, *rows, size=size)
     assert function.sizes == sizes_of(size)
-    assert not found.requires_grad
-    torch.testing.assert_close(found, function(*rows).detach())
+    assert not actual.requires_grad
+    torch.testing.assert_close(actual, function(*rows).detach())
 
 
 @pytest.mark.parametrize(("size", "learning", "spares"), [(2, True, True), (2, False, False), (ROWS, True, False)])
@@ -87,7 +87,7 @@ def test_memory_is_spared_only_for_gradients_of_several_blocks(
 
     monkeypatch.setattr(blocks, "checkpoint", note)
     with torch.set_grad_enabled(learning):
-        apply_blockwise(Noted(), *drawn(), size=size)
+        apply_blockwise(Noted(), *random_rows(), size=size)
     assert spared == (sizes_of(size) if spares else [])
 
 
@@ -96,7 +96,7 @@ def test_of_several_blocks_nothing_between_is_kept() -> None:
     several their rows.
     """
 
-    def kept(size: int) -> list[int]:
+    def stored_sizes(size: int) -> list[int]:
         sizes: list[int] = []
 
         def keep(tensor: Tensor) -> Tensor:
@@ -104,30 +104,30 @@ def test_of_several_blocks_nothing_between_is_kept() -> None:
             return tensor
 
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-            apply_blockwise(Noted(), *drawn(), size=size)
+            apply_blockwise(Noted(), *random_rows(), size=size)
         return sizes
 
-    assert ROWS * 4 in kept(ROWS)
-    assert sorted(kept(2)) == sorted(count for rows in sizes_of(2) for count in (rows * 3, rows))
+    assert ROWS * 4 in stored_sizes(ROWS)
+    assert sorted(stored_sizes(2)) == sorted(count for rows in sizes_of(2) for count in (rows * 3, rows))
 
 
 def test_what_is_computed_again_draws_the_same() -> None:
     x = torch.rand(ROWS, 20, generator=torch.Generator().manual_seed(4)).add(1).requires_grad_()
     torch.manual_seed(5)
-    found = apply_blockwise(lambda rows: dropout(rows, 0.5) ** 2, x, size=2)
+    actual = apply_blockwise(lambda rows: dropout(rows, 0.5) ** 2, x, size=2)
     torch.manual_seed(6)
-    found.sum().backward()
+    actual.sum().backward()
     # of what was kept, which is doubled, the square's slope is 8 x
-    expected = torch.where(found > 0, 8 * x, torch.zeros(()))
+    expected = torch.where(actual > 0, 8 * x, torch.zeros(()))
     assert x.grad is not None
     torch.testing.assert_close(x.grad, expected.detach())
-    assert 0.3 < float((found > 0).float().mean()) < 0.7
+    assert 0.3 < float((actual > 0).float().mean()) < 0.7
 
 
 def test_no_rows_are_one_empty_block() -> None:
     function = Noted()
-    found = apply_blockwise(function, torch.zeros(0, 3), torch.zeros(0), size=2)
-    assert found.shape == (0, 4)
+    actual = apply_blockwise(function, torch.zeros(0, 3), torch.zeros(0), size=2)
+    assert actual.shape == (0, 4)
     assert function.sizes == [0]
 
 

@@ -3,37 +3,38 @@
 import numpy as np
 
 from recompose.tracks.czsl.data.pairs import Pair
-from recompose.tracks.czsl.methods.chance import Chance
+from recompose.tracks.czsl.methods.chance.model import Chance
+from recompose.tracks.czsl.methods.chance.settings import ChanceSettings
 
 PAIRS = [("red", "circle"), ("red", "moon"), ("blue", "moon")]
 
 
-def drawn(seed: int, rows: np.ndarray, pairs: list[Pair] = PAIRS) -> np.ndarray:
+def chance_scores(seed: int, rows: np.ndarray, pairs: list[Pair] = PAIRS) -> np.ndarray:
     """The scores of images in a world of a single block."""
-    (scores,) = Chance(seed).scorer([pairs], "closed")(rows)
+    (scores,) = Chance(seed, ChanceSettings()).scorer([pairs], "closed")(rows)
     return scores
 
 
 def test_the_seed_determines_the_scores() -> None:
     rows = np.arange(5)
-    assert np.array_equal(drawn(1, rows), drawn(1, rows))
-    assert not np.array_equal(drawn(1, rows), drawn(2, rows))
+    assert np.array_equal(chance_scores(1, rows), chance_scores(1, rows))
+    assert not np.array_equal(chance_scores(1, rows), chance_scores(2, rows))
 
 
-def test_blocks_are_drawn_independently() -> None:
-    first, second = drawn(1, np.arange(4)), drawn(1, np.arange(4, 8))
-    other = drawn(1, np.arange(4), PAIRS[1:])
+def test_blocks_are_independent() -> None:
+    first, second = chance_scores(1, np.arange(4)), chance_scores(1, np.arange(4, 8))
+    other = chance_scores(1, np.arange(4), PAIRS[1:])
     assert first.shape == (4, 3)
     assert not np.array_equal(first, second)
     assert not np.isin(other, first).any()
 
 
 def test_each_block_of_a_world_is_scored_as_if_it_stood_alone() -> None:
-    one, other = Chance(1).scorer([PAIRS[:2], PAIRS[2:]], "open")(np.arange(4))
-    assert np.array_equal(one, drawn(1, np.arange(4), PAIRS[:2]))
-    assert np.array_equal(other, drawn(1, np.arange(4), PAIRS[2:]))
+    one, other = Chance(1, ChanceSettings()).scorer([PAIRS[:2], PAIRS[2:]], "open")(np.arange(4))
+    assert np.array_equal(one, chance_scores(1, np.arange(4), PAIRS[:2]))
+    assert np.array_equal(other, chance_scores(1, np.arange(4), PAIRS[2:]))
 
 
 def test_every_pair_is_as_likely() -> None:
-    wins = drawn(3, np.arange(30_000)).argmax(axis=1)
+    wins = chance_scores(3, np.arange(30_000)).argmax(axis=1)
     assert np.allclose(np.bincount(wins) / 30_000, 1 / 3, atol=0.015)

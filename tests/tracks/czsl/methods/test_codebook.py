@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from recompose.tracks.czsl.methods.parts.codebook import Codebook
+from recompose.tracks.czsl.methods.duplex.codebook import Codebook
 from tests.tracks.czsl.methods.graphs import unit
 
 STATES, OBJECTS, WIDTH = 3, 2, 5
@@ -21,7 +21,7 @@ def made(seed: int = 0) -> Codebook:
     return Codebook(STATES, OBJECTS, WIDTH)
 
 
-def drawn(*shape: int, seed: int = 1) -> Tensor:
+def random_rows(*shape: int, seed: int = 1) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
@@ -42,17 +42,17 @@ def mean(rows: list[list[float]]) -> list[float]:
 def plain_means(embeddings: Tensor, labels: list[list[int]]) -> Tensor:
     """Prototypes [states, objects, E]: means of a pair's images, or what its state's and its object's make together."""
     rows = embeddings.tolist()
-    found = torch.zeros(STATES, OBJECTS, WIDTH)
+    actual = torch.zeros(STATES, OBJECTS, WIDTH)
     for m in range(STATES):
         for n in range(OBJECTS):
             shown = [row for row, label in zip(rows, labels, strict=True) if label == [m, n]]
             if shown:
-                found[m, n] = torch.tensor(mean(shown))
+                actual[m, n] = torch.tensor(mean(shown))
                 continue
             of_state = mean([row for row, (state, _) in zip(rows, labels, strict=True) if state == m])
             of_object = mean([row for row, (_, name) in zip(rows, labels, strict=True) if name == n])
-            found[m, n] = torch.tensor(mean([[a + b for a, b in zip(of_state, of_object, strict=True)]]))
-    return found
+            actual[m, n] = torch.tensor(mean([[a + b for a, b in zip(of_state, of_object, strict=True)]]))
+    return actual
 
 
 # where it begins
@@ -80,7 +80,7 @@ def test_it_is_kept_and_not_learned() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_begins_at_means_of_embeddings(seed: int) -> None:
-    embeddings = drawn(len(LABELS), WIDTH, seed=seed)
+    embeddings = random_rows(len(LABELS), WIDTH, seed=seed)
     codebook = made()
     codebook.begin_at_means(embeddings, torch.tensor(LABELS))
     torch.testing.assert_close(codebook.prototypes, plain_means(embeddings, LABELS), atol=1e-6, rtol=1e-5)
@@ -89,7 +89,7 @@ def test_it_begins_at_means_of_embeddings(seed: int) -> None:
 
 
 def test_neither_lengths_nor_precision_nor_order_of_embeddings_matter() -> None:
-    embeddings, labels = drawn(len(LABELS), WIDTH), torch.tensor(LABELS)
+    embeddings, labels = random_rows(len(LABELS), WIDTH), torch.tensor(LABELS)
     first, second = made(), made(1)
     first.begin_at_means(embeddings, labels)
     factors = torch.tensor([0.01, 3.0, 100.0, 1.0, 0.5, 7.0, 20.0, 0.3]).double()
@@ -112,7 +112,7 @@ def test_pairs_without_images_are_halfway_between_their_state_and_their_object()
 
 def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
     codebook = made()
-    embeddings = drawn(2, WIDTH)
+    embeddings = random_rows(2, WIDTH)
     codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]))
     torch.testing.assert_close(codebook.prototypes[2], unit(embeddings))
 
@@ -120,7 +120,7 @@ def test_a_name_without_images_leaves_a_pair_to_the_other() -> None:
 def test_a_pair_of_which_images_show_neither_name_stays_to_the_bit() -> None:
     codebook = made()
     before = codebook.prototypes.clone()
-    embeddings = drawn(2, WIDTH)
+    embeddings = random_rows(2, WIDTH)
     codebook.begin_at_means(embeddings, torch.tensor([[1, 0], [1, 0]]))
     shown = torch.tensor(mean(embeddings.tolist()))
     for m in range(STATES):
@@ -144,18 +144,18 @@ def test_without_images_every_prototype_stays() -> None:
 
 def test_prototypes_are_found_by_state_and_object() -> None:
     codebook = made()
-    found = codebook.lookup(PAIRS)
-    assert found.shape == (3, WIDTH)
-    for row, (m, n) in zip(found, PAIRS.tolist(), strict=True):
+    actual = codebook.lookup(PAIRS)
+    assert actual.shape == (3, WIDTH)
+    for row, (m, n) in zip(actual, PAIRS.tolist(), strict=True):
         assert torch.equal(row, codebook.prototypes[m, n])
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
-    codebook, refined = made(), 0.3 * drawn(3, WIDTH)
+    codebook, refined = made(), 0.3 * random_rows(3, WIDTH)
     before = codebook.prototypes.clone()
-    found = codebook.blend(PAIRS, refined, momentum)
-    for row, new, (m, n) in zip(found, refined.tolist(), PAIRS.tolist(), strict=True):
+    actual = codebook.blend(PAIRS, refined, momentum)
+    for row, new, (m, n) in zip(actual, refined.tolist(), PAIRS.tolist(), strict=True):
         mixed = [
             momentum * a + (1 - momentum) * b for a, b in zip(codebook.prototypes[m, n].tolist(), new, strict=True)
         ]
@@ -165,7 +165,7 @@ def test_an_update_is_a_weighted_sum_at_unit_length(momentum: float) -> None:
 
 
 def test_an_update_passes_gradient_to_what_is_refined_alone() -> None:
-    codebook, refined, towards = made(), drawn(3, WIDTH).requires_grad_(), drawn(3, WIDTH, seed=2)
+    codebook, refined, towards = made(), random_rows(3, WIDTH).requires_grad_(), random_rows(3, WIDTH, seed=2)
     (codebook.blend(PAIRS, refined, 0.75) * towards).sum().backward()
     mixed = 0.75 * codebook.lookup(PAIRS) + 0.25 * refined.detach()
     length = (mixed**2).sum(dim=1, keepdim=True).sqrt()
@@ -179,7 +179,7 @@ def test_an_update_passes_gradient_to_what_is_refined_alone() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) -> None:
-    codebook, new = made(), drawn(3, WIDTH).to(dtype)
+    codebook, new = made(), random_rows(3, WIDTH).to(dtype)
     before, place = codebook.prototypes.clone(), codebook.prototypes.data_ptr()
     codebook.write(PAIRS, new.requires_grad_())
     written = {(m, n): row for (m, n), row in zip(PAIRS.tolist(), new.detach().float(), strict=True)}
@@ -193,10 +193,10 @@ def test_only_what_is_written_changes_and_precision_stays(dtype: torch.dtype) ->
 
 def test_what_was_read_before_writing_stays_as_it_was() -> None:
     codebook = made()
-    found = codebook.lookup(PAIRS)
-    before = found.clone()
-    codebook.write(PAIRS, drawn(3, WIDTH))
-    assert torch.equal(found, before)
+    actual = codebook.lookup(PAIRS)
+    before = actual.clone()
+    codebook.write(PAIRS, random_rows(3, WIDTH))
+    assert torch.equal(actual, before)
 
 
 # other starts of unseen pairs
@@ -211,7 +211,7 @@ def plain_start(embeddings: Tensor, labels: list[list[int]], unseen: str) -> dic
         return sum(chosen, torch.zeros(())) / len(chosen)
 
     grand = mean_of(rows)
-    found = {}
+    actual = {}
     if unseen == "least-squares":
         seen = sorted(shown)
         targets = []
@@ -231,14 +231,14 @@ def plain_start(embeddings: Tensor, labels: list[list[int]], unseen: str) -> dic
             else:
                 vector = parts[s] + parts[3 + o]
             if (s, o) not in shown:
-                found[s, o] = (vector / vector.norm()).float()
-    return found
+                actual[s, o] = (vector / vector.norm()).float()
+    return actual
 
 
 @pytest.mark.parametrize("unseen", ["centred", "least-squares"])
 def test_unseen_pairs_may_begin_without_the_grand_mean_or_by_least_squares(unseen: Any) -> None:
     labels = [[0, 0], [0, 1], [1, 1], [2, 2], [2, 1], [0, 0], [1, 2]]
-    embeddings = 3 * drawn(len(labels), 4, seed=4) + 1
+    embeddings = 3 * random_rows(len(labels), 4, seed=4) + 1
     codebook = Codebook(3, 3, 4)
     codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)
     expected = plain_start(embeddings, labels, unseen)
@@ -256,7 +256,7 @@ def test_unseen_pairs_may_begin_without_the_grand_mean_or_by_least_squares(unsee
 def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen: Any) -> None:
     codebook = Codebook(3, 3, 4)
     before = codebook.prototypes.clone()
-    codebook.begin_at_means(drawn(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
+    codebook.begin_at_means(random_rows(3, 4), torch.tensor([[0, 0], [1, 1], [0, 1]]), unseen)
     assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
     torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
 
@@ -264,7 +264,7 @@ def test_pairs_of_which_images_show_neither_name_stay_and_lengths_are_one(unseen
 @pytest.mark.parametrize("unseen", ["centred", "least-squares"])
 def test_where_embeddings_are_additive_unseen_pairs_begin_where_their_images_would_be(unseen: Any) -> None:
     labels = [[s, o] for s in range(3) for o in range(3) if (s, o) != (2, 2)]
-    states, objects, common = drawn(3, 4, seed=5) / 50, drawn(3, 4, seed=6) / 50, torch.ones(4) / 2
+    states, objects, common = random_rows(3, 4, seed=5) / 50, random_rows(3, 4, seed=6) / 50, torch.ones(4) / 2
     embeddings = torch.stack([common + states[s] + objects[o] for s, o in labels])
     codebook = Codebook(3, 3, 4)
     codebook.begin_at_means(embeddings, torch.tensor(labels), unseen)

@@ -11,15 +11,15 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods import dfsp
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.dfsp import DFSP
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.dfsp import model as dfsp
+from recompose.tracks.czsl.methods.dfsp.model import DFSP
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
     PAIRS,
     STATES,
-    drawn_images,
+    method_of,
     plain_joint,
     plain_linear,
     plain_logits,
@@ -28,6 +28,7 @@ from tests.tracks.czsl.methods.derivations import (
     plain_pixels,
     plain_tower,
     plain_weights,
+    random_images,
     small_backbone,
     unsettle,
     words,
@@ -55,13 +56,13 @@ OWN = {  # fusion -> what it has beside the soft prompt and the blocks of self-a
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return drawn_images(3)
+    return random_images(3)
 
 
 def made(backbone: Backbone, *, new: bool = False, **changed: Any) -> Any:
     """A method in evaluation mode; unless it is to be new, nothing in it stands where it begins."""
     torch.manual_seed(5)
-    method = DFSP(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method = method_of(DFSP, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
     if not new:
         unsettle(method)
     return method
@@ -90,15 +91,15 @@ def plain_attention(attention: Any, queries: Tensor, seen: Tensor) -> Tensor:
     heads = max(1, width // 64)
     size = width // heads
     weight, bias = attention.in_proj_weight, attention.in_proj_bias
-    found = []
+    actual = []
     for head in range(heads):
         q, k, v = (
             x @ weight[start : start + size].T + bias[start : start + size]
             for part, x in enumerate((queries, seen, seen))
             for start in [part * width + head * size]
         )
-        found.append(plain_weights(q @ k.T / math.sqrt(size)) @ v)
-    return plain_linear(attention.out_proj, torch.cat(found, dim=1))
+        actual.append(plain_weights(q @ k.T / math.sqrt(size)) @ v)
+    return plain_linear(attention.out_proj, torch.cat(actual, dim=1))
 
 
 def plain_block(block: Any, x: Tensor, other: Tensor | None = None) -> Tensor:
@@ -132,11 +133,11 @@ def has(pair: list[int], name: int) -> bool:
 
 def plain_decomposed(texts: list[Tensor], pairs: list[list[int]]) -> list[Tensor]:
     """For each name the mean [length, D] of the texts of its pairs, token by token; zero where there are none."""
-    found = []
+    actual = []
     for name in range(NAMES):
         mine = [text for text, pair in zip(texts, pairs, strict=True) if has(pair, name)]
-        found.append(sum(mine, torch.zeros_like(texts[0])) / max(1, len(mine)))
-    return found
+        actual.append(sum(mine, torch.zeros_like(texts[0])) / max(1, len(mine)))
+    return actual
 
 
 def plain_summary(method: Any, decomposed: list[Tensor]) -> Tensor:
@@ -163,11 +164,11 @@ def plain_primitives(method: Any, tokens: Tensor, decomposed: list[Tensor]) -> l
         sum((weight * row for weight, row in zip(weights, rows, strict=True)), bias)
         for weights, bias in zip(unfold.weight, unfold.bias, strict=True)
     ]
-    found = []
+    actual = []
     for name, text in enumerate(decomposed):
         mine = torch.stack([given[token * NAMES + name] for token in range(len(text))])
-        found.append(plain_block(method.text_attention, plain_block(method.text_looks, text, mine))[-1])
-    return found
+        actual.append(plain_block(method.text_attention, plain_block(method.text_looks, text, mine))[-1])
+    return actual
 
 
 def mixed(plain: Tensor, fused: Tensor, share: float) -> Tensor:
@@ -192,9 +193,9 @@ class Written:
 
     def logits(self) -> Tensor:
         """Logits [images, pairs] after fusion."""
-        found = [self.image(number) for number in range(len(self.tokens))]
+        actual = [self.image(number) for number in range(len(self.tokens))]
         texts = torch.stack([self.texts_of(number) for number in range(len(self.tokens))])
-        return plain_logits(self.method.backbone, torch.stack(found), texts)
+        return plain_logits(self.method.backbone, torch.stack(actual), texts)
 
     def image(self, number: int) -> Tensor:
         """The embedding of one image after fusion."""
@@ -218,13 +219,13 @@ class Written:
 
     def by_name(self) -> list[list[float]]:
         """For each image the mean logit before fusion over the pairs of each name; minus infinity where it has none."""
-        found = []
+        actual = []
         for row in self.prompt_logits().tolist():
             mine = [
                 [logit for logit, pair in zip(row, self.pairs, strict=True) if has(pair, name)] for name in range(NAMES)
             ]
-            found.append([sum(logits) / len(logits) if logits else -math.inf for logits in mine])
-        return found
+            actual.append([sum(logits) / len(logits) if logits else -math.inf for logits in mine])
+        return actual
 
     def loss(self, targets: list[int], primitive_weight: float, prompt_weight: float) -> float:
         """CE after fusion, and, weighted, of states, of objects and of pairs before it."""
@@ -260,11 +261,11 @@ def test_it_begins_at_the_template_s_context_and_the_names_vectors(either: Backb
 
 @torch.no_grad()
 def test_without_fusion_it_begins_as_coop_begins(either: Backbone, images: Tensor) -> None:
-    coop = CoOp(either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
+    coop = method_of(CoOp, either, STATES, OBJECTS, prompt=SETTINGS["prompt"]).eval()
     embeddings = either.encode_image(either.from_bytes(images))
     expected = coop.score(embeddings, coop.encode_pairs(torch.tensor(PAIRS)))
-    found = dense(made(either, new=True, share=0.0), images, BLOCKS)
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    actual = dense(made(either, new=True, share=0.0), images, BLOCKS)
+    torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
@@ -288,11 +289,11 @@ def test_a_fusion_has_what_it_takes_and_nothing_else(either: Backbone, fusion: s
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_images_and_texts_are_fused_as_written_out(either: Backbone, images: Tensor, fusion: str) -> None:
     method = made(either, fusion=fusion)
-    found = dense(method, images, [torch.tensor(PAIRS)])
+    actual = dense(method, images, [torch.tensor(PAIRS)])
     written = Written(method, images, PAIRS, fusion, 0.3)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, written.logits(), atol=2e-3, rtol=1e-3)
-    assert (found - written.prompt_logits()).abs().mean() > 0.02
+    assert actual.dtype == torch.float32
+    torch.testing.assert_close(actual, written.logits(), atol=2e-3, rtol=1e-3)
+    assert (actual - written.prompt_logits()).abs().mean() > 0.02
 
 
 @torch.no_grad()
@@ -303,9 +304,9 @@ def test_the_share_goes_from_the_soft_prompt_to_what_is_fused(
 ) -> None:
     method = made(backbone, fusion=fusion, share=share)
     written = Written(method, images, PAIRS, fusion, share)
-    found, plain = dense(method, images, BLOCKS), written.prompt_logits()
-    torch.testing.assert_close(found, written.logits() if share else plain, atol=2e-3, rtol=1e-3)
-    assert torch.allclose(found, plain, atol=0.05) == (share == 0)
+    actual, plain = dense(method, images, BLOCKS), written.prompt_logits()
+    torch.testing.assert_close(actual, written.logits() if share else plain, atol=2e-3, rtol=1e-3)
+    assert torch.allclose(actual, plain, atol=0.05) == (share == 0)
 
 
 @torch.no_grad()
@@ -326,8 +327,8 @@ def test_blocks_of_a_world_do_not_matter(backbone: Backbone, images: Tensor, fus
     everything = torch.cartesian_prod(torch.arange(3), torch.arange(2))
     whole = dense(method, images, [everything], "open")
     for size in (1, 4):
-        found = dense(method, images, list(everything.split(size)), "open")
-        torch.testing.assert_close(found, whole, atol=1e-4, rtol=1e-4)
+        actual = dense(method, images, list(everything.split(size)), "open")
+        torch.testing.assert_close(actual, whole, atol=1e-4, rtol=1e-4)
     order = torch.tensor([4, 0, 5, 2, 1, 3])
     torch.testing.assert_close(dense(method, images, [everything[order]]), whole[:, order], atol=1e-4, rtol=1e-4)
 
@@ -337,13 +338,13 @@ def test_an_image_is_fused_with_all_pairs_of_a_world_and_with_no_other_image(
     backbone: Backbone, images: Tensor, fusion: str
 ) -> None:
     method = made(backbone, fusion=fusion)
-    found = dense(method, images, BLOCKS)
+    actual = dense(method, images, BLOCKS)
     for row in range(3):
-        torch.testing.assert_close(dense(method, images[row : row + 1], BLOCKS)[0], found[row], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(dense(method, images[row : row + 1], BLOCKS)[0], actual[row], atol=1e-4, rtol=1e-4)
     swapped = dense(method, images.flip(0), BLOCKS).flip(0)
-    torch.testing.assert_close(swapped, found, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(swapped, actual, atol=1e-4, rtol=1e-4)
     fewer = dense(method, images, [torch.tensor(PAIRS[:3])])
-    assert (fewer - found[:, :3]).abs().max() > 1e-3
+    assert (fewer - actual[:, :3]).abs().max() > 1e-3
 
 
 @torch.no_grad()
@@ -361,9 +362,9 @@ def test_scores_are_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone,
     method = made(backbone, fusion=fusion)
     whole = dense(method, images, BLOCKS)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = dense(method, images, BLOCKS)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, whole, atol=0.5, rtol=0)
+        actual = dense(method, images, BLOCKS)
+    assert actual.dtype == torch.float32
+    torch.testing.assert_close(actual, whole, atol=0.5, rtol=0)
 
 
 # loss
@@ -439,15 +440,15 @@ def length(parameters: Sequence[Tensor]) -> float:
 @torch.no_grad()
 def slope(method: Any, images: Tensor, parameters: Sequence[Tensor], step: float) -> float:
     """How fast the loss grows where these go along their gradient."""
-    found, began = [], [p.clone() for p in parameters]
+    actual, began = [], [p.clone() for p in parameters]
     for distance in (step, -step):
         for parameter, start in zip(parameters, began, strict=True):
             assert parameter.grad is not None
             parameter.copy_(start + distance * parameter.grad / length(parameters))
-        found.append(float(loss_of(method, images)))
+        actual.append(float(loss_of(method, images)))
     for parameter, start in zip(parameters, began, strict=True):
         parameter.copy_(start)
-    return (found[0] - found[1]) / (2 * step)
+    return (actual[0] - actual[1]) / (2 * step)
 
 
 # what is dropped
@@ -491,19 +492,19 @@ def test_what_the_other_modality_gives_is_dropped(backbone: Backbone, images: Te
     )
     for given, out in seen:
         assert 0.4 < float((out == 0).float().mean()) < 0.6
-        kept = out != 0
-        torch.testing.assert_close(out[kept], 2 * given[kept])
+        remains = out != 0
+        torch.testing.assert_close(out[remains], 2 * given[remains])
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_evaluation_drops_nothing_and_changes_nothing(backbone: Backbone, images: Tensor, fusion: str) -> None:
     method = made(backbone, fusion=fusion, dropout=0.5, fusion_dropout=0.5)
     before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
-    found = dense(method, images, BLOCKS)
-    assert torch.equal(dense(method, images, BLOCKS), found)
-    assert torch.equal(dense(made(backbone, fusion=fusion), images, BLOCKS), found)
+    actual = dense(method, images, BLOCKS)
+    assert torch.equal(dense(method, images, BLOCKS), actual)
+    assert torch.equal(dense(made(backbone, fusion=fusion), images, BLOCKS), actual)
     assert all(torch.equal(tensor, before[name]) for name, tensor in method.state_dict().items())
-    assert not torch.allclose(dense(method.train(), images, BLOCKS), found, atol=1e-3)
+    assert not torch.allclose(dense(method.train(), images, BLOCKS), actual, atol=1e-3)
     assert not any(part.training for part in backbone.modules())
 
 
@@ -538,8 +539,8 @@ def test_blocks_of_any_size_teach_and_score_the_same(
     if fusion != "t2i":
         hooks.append(method.composed.register_forward_hook(lambda _module, _inputs, out: composed.append(out.shape[1])))
     torch.testing.assert_close(dense(method, images, BLOCKS), scores, atol=1e-4, rtol=1e-4)
-    for (name, found), (_, known) in zip(learned_from(method, images), expected, strict=True):
-        torch.testing.assert_close(found, known, atol=1e-5, rtol=1e-3, msg=name)
+    for (name, actual), (_, known) in zip(learned_from(method, images), expected, strict=True):
+        torch.testing.assert_close(actual, known, atol=1e-5, rtol=1e-3, msg=name)
     for hook in hooks:
         hook.remove()
     assert max(encoded) == texts

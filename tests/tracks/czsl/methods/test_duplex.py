@@ -13,22 +13,24 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import CheckpointError
 from recompose.tracks.czsl.data.pairs import PairData, Sample
-from recompose.tracks.czsl.methods import duplex
-from recompose.tracks.czsl.methods.c_s_o import CSO
-from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.duplex import model as duplex
+from recompose.tracks.czsl.methods.duplex.model import Duplex
 from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
 from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
+from recompose.tracks.czsl.methods.parts.settings import PairTrainingSettings
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
 from recompose.tracks.czsl.scoring import restore
 from recompose.tracks.czsl.training import CHECKPOINT, PairTraining, fit_method
 from recompose.training.hardware import Hardware
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     STATES,
     THREE_PATHS,
-    drawn_images,
     new_method,
     plain_disentangled,
     plain_joint,
@@ -36,6 +38,7 @@ from tests.tracks.czsl.methods.derivations import (
     plain_texts,
     plain_tower,
     plain_weights,
+    random_images,
     unsettle,
 )
 from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_aggregated, plain_candidates, unit
@@ -69,11 +72,12 @@ TARGET = {"closed": CLOSED, "open": EVERYTHING}
 FEWER = [0, 2, 2, 2]  # a batch without state 1
 KNOWN = [(0, 0), (2, 1), (0, 0), (1, 1), (2, 1)]  # labels of the images whose embeddings are known
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
+TRAINING = PairTrainingSettings(lr=1e-3, weight_decay=0.0, batch_size=4, accumulate=1, epochs=1)
 
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return drawn_images(4)
+    return random_images(4)
 
 
 def known(backbone: Backbone, pairs: list[Pair] = CLOSED) -> TrainingPrior:
@@ -109,8 +113,8 @@ def learned(method: Duplex) -> dict[str, Tensor]:
 def gradients(loss: Tensor, method: Duplex) -> dict[str, Tensor]:
     """Of what is learned; zeros where none comes."""
     parameters = learned(method)
-    found = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True, materialize_grads=True)
-    return dict(zip(parameters, found, strict=True))
+    actual = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True, materialize_grads=True)
+    return dict(zip(parameters, actual, strict=True))
 
 
 def dense(method: ThreePath, images: Tensor, blocks: list[Tensor], world: str) -> Tensor:
@@ -164,20 +168,22 @@ def plain_refined(
     states, objects = ([label[place] for label in labels] for place in (0, 1))
     batch = Batch(states, objects, unit(views["state"]), unit(views["object"]), beliefs["state"], beliefs["object"])
     pairs = sorted(plain_candidates(states, objects, target))
-    before = method.codebook.prototypes.clone()
-    if method.refinement == "none":
+    before, momentum = method.codebook.prototypes.clone(), method.settings.momentum
+    if method.settings.refinement == "none":
         return before
-    if method.refinement == "graph":
-        found = plain_aggregated(pairs, batch, phi, method.edges, torch.stack([before[m, n] for m, n in pairs]))
+    if method.settings.refinement == "graph":
+        actual = plain_aggregated(
+            pairs, batch, phi, method.settings.edges, torch.stack([before[m, n] for m, n in pairs])
+        )
     else:
-        found = torch.stack([plain_composed(batch, pair, phi) for pair in pairs])
-    if not method.differentiable:
-        found = found.detach()
+        actual = torch.stack([plain_composed(batch, pair, phi) for pair in pairs])
+    if not method.settings.differentiable:
+        actual = actual.detach()
     rows = []
     for m, n in EVERYTHING:
         refined = before[m, n]
         if (m, n) in pairs:
-            refined = unit(method.momentum * refined + (1 - method.momentum) * found[pairs.index((m, n))])
+            refined = unit(momentum * refined + (1 - momentum) * actual[pairs.index((m, n))])
         rows.append(refined)
     return torch.stack(rows).view(3, 2, -1)
 
@@ -205,7 +211,7 @@ def derive(
     codebook = plain_refined(method, views, anchored, labels, target)
     beliefs["prototype"] = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in target]))
     competing = target
-    if method.text_target == "seen":
+    if method.settings.text_target == "seen":
         competing = TRAIN
         texts = plain_texts(method, 3, [list(pair) for pair in TRAIN])
         beliefs["pair"] = plain_probabilities(method, views["pair"], texts["pair"])
@@ -247,11 +253,11 @@ def plain_scores(method: Duplex, images: Tensor, pairs: list[Pair], weights: lis
 @pytest.mark.parametrize("target", ["closed", "open"])
 def test_the_target_is_the_closed_world_or_every_pair(backbone: Backbone, target: str) -> None:
     method = made(backbone, target=target)
-    found = [(int(m), int(n)) for m, n in method.target]
-    assert len(found) == len(set(found))
-    assert set(found) == set(TARGET[target])
+    actual = [(int(m), int(n)) for m, n in method.target]
+    assert len(actual) == len(set(actual))
+    assert set(actual) == set(TARGET[target])
     for m, n in EVERYTHING:
-        assert int(method.place[m, n]) == (found.index((m, n)) if (m, n) in found else -1)
+        assert int(method.place[m, n]) == (actual.index((m, n)) if (m, n) in actual else -1)
 
 
 @pytest.mark.parametrize("edges", ["posteriors", "labels"])
@@ -267,17 +273,17 @@ def test_the_order_of_the_target_does_not_matter(backbone: Backbone, images: Ten
 def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: Backbone) -> None:
     torch.manual_seed(5)
     method = new_method(Duplex, backbone, STATES, OBJECTS, SETTINGS)
-    drawn = method.codebook.prototypes.clone()
+    initial = method.codebook.prototypes.clone()
     method.prepare(known(backbone))
-    assert torch.equal(method.codebook.prototypes, drawn)
-    found = made(backbone, new=True, initial="means").codebook.prototypes
+    assert torch.equal(method.codebook.prototypes, initial)
+    actual = made(backbone, new=True, initial="means").codebook.prototypes
     embeddings = unit(known(backbone).embeddings)
-    assert found.shape == drawn.shape == (3, 2, backbone.width)
-    torch.testing.assert_close(found[0, 0], unit(embeddings[0] + embeddings[2]))
-    torch.testing.assert_close(found[1, 1], embeddings[3])
+    assert actual.shape == initial.shape == (3, 2, backbone.width)
+    torch.testing.assert_close(actual[0, 0], unit(embeddings[0] + embeddings[2]))
+    torch.testing.assert_close(actual[1, 1], embeddings[3])
     # state 0 and object 1 never meet: of the one only pair (0, 0) is known, of the other pairs (2, 1) and (1, 1)
     halves = unit(embeddings[0] + embeddings[2]), unit(embeddings[1] + embeddings[3] + embeddings[4])
-    torch.testing.assert_close(found[0, 1], unit(halves[0] + halves[1]))
+    torch.testing.assert_close(actual[0, 1], unit(halves[0] + halves[1]))
 
 
 def test_projections_begin_as_the_sum_of_a_state_and_an_object(backbone: Backbone) -> None:
@@ -321,8 +327,8 @@ def test_gradients_are_those_of_the_derivation(
 ) -> None:
     method = learning(backbone, differentiable=differentiable, edges=edges, target=target)
     expected = gradients(derive(method, images, TARGET[target]).loss(SETTINGS["loss_weights"]), method)
-    found = gradients(loss_of(method, images), method)
-    for name, gradient in found.items():
+    actual = gradients(loss_of(method, images), method)
+    for name, gradient in actual.items():
         torch.testing.assert_close(gradient, expected[name], atol=2e-4, rtol=2e-3, msg=name)
 
 
@@ -332,19 +338,19 @@ def test_in_training_the_codebook_is_refined_before_images_are_compared_with_it(
     method = learning(backbone, loss_weights=[0.0, 0.0, 0.0, 1.0], momentum=0.0)
     before = method.codebook.prototypes.clone()
     views = plain_views(method, images, True)
-    found = loss_of(method, images)
+    actual = loss_of(method, images)
     losses = {}
     for name, codebook in (("before", before), ("after", method.codebook.prototypes)):
         beliefs = plain_probabilities(method, views["pair"], torch.stack([codebook[m, n] for m, n in CLOSED]))
         losses[name] = -sum(beliefs[i, CLOSED.index(label)].log() for i, label in enumerate(LABELS)) / 4
-    torch.testing.assert_close(found, losses["after"], atol=1e-4, rtol=1e-4)
-    assert abs(float(found - losses["before"])) > 1e-2
+    torch.testing.assert_close(actual, losses["after"], atol=1e-4, rtol=1e-4)
+    assert abs(float(actual - losses["before"])) > 1e-2
 
 
-# readings that the paper leaves open
+# interpretations of what the paper leaves open
 
 
-READINGS: list[dict[str, Any]] = [
+INTERPRETATIONS: list[dict[str, Any]] = [
     {"text_target": "seen"},
     {"text_target": "seen", "target": "open"},
     {"codebook": "trained"},
@@ -359,8 +365,8 @@ READINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("changed", READINGS, ids=str)
-def test_each_reading_has_the_loss_the_gradients_and_the_codebook_of_its_derivation(
+@pytest.mark.parametrize("changed", INTERPRETATIONS, ids=str)
+def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_derivation(
     backbone: Backbone, images: Tensor, changed: dict[str, Any]
 ) -> None:
     method = learning(backbone, **changed)
@@ -384,11 +390,11 @@ def test_texts_over_seen_pairs_name_no_unseen_pair_in_training(
 ) -> None:
     method = learning(backbone, text_target="seen")
     encoded: list[int] = []
-    kept = Duplex._encode
+    encode = Duplex._encode
 
     def watch(self: Duplex, path: str, *words: Tensor) -> Tensor:
         encoded.append(len(words[0])) if path == "pair" else None
-        return kept(self, path, *words)
+        return encode(self, path, *words)
 
     monkeypatch.setattr(Duplex, "_encode", watch)
     loss_of(method, images)
@@ -401,10 +407,10 @@ def test_its_text_side_over_seen_pairs_is_the_plain_three_paths(backbone: Backbo
     own = THREE_PATHS | {"disentangler_layers": 2, "loss_weights": [1.0, 0.5, 0.25]}
     plain = new_method(CSO, backbone, STATES, OBJECTS, own).train()
     plain.load_state_dict(method.state_dict(), strict=False)
-    found, expected = (loss_of(each, images) for each in (method, plain))
-    torch.testing.assert_close(found, expected)
+    actual, expected = (loss_of(each, images) for each in (method, plain))
+    torch.testing.assert_close(actual, expected)
     wanted = gradients(expected, plain)
-    for name, gradient in gradients(found, method).items():
+    for name, gradient in gradients(actual, method).items():
         torch.testing.assert_close(
             gradient, wanted.get(name, torch.zeros(())).expand_as(gradient), atol=1e-5, rtol=1e-4
         )
@@ -476,16 +482,16 @@ def test_refined_prototypes_are_those_of_algorithm_1_in_the_order_of_the_target(
     method = made(backbone, target=target, edges=edges)
     method.train(training)
     generator = torch.Generator().manual_seed(11)
-    drawn = {path: torch.randn(4, backbone.width, generator=generator) for path in ("pair", "state", "object")}
+    views = {path: torch.randn(4, backbone.width, generator=generator) for path in ("pair", "state", "object")}
     beliefs = {
         path: torch.rand(4, count, generator=generator).softmax(dim=-1) for path, count in (("state", 3), ("object", 2))
     }
     before = method.codebook.prototypes.clone()
-    expected = plain_refined(method, drawn, beliefs, LABELS, TARGET[target])
-    views = Views(**drawn, tokens=())
-    found, written = method.refine(views, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
-    assert found.shape == (len(method.target), backbone.width)
-    for row, (m, n) in zip(found, method.target.tolist(), strict=True):
+    expected = plain_refined(method, views, beliefs, LABELS, TARGET[target])
+    images = Views(**views, tokens=())
+    actual, written = method.refine(images, torch.tensor(LABELS), beliefs["state"], beliefs["object"])
+    assert actual.shape == (len(method.target), backbone.width)
+    for row, (m, n) in zip(actual, method.target.tolist(), strict=True):
         torch.testing.assert_close(row, expected[m, n], atol=1e-6, rtol=1e-5)
     assert torch.equal(method.codebook.prototypes, before)
     assert written is not None
@@ -609,9 +615,9 @@ def test_a_loss_without_prototypes_builds_no_graph_and_writes_nothing(
     monkeypatch.setattr(duplex, "aggregate", refuse)
     method = learning(backbone, loss_weights=[1.0, 1.0, 1.0, 0.0])
     before = method.codebook.prototypes.clone()
-    found = gradients(loss_of(method, images), method)
+    actual = gradients(loss_of(method, images), method)
     assert torch.equal(method.codebook.prototypes, before)
-    assert not any(gradient.any() for name, gradient in found.items() if name.startswith("from_"))
+    assert not any(gradient.any() for name, gradient in actual.items() if name.startswith("from_"))
 
 
 # what is learned
@@ -619,12 +625,12 @@ def test_a_loss_without_prototypes_builds_no_graph_and_writes_nothing(
 
 def parts_with_gradient(method: Duplex, loss: Tensor) -> set[str]:
     """What is learned of Duplex, contexts by their path, without what batch normalisation takes away."""
-    found = set()
+    actual = set()
     for name, gradient in gradients(loss, method).items():
         head, *rest = name.split(".")
         if gradient.abs().max() > 1e-4:
-            found.add(f"{head}.{rest[-1]}" if head == "prompts" else head)
-    return found
+            actual.add(f"{head}.{rest[-1]}" if head == "prompts" else head)
+    return actual
 
 
 IMAGES = {"adapters"}
@@ -668,24 +674,24 @@ def test_the_loss_of_prototypes_reaches_no_prompt_at_all(
 ) -> None:
     weights = [0.0, 0.0, 0.0, 1.0]
     method = learning(backbone, loss_weights=weights, differentiable=differentiable, edges=edges, target=target)
-    found = gradients(loss_of(method, images), method)
-    of_prompts = [gradient for name, gradient in found.items() if name.startswith("prompts.")]
+    actual = gradients(loss_of(method, images), method)
+    of_prompts = [gradient for name, gradient in actual.items() if name.startswith("prompts.")]
     assert len(of_prompts) == 4
     assert not any(gradient.any() for gradient in of_prompts)
-    assert any(gradient.any() for gradient in found.values())
+    assert any(gradient.any() for gradient in actual.values())
 
 
 def test_prompts_learn_the_same_with_and_without_prototypes(backbone: Backbone, images: Tensor) -> None:
     """Semantic prototypes are anchors: what the graph and its loss do, they do not hear of."""
-    found = [
+    actual = [
         gradients(loss_of(method, images), method)
         for method in (learning(backbone, loss_weights=[1.0, 0.5, 0.25, last]) for last in (0.0, 2.0))
     ]
-    for name, without in found[0].items():
+    for name, without in actual[0].items():
         if name.startswith("prompts."):
-            torch.testing.assert_close(found[1][name], without, atol=1e-6, rtol=1e-5, msg=name)
+            torch.testing.assert_close(actual[1][name], without, atol=1e-6, rtol=1e-5, msg=name)
             assert without.any()
-    assert not torch.allclose(found[1]["of_state.0.weight"], found[0]["of_state.0.weight"], atol=1e-4)
+    assert not torch.allclose(actual[1]["of_state.0.weight"], actual[0]["of_state.0.weight"], atol=1e-4)
 
 
 @torch.no_grad()
@@ -773,8 +779,8 @@ def test_a_frozen_image_tower_has_nothing_to_learn(backbone: Backbone, images: T
 def test_low_rank_changes_of_the_image_tower_learn(backbone: Backbone, images: Tensor) -> None:
     method = learning(backbone, image_tower="lora")
     assert isinstance(method.adapters, BlockLoRA)
-    found = gradients(loss_of(method, images), method)
-    of_tower = [gradient for name, gradient in found.items() if name.startswith("adapters.")]
+    actual = gradients(loss_of(method, images), method)
+    of_tower = [gradient for name, gradient in actual.items() if name.startswith("adapters.")]
     assert len(of_tower) == 4 * backbone.depth
     assert all(gradient.any() for gradient in of_tower)
     assert not any("parametriz" in name for name, _ in backbone.named_parameters())
@@ -804,9 +810,9 @@ def test_scores_are_those_of_equation_21_in_blocks_of_any_size(
     with torch.no_grad():
         expected = plain_scores(method, images, pairs, SETTINGS[world])
     blocks = list(torch.tensor(pairs).split(size))
-    found = dense(method, images, blocks, world)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-3)
+    actual = dense(method, images, blocks, world)
+    assert actual.dtype == torch.float32
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-3)
 
 
 @pytest.mark.parametrize("place", range(3))
@@ -817,9 +823,9 @@ def test_each_part_of_a_score_sums_to_one_over_all_pairs(
     weights = [0.0, 0.0, 0.0]
     weights[place] = 1.0
     method = made(backbone, closed=weights)
-    found = dense(method, images, list(torch.tensor(EVERYTHING).split(size)), "closed")
-    torch.testing.assert_close(found.sum(dim=1), torch.ones(4))
-    torch.testing.assert_close(found, plain_scores(method, images, EVERYTHING, weights).detach(), atol=1e-5, rtol=1e-3)
+    actual = dense(method, images, list(torch.tensor(EVERYTHING).split(size)), "closed")
+    torch.testing.assert_close(actual.sum(dim=1), torch.ones(4))
+    torch.testing.assert_close(actual, plain_scores(method, images, EVERYTHING, weights).detach(), atol=1e-5, rtol=1e-3)
 
 
 @torch.no_grad()
@@ -830,8 +836,8 @@ def test_fused_logits_take_the_place_of_probabilities(backbone: Backbone, images
     scale = math.exp(float(backbone.model.logit_scale))
     prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in CLOSED])
     expected = scale * unit(views["pair"]) @ (0.5 * unit(texts["pair"]) + 0.2 * prototypes).T
-    found = dense(method, images, list(torch.tensor(CLOSED).split(size)), "closed")
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-3)
+    actual = dense(method, images, list(torch.tensor(CLOSED).split(size)), "closed")
+    torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-3)
 
 
 @torch.no_grad()
@@ -854,14 +860,14 @@ def test_scores_follow_the_codebook_as_it_stands_when_a_world_is_encoded(backbon
 def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
     views = plain_views(method, images, False)
-    found = method.image_embeddings(images)
-    assert set(found) == {"images", "from_states", "from_objects"}
+    actual = method.image_embeddings(images)
+    assert set(actual) == {"images", "from_states", "from_objects"}
     for name, expected in (
         ("images", unit(views["pair"])),
         ("from_states", unit(views["state"]) @ method.from_state.weight.T),
         ("from_objects", unit(views["object"]) @ method.from_object.weight.T),
     ):
-        torch.testing.assert_close(found[name], expected, atol=1e-5, rtol=1e-3)
+        torch.testing.assert_close(actual[name], expected, atol=1e-5, rtol=1e-3)
     shown = method.pair_embeddings(torch.tensor(CLOSED))
     assert set(shown) == {"semantic", "visual"}
     texts = plain_texts(method, 3, [list(pair) for pair in CLOSED])["pair"]
@@ -884,10 +890,10 @@ def test_in_mixed_precision_the_codebook_stays_in_full(backbone: Backbone, image
     for gradient in (parameter.grad for parameter in learned(method).values()):
         assert gradient is not None
         assert gradient.isfinite().all()
-    found = method.codebook.prototypes
-    assert found.dtype == torch.float32
-    torch.testing.assert_close((found**2).sum(dim=-1), torch.ones(3, 2))
-    assert ((found * full.codebook.prototypes).sum(dim=-1) > 0.999).all()
+    actual = method.codebook.prototypes
+    assert actual.dtype == torch.float32
+    torch.testing.assert_close((actual**2).sum(dim=-1), torch.ones(3, 2))
+    assert ((actual * full.codebook.prototypes).sum(dim=-1) > 0.999).all()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert dense(method.eval(), images, [torch.tensor(CLOSED)], "closed").dtype == torch.float32
 
@@ -913,7 +919,7 @@ def data() -> PairData:
 
 
 def training_of(method: Duplex, data: PairData) -> PairTraining:
-    return PairTraining(method, data, lr=1e-3, weight_decay=0.0)
+    return PairTraining(method, data, TRAINING)
 
 
 def test_what_training_keeps_holds_the_codebook_and_a_restored_method_has_it(
@@ -934,16 +940,16 @@ def test_what_training_keeps_holds_the_codebook_and_a_restored_method_has_it(
     assert torch.equal(dense(other.eval(), images, blocks, "open"), dense(method.eval(), images, blocks, "open"))
 
 
-def kept(method: Duplex, data: PairData) -> dict[str, Tensor]:
+def checkpoint_of(method: Duplex, data: PairData) -> dict[str, Tensor]:
     """What a checkpoint of a method as it is holds."""
     return training_of(method, data).trained_state()
 
 
 def test_a_checkpoint_without_the_codebook_is_refused(backbone: Backbone, data: PairData, tmp_path: Path) -> None:
-    state = kept(made(backbone), data)
+    state = checkpoint_of(made(backbone), data)
     del state["method.codebook.prototypes"]
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"does not fit the settings: codebook\.prototypes"):
+    with raises(CheckpointError, code="other-parameters", place="codebook.prototypes"):
         restore(made(backbone, seed=6), tmp_path / CHECKPOINT)
 
 
@@ -951,10 +957,11 @@ def test_a_checkpoint_of_three_paths_is_refused(backbone: Backbone, data: PairDa
     own = {"target", "text_target", "initial", "unseen_start", "codebook", "refinement"}
     own |= {"momentum", "edges", "writes_from", "differentiable"}
     plain = {name: value for name, value in SETTINGS.items() if name not in own}
+    plain |= {"loss_weights": [1.0] * 3, "closed": [0.5, 0.5], "open": [0.5, 0.5]}
     method = new_method(ThreePath, backbone, STATES, OBJECTS, plain)
-    save_file(PairTraining(method, data, lr=1e-3, weight_decay=0.0).trained_state(), tmp_path / CHECKPOINT)
-    lacking = r"codebook\.prototypes, from_object\.weight, from_state\.weight"
-    with pytest.raises(ValueError, match=lacking):
+    save_file(PairTraining(method, data, TRAINING).trained_state(), tmp_path / CHECKPOINT)
+    lacking = "codebook.prototypes, from_object.weight, from_state.weight"
+    with raises(CheckpointError, code="other-parameters", place=lacking):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
 
@@ -962,20 +969,20 @@ def test_what_a_checkpoint_holds_beside_the_method_is_ignored(
     backbone: Backbone, data: PairData, tmp_path: Path
 ) -> None:
     method, other = made(backbone), made(backbone, seed=6)
-    state = kept(method, data)
+    state = checkpoint_of(method, data)
     beside = {"augmentation.steps.0._p": torch.ones(2), "codebook.prototypes": torch.zeros(3, 2, backbone.width)}
     save_file(state | beside, tmp_path / CHECKPOINT)
     restore(other, tmp_path / CHECKPOINT)
-    found = other.state_dict()
-    assert all(torch.equal(found[name.removeprefix("method.")], tensor) for name, tensor in state.items())
+    actual = other.state_dict()
+    assert all(torch.equal(actual[name.removeprefix("method.")], tensor) for name, tensor in state.items())
 
 
 def test_names_without_the_method_s_prefix_bring_nothing_back(
     backbone: Backbone, data: PairData, tmp_path: Path
 ) -> None:
-    state = {name.removeprefix("method."): tensor for name, tensor in kept(made(backbone), data).items()}
+    state = {name.removeprefix("method."): tensor for name, tensor in checkpoint_of(made(backbone), data).items()}
     save_file(state, tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match=r"does not fit the settings: .*codebook\.prototypes"):
+    with raises(CheckpointError, code="other-parameters", place="codebook.prototypes"):
         restore(made(backbone), tmp_path / CHECKPOINT)
 
 
@@ -1001,9 +1008,8 @@ def test_training_writes_the_codebook_that_it_ends_with(backbone: Backbone, data
     method = new_method(Duplex, backbone, data.states, data.objects, SETTINGS)
     method.prepare(TrainingPrior(torch.from_numpy(data.indices(data.pairs)), torch.empty(0), torch.empty(0)))
     before = method.codebook.prototypes.clone()
-    pixels: np.ndarray = drawn_images(len(data.samples)).numpy()
-    settings: dict[str, Any] = {"lr": 1e-3, "weight_decay": 0.0, "batch_size": 4, "accumulate": 1, "epochs": 1}
-    assert fit_method(method, data, pixels, folder, CPU, title="t", seed=0, **settings)
+    pixels: np.ndarray = random_images(len(data.samples)).numpy()
+    assert fit_method(method, data, pixels, folder, CPU, TRAINING, title="t", seed=0)
     stored = load_file(folder / CHECKPOINT)["method.codebook.prototypes"]
     assert torch.equal(stored, method.codebook.prototypes)  # of the only epoch
     seen = {tuple(pair) for pair in data.indices(data.pairs_of["train"]).tolist()}

@@ -9,13 +9,14 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.gipcol import GIPCOL
+from recompose.tracks.czsl.methods.gipcol.model import GIPCOL
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
     PAIRS,
     STATES,
+    method_of,
     plain_linear,
     plain_logits,
     plain_mean,
@@ -51,7 +52,7 @@ def made(backbone: Backbone, *, pairs: list[list[int]] | None = CLOSED, new: boo
     begins.
     """
     torch.manual_seed(5)
-    method = GIPCOL(backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
+    method = method_of(GIPCOL, backbone, STATES, OBJECTS, **(SETTINGS | changed)).eval()
     if pairs is not None:
         method.prepare(known(backbone, pairs))
     if not new:
@@ -68,12 +69,12 @@ def embeddings(backbone: Backbone) -> Tensor:
 
 def neighbours(pairs: list[list[int]]) -> list[set[int]]:
     """Of each node, states first, then objects, then pairs: itself and what it stands in a pair with."""
-    found = [{node} for node in range(NAMES + len(pairs))]
+    actual = [{node} for node in range(NAMES + len(pairs))]
     for number, (state, name) in enumerate(pairs):
         triangle = {state, len(STATES) + name, NAMES + number}
         for node in triangle:
-            found[node] |= triangle
-    return found
+            actual[node] |= triangle
+    return actual
 
 
 def adjacency(pairs: list[list[int]]) -> Tensor:
@@ -176,11 +177,11 @@ def test_a_name_hears_of_its_neighbours_neighbours_and_of_nobody_else(backbone: 
     method = made(backbone, pairs=[[0, 0], [1, 0], [2, 1]])  # red circles, faux leather circles, striped boots
     before = method.vectors().clone()
     for word, reached in {0: {0, 1, 3}, 1: {0, 1, 3}, 2: {2, 4}, 3: {0, 1, 3}, 4: {2, 4}}.items():
-        kept = method.words[word].clone()
+        vector = method.words[word].clone()
         method.words[word] += 1
         changed = ~torch.isclose(method.vectors(), before, atol=1e-4).all(dim=1)
         assert set(changed.nonzero().flatten().tolist()) == reached
-        method.words[word] = kept
+        method.words[word] = vector
 
 
 @torch.no_grad()
@@ -204,10 +205,10 @@ def test_the_graph_is_in_32_bits_where_towers_compute_in_fewer(backbone: Backbon
 @torch.no_grad()
 def test_a_pair_s_text_is_the_learned_context_before_the_graph_s_vectors(either: Backbone) -> None:
     method = made(either)
-    found = method.encode_pairs(torch.tensor(PAIRS))
-    torch.testing.assert_close(found.norm(dim=-1), torch.ones(len(PAIRS)))
+    actual = method.encode_pairs(torch.tensor(PAIRS))
+    torch.testing.assert_close(actual.norm(dim=-1), torch.ones(len(PAIRS)))
     expected = plain_pairs(method, plain_vectors(method, CLOSED))
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-4)
 
 
 @torch.no_grad()
@@ -216,8 +217,8 @@ def test_pairs_outside_the_graph_are_scored_as_those_in_it(either: Backbone) -> 
     images = embeddings(either)
     expected = plain_logits(either, images, plain_pairs(method, plain_vectors(method, CLOSED)))
     for blocks in (BLOCKS, [torch.tensor(PAIRS)]):
-        found = torch.cat(list(method.scores(images, method.encode_world(blocks, "open"))), dim=1)
-        torch.testing.assert_close(found, expected, atol=2e-3, rtol=1e-3)
+        actual = torch.cat(list(method.scores(images, method.encode_world(blocks, "open"))), dim=1)
+        torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)
 
 
 # training
@@ -238,9 +239,9 @@ def test_the_gradient_of_the_graph_is_that_of_dense_products(either: Backbone) -
     method = made(either)
     weights = torch.randn(NAMES, either.text_width, generator=torch.Generator().manual_seed(2))
     parameters = list(method.convolutions.parameters())
-    found = torch.autograd.grad((method.vectors() * weights).sum(), parameters)
+    actual = torch.autograd.grad((method.vectors() * weights).sum(), parameters)
     expected = torch.autograd.grad((plain_vectors(method, CLOSED) * weights).sum(), parameters)
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(actual, expected, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 

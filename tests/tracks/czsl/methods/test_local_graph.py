@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from recompose.tracks.czsl.methods.parts.local_graph import Compose, Edges, Factors, aggregate, candidates
+from recompose.tracks.czsl.methods.duplex.local_graph import Compose, Edges, Factors, aggregate, candidates
 from tests.tracks.czsl.methods.graphs import Batch, Pair, plain_adjacency, plain_aggregated, plain_candidates, unit
 
 EDGES: list[Edges] = ["posteriors", "labels"]
@@ -21,7 +21,7 @@ LABELS = [1, 3, 1, 1], [0, 2, 0, 2]
 TARGET = [(1, 0), (3, 2), (3, 0), (0, 0), (1, 1)]
 
 
-def drawn(seed: int, states: list[int], objects: list[int]) -> Batch:
+def random_batch(seed: int, states: list[int], objects: list[int]) -> Batch:
     """Unlike each other, and with posteriors that do not follow labels."""
     generator = torch.Generator().manual_seed(seed)
 
@@ -32,15 +32,15 @@ def drawn(seed: int, states: list[int], objects: list[int]) -> Batch:
     return Batch(states, objects, unit(numbers(WIDTH)), unit(numbers(WIDTH)), *posteriors)
 
 
-def drawn_labels(seed: int, count: int) -> tuple[list[int], list[int]]:
+def random_labels(seed: int, count: int) -> tuple[list[int], list[int]]:
     generator = torch.Generator().manual_seed(seed)
     return tuple(torch.randint(size, (count,), generator=generator).tolist() for size in (STATES, OBJECTS))
 
 
-def drawn_target(seed: int, states: list[int], objects: list[int]) -> list[Pair]:
+def random_target(seed: int, states: list[int], objects: list[int]) -> list[Pair]:
     """Pairs of a batch, and about half of the others."""
-    drawn = torch.rand(STATES, OBJECTS, generator=torch.Generator().manual_seed(seed))
-    return sorted({*zip(states, objects, strict=True)} | {(m, n) for m, n in (drawn > 0.5).nonzero().tolist()})
+    shares = torch.rand(STATES, OBJECTS, generator=torch.Generator().manual_seed(seed))
+    return sorted({*zip(states, objects, strict=True)} | {(m, n) for m, n in (shares > 0.5).nonzero().tolist()})
 
 
 def matrices(seed: int) -> Matrices:
@@ -62,10 +62,10 @@ def factors(batch: Batch) -> tuple[Factors, Factors]:
 
 
 def allowed(target: list[Pair]) -> Tensor:
-    found = torch.zeros(STATES, OBJECTS, dtype=torch.bool)
+    actual = torch.zeros(STATES, OBJECTS, dtype=torch.bool)
     for m, n in target:
-        found[m, n] = True
-    return found
+        actual[m, n] = True
+    return actual
 
 
 def found_candidates(batch: Batch, target: list[Pair]) -> Tensor:
@@ -92,15 +92,15 @@ def test_candidates_are_the_target_s_pairs_of_the_batch_s_states_and_objects(
 ) -> None:
     states, objects = ([pair[place] for pair in labels] for place in (0, 1))
     permitted = torch.tensor([[(m, n) in target for n in range(4)] for m in range(5)])
-    found = candidates(torch.tensor(states), torch.tensor(objects), permitted)
-    assert found.shape[1] == 2
-    assert len(found) == len(set(tuples(found)))
-    assert set(tuples(found)) == plain_candidates(states, objects, list(target))
+    actual = candidates(torch.tensor(states), torch.tensor(objects), permitted)
+    assert actual.shape[1] == 2
+    assert len(actual) == len(set(tuples(actual)))
+    assert set(tuples(actual)) == plain_candidates(states, objects, list(target))
 
 
 def test_candidates_hold_pairs_that_no_image_shows() -> None:
-    found = candidates(torch.tensor(LABELS[0]), torch.tensor(LABELS[1]), allowed(TARGET))
-    assert set(tuples(found)) == {(1, 0), (3, 2), (3, 0)}
+    actual = candidates(torch.tensor(LABELS[0]), torch.tensor(LABELS[1]), allowed(TARGET))
+    assert set(tuples(actual)) == {(1, 0), (3, 2), (3, 0)}
 
 
 # aggregation
@@ -109,9 +109,9 @@ def test_candidates_hold_pairs_that_no_image_shows() -> None:
 @pytest.mark.parametrize("edges", EDGES)
 @pytest.mark.parametrize(("seed", "count"), [(0, 1), (1, 2), (2, 5), (3, 7), (4, 7)])
 def test_messages_are_those_of_the_adjacency_matrix(seed: int, count: int, edges: Edges) -> None:
-    states, objects = drawn_labels(seed, count)
-    batch, of = drawn(seed, states, objects), matrices(seed)
-    pairs = found_candidates(batch, drawn_target(seed, states, objects))
+    states, objects = random_labels(seed, count)
+    batch, of = random_batch(seed, states, objects), matrices(seed)
+    pairs = found_candidates(batch, random_target(seed, states, objects))
     for before in torch.randn(2, len(pairs), WIDTH, dtype=torch.float64):  # prototypes do not send to themselves
         expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, before)
         torch.testing.assert_close(aggregate(pairs, *factors(batch), composing(batch, of), edges), expected)
@@ -119,15 +119,15 @@ def test_messages_are_those_of_the_adjacency_matrix(seed: int, count: int, edges
 
 @pytest.mark.parametrize("edges", EDGES)
 def test_gradients_are_those_of_the_adjacency_matrix(edges: Edges) -> None:
-    batch, of = drawn(0, *LABELS), matrices(0)
+    batch, of = random_batch(0, *LABELS), matrices(0)
     learned = [batch.of_states, batch.of_objects, batch.p_states, batch.p_objects, *of]
     for tensor in learned:
         tensor.requires_grad_()
     pairs = found_candidates(batch, TARGET)
     towards = torch.randn(len(pairs), WIDTH, generator=torch.Generator().manual_seed(9), dtype=torch.float64)
-    found = aggregate(pairs, *factors(batch), composing(batch, of), edges)
+    actual = aggregate(pairs, *factors(batch), composing(batch, of), edges)
     expected = plain_aggregated(tuples(pairs), batch, lambda z, y: phi(of, z, y), edges, torch.zeros_like(towards))
-    of_found = torch.autograd.grad((found * towards).sum(), learned)
+    of_found = torch.autograd.grad((actual * towards).sum(), learned)
     of_expected = torch.autograd.grad((expected * towards).sum(), learned)
     for gradient, right in zip(of_found, of_expected, strict=True):
         torch.testing.assert_close(gradient, right)
@@ -135,7 +135,7 @@ def test_gradients_are_those_of_the_adjacency_matrix(edges: Edges) -> None:
 
 
 def test_a_prototype_without_images_sends_gradient_to_every_image() -> None:
-    batch, of = drawn(0, *LABELS), matrices(0)
+    batch, of = random_batch(0, *LABELS), matrices(0)
     for tensor in (batch.of_states, batch.of_objects):
         tensor.requires_grad_()
     pairs = found_candidates(batch, TARGET)
@@ -157,8 +157,8 @@ def test_a_batch_of_one_image_gives_the_mean_weighted_by_its_posteriors() -> Non
     )
     made = torch.tensor([[0.0, 0.0, 1.0]])
     for edges in EDGES:
-        found = aggregate(torch.tensor([[0, 1]]), *factors(batch), lambda first, _: made[first], edges)
-        torch.testing.assert_close(found, torch.tensor([[0.8, 0.5, 0.4]]) / 1.7)
+        actual = aggregate(torch.tensor([[0, 1]]), *factors(batch), lambda first, _: made[first], edges)
+        torch.testing.assert_close(actual, torch.tensor([[0.8, 0.5, 0.4]]) / 1.7)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_two_images_of_one_object_share_out_what_they_send(
         p_objects=torch.tensor([[0.6], [0.2]]),
     )
     made = basis[4:].view(2, 2, 8)
-    found = aggregate(torch.tensor([[0, 0], [1, 0]]), *factors(batch), lambda i, j: made[i, j], edges)
+    actual = aggregate(torch.tensor([[0, 0], [1, 0]]), *factors(batch), lambda i, j: made[i, j], edges)
     for m in range(2):
         own = batch.p_states[m, m]
         expected = [
@@ -187,21 +187,21 @@ def test_two_images_of_one_object_share_out_what_they_send(
             *(p / 2 for p in objects),
             *(own * p if m == i else 0 for i in range(2) for p in objects),
         ]
-        torch.testing.assert_close(found[m], torch.tensor(expected) / sum(expected))
+        torch.testing.assert_close(actual[m], torch.tensor(expected) / sum(expected))
 
 
 @pytest.mark.parametrize("edges", EDGES)
 def test_weights_sum_to_one(edges: Edges) -> None:
-    batch = drawn(0, *LABELS)
+    batch = random_batch(0, *LABELS)
     same = unit(torch.randn(WIDTH, dtype=torch.float64))
     states, objects = (Factors(each.labels, same.expand_as(each.features), each.posteriors) for each in factors(batch))
     pairs = found_candidates(batch, TARGET)
-    found = aggregate(pairs, states, objects, lambda first, _: same.expand(len(first), -1), edges)
-    torch.testing.assert_close(found, same.expand(len(pairs), -1))
+    actual = aggregate(pairs, states, objects, lambda first, _: same.expand(len(first), -1), edges)
+    torch.testing.assert_close(actual, same.expand(len(pairs), -1))
 
 
 def test_where_posteriors_are_certain_labels_say_the_same() -> None:
-    batch = drawn(0, *LABELS)
+    batch = random_batch(0, *LABELS)
     certain = (
         torch.eye(size, dtype=torch.float64)[labels]
         for size, labels in ((STATES, batch.states), (OBJECTS, batch.objects))
@@ -214,21 +214,21 @@ def test_where_posteriors_are_certain_labels_say_the_same() -> None:
 
 def test_labels_take_from_an_image_nothing_but_its_own_state_and_object() -> None:
     """What an image believes of other states changes prototypes by posteriors, and none by labels."""
-    batch, of = drawn(0, *LABELS), matrices(0)
+    batch, of = random_batch(0, *LABELS), matrices(0)
     doubting = batch.p_states.clone()
     doubting[0, 3], doubting[0, 0] = doubting[0, 0] + 0.2, doubting[0, 3]  # its own state is 1
     other = Batch(batch.states, batch.objects, batch.of_states, batch.of_objects, doubting, batch.p_objects)
     pairs = found_candidates(batch, TARGET)
     for edges in EDGES:
-        found, moved = (aggregate(pairs, *factors(each), composing(batch, of), edges) for each in (batch, other))
-        assert torch.equal(found, moved) == (edges == "labels")
+        actual, moved = (aggregate(pairs, *factors(each), composing(batch, of), edges) for each in (batch, other))
+        assert torch.equal(actual, moved) == (edges == "labels")
 
 
 @pytest.mark.parametrize("edges", EDGES)
 def test_the_order_of_images_and_of_candidates_does_not_matter(edges: Edges) -> None:
-    batch, of = drawn(0, *LABELS), matrices(0)
+    batch, of = random_batch(0, *LABELS), matrices(0)
     pairs = found_candidates(batch, TARGET)
-    found = aggregate(pairs, *factors(batch), composing(batch, of), edges)
+    actual = aggregate(pairs, *factors(batch), composing(batch, of), edges)
     images, places = torch.tensor([2, 0, 3, 1]), torch.tensor([2, 0, 1])
     turned = Batch(
         [batch.states[i] for i in images],
@@ -236,18 +236,18 @@ def test_the_order_of_images_and_of_candidates_does_not_matter(edges: Edges) -> 
         *(part[images] for part in (batch.of_states, batch.of_objects, batch.p_states, batch.p_objects)),
     )
     other = aggregate(pairs[places], *factors(turned), composing(turned, of), edges)
-    torch.testing.assert_close(other, found[places])
+    torch.testing.assert_close(other, actual[places])
 
 
 def test_names_outside_the_candidates_do_not_matter() -> None:
     """Posteriors are not renormalised over the names of a batch, and those of other names are not read."""
-    batch, of = drawn(0, *LABELS), matrices(0)
+    batch, of = random_batch(0, *LABELS), matrices(0)
     pairs = found_candidates(batch, TARGET)
-    found = aggregate(pairs, *factors(batch), composing(batch, of), "posteriors")
+    actual = aggregate(pairs, *factors(batch), composing(batch, of), "posteriors")
     others = batch.p_states.clone()
     others[:, [0, 2]] = 7.0
     other = Batch(batch.states, batch.objects, batch.of_states, batch.of_objects, others, batch.p_objects)
-    assert torch.equal(aggregate(pairs, *factors(other), composing(other, of), "posteriors"), found)
+    assert torch.equal(aggregate(pairs, *factors(other), composing(other, of), "posteriors"), actual)
 
 
 # precision
@@ -264,23 +264,23 @@ def in_full(batch: Batch) -> Batch:
 def test_where_towers_compute_in_16_bits_the_graph_does_not(dtype: torch.dtype, edges: Edges) -> None:
     """A thousand couples make each candidate: in 16 bits sums would stop to grow."""
     states, objects = [0, 1] * 32, [0, 0, 1, 1] * 16
-    batch = in_full(drawn(0, states, objects))
+    batch = in_full(random_batch(0, states, objects))
     pairs, made = found_candidates(batch, [(0, 0), (0, 1), (1, 0)]), torch.randn(64, 64, WIDTH)
     expected = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
     with torch.autocast("cpu", dtype=dtype):
-        found = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
-    assert found.dtype == torch.float32
-    assert torch.equal(found, expected)
+        actual = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], edges)
+    assert actual.dtype == torch.float32
+    assert torch.equal(actual, expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_features_composed_in_16_bits_are_summed_in_32(dtype: torch.dtype) -> None:
-    batch = in_full(drawn(0, *LABELS))
+    batch = in_full(random_batch(0, *LABELS))
     pairs, made = found_candidates(batch, TARGET), torch.randn(4, 4, WIDTH).to(dtype)
     with torch.autocast("cpu", dtype=dtype):
-        found = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], "posteriors")
-    assert found.dtype == torch.float32
-    assert torch.equal(found, aggregate(pairs, *factors(batch), lambda i, j: made[i, j].float(), "posteriors"))
+        actual = aggregate(pairs, *factors(batch), lambda i, j: made[i, j], "posteriors")
+    assert actual.dtype == torch.float32
+    assert torch.equal(actual, aggregate(pairs, *factors(batch), lambda i, j: made[i, j].float(), "posteriors"))
 
 
 @pytest.mark.parametrize("edges", EDGES)
@@ -293,10 +293,10 @@ def test_a_candidate_that_nobody_believes_in_gets_nothing_and_no_number_that_is_
     for tensor in learned:
         tensor.requires_grad_()
     made = torch.randn(2, 2, 4)
-    found = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: made[i, j], edges)
-    assert torch.equal(found[0], torch.zeros(4))
-    assert found[1].norm() > 0.1
-    for gradient in torch.autograd.grad(found.sum(), learned):
+    actual = aggregate(torch.tensor([[0, 0], [1, 1]]), *factors(batch), lambda i, j: made[i, j], edges)
+    assert torch.equal(actual[0], torch.zeros(4))
+    assert actual[1].norm() > 0.1
+    for gradient in torch.autograd.grad(actual.sum(), learned):
         assert gradient.isfinite().all()
 
 
@@ -304,10 +304,10 @@ def test_a_degree_below_what_32_bits_hold_in_full_gives_no_more_than_its_feature
     p_states, p_objects = torch.tensor([[1e-40, 1.0]]), torch.tensor([[1e-41, 1.0]])
     features = torch.eye(2)
     batch = Batch([0], [0], features[:1], features[1:], p_states, p_objects)
-    found = aggregate(torch.tensor([[0, 0]]), *factors(batch), lambda i, _: torch.zeros(len(i), 2), "posteriors")
-    assert found.isfinite().all()
-    assert found.norm() <= 1
-    assert found[0, 0] > found[0, 1]
+    actual = aggregate(torch.tensor([[0, 0]]), *factors(batch), lambda i, _: torch.zeros(len(i), 2), "posteriors")
+    assert actual.isfinite().all()
+    assert actual.norm() <= 1
+    assert actual[0, 0] > actual[0, 1]
 
 
 # work
@@ -315,8 +315,8 @@ def test_a_degree_below_what_32_bits_hold_in_full_gives_no_more_than_its_feature
 
 @pytest.mark.parametrize("seed", range(4))
 def test_only_couples_that_make_a_candidate_are_composed_each_once(seed: int) -> None:
-    states, objects = drawn_labels(seed, 6)
-    batch, of = drawn(seed, states, objects), matrices(seed)
+    states, objects = random_labels(seed, 6)
+    batch, of = random_batch(seed, states, objects), matrices(seed)
     target = list(zip(states, objects, strict=True))
     pairs = found_candidates(batch, target)
     calls: list[list[Pair]] = []
@@ -365,7 +365,7 @@ def test_no_tensor_is_larger_than_the_features_of_couples_and_of_candidates() ->
 
 
 def test_only_prototypes_of_the_matrix_receive_and_none_sends() -> None:
-    batch = drawn(0, *LABELS)
+    batch = random_batch(0, *LABELS)
     pairs = tuples(found_candidates(batch, TARGET))
     for edges in EDGES:
         weights = plain_adjacency(pairs, batch, edges)

@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
 from recompose.tracks.czsl.methods.parts.lora import BlockLoRA, LowRank
 from recompose.tracks.czsl.methods.parts.tuning import image_tuning
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import plain_joint, plain_tower, small_backbone, unsettle
 
 EVERY = [0, 1, 2, 3]
@@ -37,10 +39,10 @@ def pixels() -> Tensor:
 def lora_of(backbone: Backbone, seed: int | None = 7) -> Any:
     """Factors of rank 3; moved away from where they begin, unless there is no seed."""
     torch.manual_seed(1)
-    found = BlockLoRA(backbone.image_blocks, backbone.image_width, rank=3)
+    actual = BlockLoRA(backbone.image_blocks, backbone.image_width, rank=3)
     if seed is not None:
-        unsettle(found, seed=seed, size=0.3)
-    return found
+        unsettle(actual, seed=seed, size=0.3)
+    return actual
 
 
 def projections(backbone: Backbone) -> list[Tensor]:
@@ -52,12 +54,12 @@ def projections(backbone: Backbone) -> list[Tensor]:
 @torch.no_grad()
 def changed(backbone: Backbone, lora: Any) -> Backbone:
     """A copy of the backbone with other weights for queries, which come first, and values, which come last."""
-    found, width = deepcopy(backbone), backbone.image_width
-    for weight, low_rank in zip(projections(found), lora.attention, strict=True):
+    actual, width = deepcopy(backbone), backbone.image_width
+    for weight, low_rank in zip(projections(actual), lora.attention, strict=True):
         for rows, up, down in zip((0, 2 * width), low_rank.up, low_rank.down, strict=True):
             for i in range(width):
                 weight[rows + i] += sum(up[i, r] * down[r] for r in range(3))
-    return found
+    return actual
 
 
 def state_of(backbone: Backbone) -> dict[str, tuple[int, bool, bytes]]:
@@ -86,15 +88,15 @@ def test_products_are_added_for_queries_and_values_alone() -> None:
     assert torch.equal(low_rank(weight)[4:8], weight[4:8])
 
 
-def test_products_begin_as_zero_behind_a_drawn_projection() -> None:
+def test_products_begin_as_zero_behind_a_random_projection() -> None:
     torch.manual_seed(0)
     low_rank = LowRank(100, 50)
     assert not any(up.any() for up in low_rank.up)
     for down in low_rank.down:
         # uniform within the bound of Kaiming's initialisation with a slope of the square root of 5
-        drawn = down.detach().abs()
-        assert 0.99 / sqrt(100) < drawn.max() <= 1 / sqrt(100)
-        assert float(drawn.mean()) == pytest.approx(0.5 / sqrt(100), rel=0.05)
+        weights = down.detach().abs()
+        assert 0.99 / sqrt(100) < weights.max() <= 1 / sqrt(100)
+        assert float(weights.mean()) == pytest.approx(0.5 / sqrt(100), rel=0.05)
     assert not torch.equal(*low_rank.down)
 
 
@@ -120,16 +122,16 @@ def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(
     with torch.set_grad_enabled(learning), lora.attach(either.image_blocks):
         tokens, embedding = either.image_tokens(pixels, EVERY), either.encode_image(pixels)
     assert embedding.requires_grad == learning
-    for found, expected, written, frozen in zip(
+    for actual, expected, written, frozen in zip(
         tokens,
         by_hand.image_tokens(pixels, EVERY),
         plain_tower(by_hand, pixels),
         either.image_tokens(pixels, EVERY),
         strict=True,
     ):
-        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
-        torch.testing.assert_close(found, written, atol=1e-4, rtol=1e-4)
-        assert (found - frozen).abs().mean() > 0.01
+        torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(actual, written, atol=1e-4, rtol=1e-4)
+        assert (actual - frozen).abs().mean() > 0.01
     torch.testing.assert_close(embedding, by_hand.encode_image(pixels), atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(embedding, plain_joint(by_hand, tokens[-1])[:, 0], atol=1e-4, rtol=1e-4)
 
@@ -146,7 +148,7 @@ def test_the_tower_is_restored_bit_by_bit_after_the_context(backbone: Backbone, 
 
 def test_the_tower_is_restored_bit_by_bit_after_an_exception(backbone: Backbone, pixels: Tensor) -> None:
     def fail(*_: object) -> None:
-        raise RuntimeError("out of memory")
+        raise MemoryError
 
     lora = lora_of(backbone)
     before, parts, embedding = state_of(backbone), kinds(backbone), backbone.encode_image(pixels)
@@ -154,7 +156,7 @@ def test_the_tower_is_restored_bit_by_bit_after_an_exception(backbone: Backbone,
         tuned_embedding = backbone.encode_image(pixels)
     block: Any = backbone.image_blocks[2]
     failing = block.mlp.register_forward_pre_hook(fail)
-    with pytest.raises(RuntimeError, match="out of memory"), lora.attach(backbone.image_blocks):
+    with pytest.raises(MemoryError), lora.attach(backbone.image_blocks):
         backbone.encode_image(pixels)
     failing.remove()
     assert state_of(backbone) == before
@@ -257,7 +259,7 @@ def test_a_tower_is_tuned_as_it_is_asked_for(backbone: Backbone, pixels: Tensor)
 def test_a_convolutional_tower_can_only_be_left_frozen(pixels: Tensor, tmp_path: Path) -> None:
     convolutional = small_backbone("shapes-resnet", tmp_path)
     for kind in ("adapters", "lora"):
-        with pytest.raises(ValueError, match=f"no transformer blocks for {kind}; set image_tower to frozen"):
+        with raises(ArgumentError, code="no-blocks", place="image_tower"):
             image_tuning(kind, convolutional, bottleneck=4, dropout=0.0)
     before = convolutional.encode_image(pixels)
     with image_tuning("frozen", convolutional, bottleneck=4, dropout=0.0).attach(convolutional.image_blocks):

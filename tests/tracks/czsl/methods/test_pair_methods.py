@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.czsl.methods.clip import CLIP
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.csp import CSP
+from recompose.tracks.czsl.methods.clip.model import CLIP
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.csp.model import CSP
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, cosine_logits, mean_token_embeddings
-from tests.tracks.czsl.methods.derivations import plain_mean, plain_prompt, words
+from tests.tracks.czsl.methods.derivations import method_of, plain_mean, plain_prompt, words
 
 STATES = ["red", "Faux.Leather", "striped"]
 OBJECTS = ["circle", "Boots.Mid-Calf"]
@@ -32,9 +32,9 @@ def unit_prompt(backbone: Backbone, context: list[Tensor], state: Tensor, name: 
 
 
 def test_names_are_said_in_lower_case_without_dots(backbone: Backbone) -> None:
-    found = mean_token_embeddings(backbone, STATES + OBJECTS)
+    actual = mean_token_embeddings(backbone, STATES + OBJECTS)
     expected = [plain_mean(backbone, text) for text in ("red", "faux leather", "striped", "circle", "boots mid-calf")]
-    torch.testing.assert_close(found, torch.stack(expected))
+    torch.testing.assert_close(actual, torch.stack(expected))
 
 
 def test_clip_encodes_the_written_prompt_of_each_pair(backbone: Backbone) -> None:
@@ -45,11 +45,11 @@ def test_clip_encodes_the_written_prompt_of_each_pair(backbone: Backbone) -> Non
         "a photo of striped boots mid-calf",
     ]
     expected = backbone.model.encode_text(backbone.tokens(texts), normalize=True)
-    torch.testing.assert_close(CLIP(backbone, STATES, OBJECTS, prompt=PROMPT).encode_pairs(PAIRS), expected)
+    torch.testing.assert_close(method_of(CLIP, backbone, STATES, OBJECTS, prompt=PROMPT).encode_pairs(PAIRS), expected)
 
 
 def test_csp_puts_its_vectors_right_before_the_end_of_text(backbone: Backbone) -> None:
-    method = CSP(backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.0)
+    method = method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.0)
     with torch.no_grad():
         method.primitives.add_(torch.randn(5, 128, generator=torch.Generator().manual_seed(3)))
     context = list(backbone.embed_tokens(torch.tensor(words(backbone, "a photo of"))))
@@ -59,7 +59,7 @@ def test_csp_puts_its_vectors_right_before_the_end_of_text(backbone: Backbone) -
 
 
 def test_coop_puts_its_context_before_fixed_vectors(backbone: Backbone) -> None:
-    method = CoOp(backbone, STATES, OBJECTS, prompt=PROMPT)
+    method = method_of(CoOp, backbone, STATES, OBJECTS, prompt=PROMPT)
     with torch.no_grad():
         method.context.add_(torch.randn(3, 128, generator=torch.Generator().manual_seed(3)))
     states = [plain_mean(backbone, text) for text in ("red", "faux leather", "striped")]
@@ -69,23 +69,25 @@ def test_coop_puts_its_context_before_fixed_vectors(backbone: Backbone) -> None:
 
 
 def test_csp_and_coop_start_from_the_same_prompts(backbone: Backbone) -> None:
-    csp = CSP(backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).eval()
-    coop = CoOp(backbone, STATES, OBJECTS, prompt=PROMPT).eval()
+    csp = method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).eval()
+    coop = method_of(CoOp, backbone, STATES, OBJECTS, prompt=PROMPT).eval()
     torch.testing.assert_close(csp.encode_pairs(PAIRS), coop.encode_pairs(PAIRS))
 
 
 def test_where_names_are_single_tokens_they_start_from_clip(backbone: Backbone) -> None:
     names = ["red", "striped"], ["circle", "moon"]
     pairs = torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])
-    csp = CSP(backbone, *names, prompt=PROMPT, dropout=0.0)
-    torch.testing.assert_close(csp.encode_pairs(pairs), CLIP(backbone, *names, prompt=PROMPT).encode_pairs(pairs))
+    csp = method_of(CSP, backbone, *names, prompt=PROMPT, dropout=0.0)
+    torch.testing.assert_close(
+        csp.encode_pairs(pairs), method_of(CLIP, backbone, *names, prompt=PROMPT).encode_pairs(pairs)
+    )
 
 
 @pytest.mark.parametrize(
     ("method", "trained", "shape"),
     [
-        (lambda b: CSP(b, STATES, OBJECTS, prompt=PROMPT, dropout=0.3), "primitives", (5, 128)),
-        (lambda b: CoOp(b, STATES, OBJECTS, prompt=PROMPT), "context", (3, 128)),
+        (lambda b: method_of(CSP, b, STATES, OBJECTS, prompt=PROMPT, dropout=0.3), "primitives", (5, 128)),
+        (lambda b: method_of(CoOp, b, STATES, OBJECTS, prompt=PROMPT), "context", (3, 128)),
     ],
 )
 def test_gradient_reaches_what_is_learned_and_nothing_else(backbone, method, trained, shape) -> None:
@@ -99,7 +101,7 @@ def test_gradient_reaches_what_is_learned_and_nothing_else(backbone, method, tra
 
 
 def test_the_loss_is_the_mean_negative_log_probability_of_the_true_pair(backbone: Backbone) -> None:
-    method = CLIP(backbone, STATES, OBJECTS, prompt=PROMPT)
+    method = method_of(CLIP, backbone, STATES, OBJECTS, prompt=PROMPT)
     images = torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4))
     targets, scale = [2, 0, 3], float(backbone.model.logit_scale.exp())
     texts = method.encode_pairs(PAIRS)
@@ -111,7 +113,7 @@ def test_the_loss_is_the_mean_negative_log_probability_of_the_true_pair(backbone
 
 
 def test_each_block_of_a_world_is_scored_in_turn(backbone: Backbone) -> None:
-    method = CLIP(backbone, STATES, OBJECTS, prompt=PROMPT)
+    method = method_of(CLIP, backbone, STATES, OBJECTS, prompt=PROMPT)
     images = torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4))
     scale, texts = float(backbone.model.logit_scale.exp()), method.encode_pairs(PAIRS)
     expected = [[scale * float(image @ text) / float(image.norm()) for text in texts] for image in images]
@@ -145,7 +147,7 @@ def test_cosines_are_in_32_bits_where_towers_compute_in_fewer() -> None:
 
 
 def test_csp_drops_the_same_elements_of_a_state_in_all_its_pairs(backbone: Backbone) -> None:
-    method = CSP(backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).train()
+    method = method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).train()
     seen: list[Tensor] = []
     hook = method.prompt.register_forward_hook(lambda _module, inputs, _output: seen.extend(inputs[1:]))
     method.encode_pairs(PAIRS)
@@ -155,16 +157,16 @@ def test_csp_drops_the_same_elements_of_a_state_in_all_its_pairs(backbone: Backb
     assert torch.equal(objects[0], objects[2])
     dropped = float((states == 0).float().mean())
     assert 0.3 < dropped < 0.7
-    kept = states[0] != 0
-    torch.testing.assert_close(states[0][kept], 2 * method.primitives[0][kept])
+    remains = states[0] != 0
+    torch.testing.assert_close(states[0][remains], 2 * method.primitives[0][remains])
 
 
 def test_nothing_is_dropped_in_evaluation(backbone: Backbone) -> None:
-    method = CSP(backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).eval()
+    method = method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).eval()
     assert torch.equal(method.encode_pairs(PAIRS), method.encode_pairs(PAIRS))
 
 
 def test_training_leaves_the_towers_in_evaluation_mode(backbone: Backbone) -> None:
-    method = CSP(backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).train()
+    method = method_of(CSP, backbone, STATES, OBJECTS, prompt=PROMPT, dropout=0.5).train()
     assert method.training
     assert not any(module.training for module in backbone.modules())

@@ -3,13 +3,14 @@ the parameters that its parts have.
 """
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recompose.backbones.clip import Backbone, outline
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.building import method_class, model_settings
+from recompose.tracks.building import build_settings, method_class
 from recompose.tracks.czsl.catalogue import METHODS
 from recompose.tracks.czsl.params import Czsl
 from recompose.training.cost import count_at_paper_scale
@@ -40,6 +41,12 @@ def backbone() -> Backbone:
 
 def names(count: int, what: str) -> list[str]:
     return [f"{what} {index}" for index in range(count)]
+
+
+def new_model(backbone: Backbone, method: str, dataset: str) -> Any:
+    states, objects = SIZES[dataset]
+    document = {"class": METHODS[method].class_path, "settings": SECTION.settings(method, dataset)}
+    return method_class(document)(backbone, names(states, "state"), names(objects, "object"), build_settings(document))
 
 
 def expected(method: str, states: int, objects: int) -> int:
@@ -76,11 +83,7 @@ def expected(method: str, states: int, objects: int) -> int:
 @pytest.mark.parametrize("method", TRAINED)
 def test_parameters_are_those_of_the_parts(method: str) -> None:
     states, objects = SIZES["ut-zappos"]
-    settings = model_settings(SECTION.settings(method, "ut-zappos"))
-    made = method_class({"class": METHODS[method].class_path})
-    counted = count_at_paper_scale(
-        lambda backbone: made(backbone, names(states, "state"), names(objects, "object"), **settings)
-    )
+    counted = count_at_paper_scale(lambda backbone: new_model(backbone, method, "ut-zappos"))
     assert counted == expected(method, states, objects)
 
 
@@ -91,10 +94,6 @@ def test_adapters_have_the_size_that_is_known_of_them() -> None:
 @pytest.mark.parametrize("dataset", SIZES)
 @pytest.mark.parametrize("method", TRAINED)
 def test_every_setting_of_every_data_set_makes_a_model(backbone: Backbone, method: str, dataset: str) -> None:
-    states, objects = SIZES[dataset]
-    made = method_class({"class": METHODS[method].class_path})
-    model = made(
-        backbone, names(states, "state"), names(objects, "object"), **model_settings(SECTION.settings(method, dataset))
-    )
+    model = new_model(backbone, method, dataset)
     assert trainable(model) > 0
     assert model.training

@@ -13,20 +13,21 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone, build
-from recompose.tracks.czsl.methods.coop import CoOp
-from recompose.tracks.czsl.methods.csp import CSP
-from recompose.tracks.czsl.methods.dfsp import DFSP
-from recompose.tracks.czsl.methods.msci import MSCI
+from recompose.tracks.czsl.methods.coop.model import CoOp
+from recompose.tracks.czsl.methods.csp.model import CSP
+from recompose.tracks.czsl.methods.dfsp.model import DFSP
+from recompose.tracks.czsl.methods.msci.model import MSCI
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
 from tests.tracks.czsl.methods import released
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
     PAIRS,
     STATES,
-    drawn_images,
+    method_of,
     new_method,
+    random_images,
     settings_of,
     unsettle,
 )
@@ -63,22 +64,22 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return drawn_images(4)
+    return random_images(4)
 
 
-def apart(found: Tensor, expected: Tensor) -> float:
+def apart(actual: Tensor, expected: Tensor) -> float:
     """The largest difference, as a share of the largest value expected."""
-    return float((found.detach() - expected.detach()).abs().max() / expected.detach().abs().max())
+    return float((actual.detach() - expected.detach()).abs().max() / expected.detach().abs().max())
 
 
 def assert_gradients_agree(method: nn.Module, loss: Tensor, expected: Tensor) -> None:
     """Of all that is learned, and of nothing else."""
     names, learned = zip(*((name, p) for name, p in method.named_parameters() if p.requires_grad), strict=True)
-    found, wanted = (
+    actual, wanted = (
         torch.autograd.grad(each, learned, allow_unused=True, materialize_grads=True) for each in (loss, expected)
     )
     largest = max(float(gradient.abs().max()) for gradient in wanted)
-    for name, one, other in zip(names, found, wanted, strict=True):
+    for name, one, other in zip(names, actual, wanted, strict=True):
         # batch normalisation of four images divides by small deviations: in front of it rounding grows
         size = largest if name.startswith(("of_state.0.", "of_object.0.")) else float(other.abs().max())
         assert float((one - other).abs().max()) <= CLOSE * max(size, 0.01 * largest), name
@@ -127,8 +128,8 @@ def test_scores_of_msci_and_troika_are_fused_as_released(
     pairs = torch.tensor(PAIRS)
     logits = reference(released.tensors_of(method), images, pairs, SIZES, heads=HEADS, layers=layers, training=False)
     expected = released.fused(logits, pairs, [0.1, 0.9, 0.9])
-    found = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, "closed"))), dim=1)
-    assert apart(found, expected) < CLOSE
+    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, "closed"))), dim=1)
+    assert apart(actual, expected) < CLOSE
 
 
 @torch.no_grad()
@@ -139,8 +140,8 @@ def test_texts_of_another_length_in_front_of_attention_would_be_seen(
     method, reference = three_paths(backbone, name, 2)
     given: Any = (released.tensors_of(method), images, torch.tensor(PAIRS), SIZES)
     expected = reference(*given, heads=HEADS, layers=2, training=False)["pair"]
-    kept = released.three_texts
-    monkeypatch.setattr(released, "three_texts", lambda *of: {path: 12 * text for path, text in kept(*of).items()})
+    original = released.three_texts
+    monkeypatch.setattr(released, "three_texts", lambda *of: {path: 12 * text for path, text in original(*of).items()})
     other = reference(*given, heads=HEADS, layers=2, training=False)["pair"]
     assert float((other - expected).abs().max()) > 1
 
@@ -148,7 +149,7 @@ def test_texts_of_another_length_in_front_of_attention_would_be_seen(
 @pytest.mark.parametrize("kind", [CSP, CoOp])
 def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> None:
     own = {"dropout": 0.0} if kind is CSP else {}
-    method = kind(backbone, STATES, OBJECTS, prompt=PROMPT, **own).train()
+    method = method_of(kind, backbone, STATES, OBJECTS, prompt=PROMPT, **own).train()
     unsettle(method)
     embeddings = torch.randn(4, backbone.width, generator=torch.Generator().manual_seed(3))
     pairs = torch.tensor(PAIRS)
@@ -160,7 +161,8 @@ def test_csp_and_coop_equal_the_released_code(backbone: Backbone, kind: Any) -> 
 
 
 def test_dfsp_equals_the_released_code_but_for_its_padding(backbone: Backbone, images: Tensor) -> None:
-    method = DFSP(
+    method = method_of(
+        DFSP,
         backbone,
         STATES,
         OBJECTS,

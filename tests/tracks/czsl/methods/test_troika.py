@@ -7,20 +7,22 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
-from recompose.tracks.czsl.methods.c_s_o import CSO
+from recompose.errors import ArgumentError
+from recompose.tracks.czsl.methods.c_s_o.model import CSO
 from recompose.tracks.czsl.methods.parts.three_path import PATHS
-from recompose.tracks.czsl.methods.troika import Troika
+from recompose.tracks.czsl.methods.troika.model import Troika
+from tests.errors import raises
 from tests.tracks.czsl.methods.derivations import (
     BLOCKS,
     OBJECTS,
     PAIRS,
     STATES,
-    drawn_images,
     new_method,
     plain_fused,
     plain_interaction,
     plain_norm,
     plain_paths,
+    random_images,
     settings_of,
     small_backbone,
     unsettle,
@@ -36,7 +38,7 @@ def backbone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="module")
 def images() -> Tensor:
-    return drawn_images(3)
+    return random_images(3)
 
 
 def made(backbone: Backbone, **changed: Any) -> Troika:
@@ -52,12 +54,12 @@ def pulled(method: Troika) -> Any:
     """
 
     def look(path: str, text: Tensor, layers: list[Tensor]) -> Tensor:
-        tokens, drawn = layers[-1], text
-        for _ in range({"pair": 1, "state": 2, "object": 3}[path] if method.token_norms == "each-path" else 1):
+        tokens, attended = layers[-1], text
+        for _ in range({"pair": 1, "state": 2, "object": 3}[path] if method.settings.token_norms == "each-path" else 1):
             tokens = plain_norm(method.norm, tokens)
         for interaction in method.interactions:
-            drawn = plain_interaction(interaction, drawn, tokens)
-        return text + method.traction * drawn
+            attended = plain_interaction(interaction, attended, tokens)
+        return text + method.traction * attended
 
     return look
 
@@ -86,8 +88,8 @@ def test_scores_add_logits_and_the_product_of_probabilities(backbone: Backbone, 
     method = made(backbone)
     logits = plain_paths(method, images, PAIRS, look=pulled(method))
     expected = plain_fused(logits, PAIRS, "logits", {"closed": (0.1, 0.9), "open": (0.3, 0.7)}[world])
-    found = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
-    torch.testing.assert_close(found, expected, atol=1e-3, rtol=5e-3)
+    actual = torch.cat(list(method.scores(images, method.encode_world(BLOCKS, world))), dim=1)
+    torch.testing.assert_close(actual, expected, atol=1e-3, rtol=5e-3)
 
 
 def test_lambda_is_a_learned_vector_that_begins_at_its_setting(backbone: Backbone) -> None:
@@ -102,8 +104,8 @@ def test_a_lambda_of_zero_leaves_the_plain_three_paths(backbone: Backbone, image
     method.traction.zero_()
     plain = new_method(CSO, backbone, STATES, OBJECTS, settings_of("c-s-o", fusion="logits")).eval()
     plain.load_state_dict(method.state_dict(), strict=False)
-    found, expected = (list(m.scores(images, m.encode_world(BLOCKS, "closed"))) for m in (method, plain))
-    for one, other in zip(found, expected, strict=True):
+    actual, expected = (list(m.scores(images, m.encode_world(BLOCKS, "closed"))) for m in (method, plain))
+    for one, other in zip(actual, expected, strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -111,15 +113,15 @@ def test_a_lambda_of_zero_leaves_the_plain_three_paths(backbone: Backbone, image
 def test_each_image_pulls_texts_its_own_way(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
     texts = method.encode_world(BLOCKS, "closed")[0].pairs
-    looked = method.cross_attend(texts, method.encode_images(images).tokens)
+    looked = method.attend(texts, method.project(method.encode_images(images).tokens))
     assert looked.shape == (3, 2, backbone.width)
     assert not torch.allclose(looked[0], looked[1], atol=1e-3)
-    turned = method.cross_attend(texts, method.encode_images(images.flip(0)).tokens)
+    turned = method.attend(texts, method.project(method.encode_images(images.flip(0)).tokens))
     torch.testing.assert_close(turned.flip(0), looked, atol=1e-5, rtol=1e-4)
 
 
 def test_heads_that_cannot_share_the_width_are_an_error(backbone: Backbone) -> None:
-    with pytest.raises(ValueError, match="7 heads cannot share"):
+    with raises(ArgumentError, place="heads"):
         made(backbone, heads=7)
 
 
@@ -140,5 +142,5 @@ def test_tokens_are_normed_once_more_for_each_path_where_the_setting_says_so(
 def test_the_length_of_texts_does_not_matter(backbone: Backbone, images: Tensor) -> None:
     method = made(backbone)
     views, texts = method.encode_images(images), method.encode_world(BLOCKS, "closed")[0].pairs
-    found = method.logits("pair", views, texts)
-    torch.testing.assert_close(method.logits("pair", views, 12 * texts), found, atol=1e-4, rtol=1e-4)
+    actual = method.logits("pair", views, texts)
+    torch.testing.assert_close(method.logits("pair", views, 12 * texts), actual, atol=1e-4, rtol=1e-4)

@@ -12,11 +12,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.metrics import thresholds as module
 from recompose.tracks.czsl.metrics.best import RunningBest
 from recompose.tracks.czsl.metrics.czsl import SWEEPS, report_of
 from recompose.tracks.czsl.metrics.feasibility import LadderBuilder, ThresholdProfile, feasibility
 from recompose.tracks.czsl.metrics.thresholds import aucs, best_threshold, released_calibration, released_threshold
+from tests.errors import raises
 from tests.tracks.czsl.metrics.derivations import (
     Problem,
     assert_best,
@@ -156,14 +158,14 @@ def test_feasibility_is_that_of_plain_loops(states: int, objects: int, share: fl
     rng = np.random.default_rng(seed)
     of_states, of_objects = rng.normal(size=(states, 4)), rng.normal(size=(objects, 3))
     seen = rng.random((states, objects)) < share
-    found = feasibility(of_states, of_objects, seen)
-    assert found.shape == (states, objects)
+    actual = feasibility(of_states, of_objects, seen)
+    assert actual.shape == (states, objects)
     for state in range(states):
         for name in range(objects):
             expected = feasibility_of(of_states, of_objects, seen, state, name)
-            assert found[state, name] == pytest.approx(expected, rel=0, abs=1e-12)
-    assert np.allclose(found[seen], 1, rtol=0, atol=1e-12)
-    assert (np.abs(found) <= 1 + 1e-12).all()
+            assert actual[state, name] == pytest.approx(expected, rel=0, abs=1e-12)
+    assert np.allclose(actual[seen], 1, rtol=0, atol=1e-12)
+    assert (np.abs(actual) <= 1 + 1e-12).all()
 
 
 def test_feasibility_worked_out_by_hand() -> None:
@@ -248,9 +250,9 @@ def test_few_entries_are_looked_at_again_however_many_pairs_there_are(monkeypatc
     given, counts, climb = random_calibrated(16, 10, 2000, 10, 500), [], RunningBest.climb
 
     def counting(self: Any, *chunk: Any) -> Any:
-        found = climb(self, *chunk)
-        counts.append(len(found[0]))
-        return found
+        actual = climb(self, *chunk)
+        counts.append(len(actual[0]))
+        return actual
 
     monkeypatch.setattr(RunningBest, "climb", counting)
     builder, scores = builder_of(given), NUMPY(given.problem.scores)
@@ -283,23 +285,23 @@ def test_without_a_threshold_nothing_is_excluded(given: Calibrated, seed: int) -
 @settings(deadline=None)
 @given(calibrated(), seeds)
 def test_aucs_are_the_dense_auc_at_every_threshold(given: Calibrated, seed: int) -> None:
-    found = aucs(ladder_of(given, seed)).tolist()
+    actual = aucs(ladder_of(given, seed)).tolist()
     if len(set(given.problem.kinds)) == 2:
         expected = [float(couples_auc(given.at(threshold))) for threshold in given.thresholds]
         assert expected == close([dense_numbers(given.at(threshold))["auc"] for threshold in given.thresholds])
-        assert found == pytest.approx(expected, rel=0, abs=1e-12)
+        assert actual == pytest.approx(expected, rel=0, abs=1e-12)
     else:
-        assert len(found) == len(given.thresholds)
-        assert np.isnan(found).all()
+        assert len(actual) == len(given.thresholds)
+        assert np.isnan(actual).all()
 
 
 def test_aucs_of_a_larger_problem_are_the_dense_auc_at_every_threshold() -> None:
     given = random_calibrated(9, 60, 60, 2, 30)
     ladder = ladder_of(given)
-    found = aucs(ladder).tolist()
-    assert found == close([report_of(ladder.at(threshold)).auc for threshold in given.thresholds])
-    assert found == close([float(couples_auc(given.at(threshold))) for threshold in given.thresholds])
-    assert len(set(found)) > 5
+    actual = aucs(ladder).tolist()
+    assert actual == close([report_of(ladder.at(threshold)).auc for threshold in given.thresholds])
+    assert actual == close([float(couples_auc(given.at(threshold))) for threshold in given.thresholds])
+    assert len(set(actual)) > 5
 
 
 @settings(deadline=None)
@@ -385,7 +387,7 @@ def test_unseen_pairs_that_do_not_come_by_falling_feasibility_are_refused(
     builder = four_pairs()
     for images, pairs in blocks[:-1]:
         update(builder, images, pairs)
-    with pytest.raises(ValueError, match="order of falling feasibility"):
+    with raises(ArgumentError, code="wrong-order", place="pairs"):
         update(builder, *blocks[-1])
 
 
@@ -398,19 +400,19 @@ def test_equal_feasibilities_seen_pairs_and_images_come_in_any_order() -> None:
 
 def test_an_unseen_pair_without_a_feasibility_is_refused_and_a_seen_one_is_not() -> None:
     values = np.array([np.nan, 0.5, np.nan])
-    with pytest.raises(ValueError, match="pair 2 is unseen, and its feasibility is NaN"):
+    with raises(ArgumentError, code="not-finite", place="feasibility[2]"):
         LadderBuilder(np.array([0]), np.array([True, False, False]), values)
     LadderBuilder(np.array([0]), np.array([True, False, True]), values)
 
 
 def test_a_true_pair_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="image 1 is the first of 1 whose true pair"):
+    with raises(ArgumentError, code="no-pair", place="targets[1]"):
         LadderBuilder(np.array([0, 2]), np.array([True, False]), np.zeros(2))
 
 
 def test_scores_that_are_not_finite_are_refused() -> None:
     builder = four_pairs()
-    with pytest.raises(ValueError, match="image 2 is the first of 1 with scores that are NaN or infinite"):
+    with raises(ArgumentError, code="not-finite", place="scores[2]"):
         builder.update(np.array([[1.0], [np.nan]]), np.array([1, 2]), np.array([0]))
 
 
@@ -424,9 +426,9 @@ def test_released_calibration_multiplies_scores(given: Calibrated, seed: int) ->
     for threshold in every_threshold(given):
         multiplied = given.multiplied(threshold)
         assert_best(released_calibration(ladder, threshold), multiplied)
-        found = report_of(released_calibration(ladder, threshold))
+        actual = report_of(released_calibration(ladder, threshold))
         if len(set(given.problem.kinds)) == 2:
-            assert numbers_of(found) == close(dense_numbers(multiplied))
+            assert numbers_of(actual) == close(dense_numbers(multiplied))
 
 
 def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> None:
@@ -439,8 +441,8 @@ def test_reports_of_released_calibration_are_those_of_a_dense_evaluation() -> No
     }
     for threshold in every_threshold(given):
         for sweep in SWEEPS:
-            found = report_of(released_calibration(ladder, threshold), sweep)
-            assert numbers_of(found) == close(expected[sweep](given.multiplied(threshold)))
+            actual = report_of(released_calibration(ladder, threshold), sweep)
+            assert numbers_of(actual) == close(expected[sweep](given.multiplied(threshold)))
 
 
 @pytest.mark.parametrize(
@@ -461,12 +463,12 @@ def test_defects_of_released_calibration_worked_out_by_hand(threshold: float, tu
 
 def literal_search(given: Calibrated) -> float:
     """The first of 50 thresholds in equal steps with the best AUC of the field's evaluator on multiplied scores."""
-    best, found = -math.inf, math.nan
+    best, actual = -math.inf, math.nan
     for threshold in np.linspace(given.thresholds[0], given.thresholds[-1], 50).tolist():
         auc = field_sweep(given.multiplied(threshold)).numbers["auc"]
         if auc > best:
-            best, found = auc, threshold
-    return found
+            best, actual = auc, threshold
+    return actual
 
 
 @settings(deadline=None, max_examples=25)
@@ -478,8 +480,8 @@ def test_the_released_search_takes_the_first_best_of_fifty_thresholds(given: Cal
 @pytest.mark.parametrize("seed", range(6))
 def test_the_released_search_in_a_larger_problem_takes_the_first_best_of_fifty_thresholds(seed: int) -> None:
     given = random_calibrated(seed, 40, 25, 2, 100)
-    found = released_threshold(ladder_of(given))
-    assert found == literal_search(given)
+    actual = released_threshold(ladder_of(given))
+    assert actual == literal_search(given)
 
 
 def test_the_released_search_tries_as_many_thresholds_as_the_released_code() -> None:

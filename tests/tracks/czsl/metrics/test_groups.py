@@ -72,12 +72,12 @@ def test_accuracies_are_shares_of_the_images_of_each_group(rows: list[tuple[int,
     targets = data.draw(st.lists(pair, min_size=1, max_size=12))
     answers = [data.draw(st.sampled_from([target, data.draw(pair)])) for target in targets]
     groups = frequency_groups(np.array(shown), np.array(seen))
-    found = group_accuracies(np.array(answers), np.array(targets), groups)
-    assert found == group_shares(answers, targets, group_names(shown, seen))
+    actual = group_accuracies(np.array(answers), np.array(targets), groups)
+    assert actual == group_shares(answers, targets, group_names(shown, seen))
 
 
 def test_an_image_counts_in_the_group_of_its_true_pair_and_empty_groups_are_left_out() -> None:
     groups = np.array([0, 0, 2, 3])
-    found = group_accuracies(np.array([0, 2, 2, 0, 3]), np.array([0, 1, 2, 2, 1]), groups)
-    assert found == {"head": 1 / 3, "tail": 0.5, "seen": 2 / 5}  # two of the five images of seen pairs
-    assert all(type(share) is float for share in found.values())
+    actual = group_accuracies(np.array([0, 2, 2, 0, 3]), np.array([0, 1, 2, 2, 1]), groups)
+    assert actual == {"head": 1 / 3, "tail": 0.5, "seen": 2 / 5}  # two of the five images of seen pairs
+    assert all(type(share) is float for share in actual.values())

@@ -166,7 +166,7 @@ def test_multiplied_scores_equal_a_whole_matrix(case: Case) -> None:
 
 def test_aucs_are_shares_of_couples_at_thresholds_of_all_heights(case: Case) -> None:
     ladder, whole = case.scores.ladders["val"], direct(case, "val", "open")
-    found = dict(zip(ladder.thresholds.tolist(), calibration.aucs(ladder).tolist(), strict=True))
+    actual = dict(zip(ladder.thresholds.tolist(), calibration.aucs(ladder).tolist(), strict=True))
     target, flat = np.array(whole.targets), case.feasibility.ravel()
     kind = whole.seen[target]
     seen = whole.scores[:, whole.seen].astype(np.float64)
@@ -178,10 +178,10 @@ def test_aucs_are_shares_of_couples_at_thresholds_of_all_heights(case: Case) -> 
         turn = seen.max(axis=1) - unseen.max(axis=1)
         lost, won = turn[kind & seen_right], turn[~kind & unseen_right]
         couples = sum(Fraction(1) if w < at else Fraction(1, 2) if w == at else Fraction(0) for at in lost for w in won)
-        assert found[threshold] == close(float(couples / int(kind.sum()) / int((~kind).sum())))
-        assert found[threshold] == close(report_of(ladder.at(threshold)).auc)
-    best = max(found.values())
-    assert calibration.best_threshold(ladder) == min(threshold for threshold, auc in found.items() if auc == best)
+        assert actual[threshold] == close(float(couples / int(kind.sum()) / int((~kind).sum())))
+        assert actual[threshold] == close(report_of(ladder.at(threshold)).auc)
+    best = max(actual.values())
+    assert calibration.best_threshold(ladder) == min(threshold for threshold, auc in actual.items() if auc == best)
 
 
 def test_feasibility_of_a_sample_of_pairs_is_that_of_plain_loops(case: Case) -> None:
@@ -194,14 +194,14 @@ def test_feasibility_of_a_sample_of_pairs_is_that_of_plain_loops(case: Case) -> 
         return dot / math.hypot(*one) / math.hypot(*other)
 
     seen = np.array([[(state, name) in train for name in objects] for state in states])
-    found = feasibility(np.array([*states.values()]), np.array([*objects.values()]), seen)
+    actual = feasibility(np.array([*states.values()]), np.array([*objects.values()]), seen)
     for _ in range(60):
         row, column = int(rng.integers(len(states))), int(rng.integers(len(objects)))
         state, name = case.data.states[row], case.data.objects[column]
         of_object = max((cosine(objects[name], objects[other]) for s, other in train if s == state), default=-1)
         of_state = max((cosine(states[state], states[other]) for other, o in train if o == name), default=-1)
-        assert found[row, column] == close((of_object + of_state) / 2)
-    assert np.allclose(found[seen], 1, rtol=0, atol=1e-12)
+        assert actual[row, column] == close((of_object + of_state) / 2)
+    assert np.allclose(actual[seen], 1, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("world", ["closed", "open"])
@@ -221,11 +221,11 @@ def test_frequency_groups_are_those_of_plain_loops(case: Case, world: str) -> No
 
 
 def test_all_worlds_have_numbers_and_a_file_holds_them(case: Case, tmp_path: Path) -> None:
-    found = compute_metrics(case.data, case.scores)
-    worlds = {name.removesuffix("/dense/auc") for name in found if name.endswith("/dense/auc")}
+    actual = compute_metrics(case.data, case.scores)
+    worlds = {name.removesuffix("/dense/auc") for name in actual if name.endswith("/dense/auc")}
     assert len(worlds) == 8
     for world in worlds:
-        assert 0 < found[f"{world}/field/auc"] <= found[f"{world}/dense/auc"] < 1
+        assert 0 < actual[f"{world}/field/auc"] <= actual[f"{world}/dense/auc"] < 1
     case.scores.write(tmp_path / "scores")
-    assert compute_metrics(case.data, PairScores.read(tmp_path / "scores")) == found
+    assert compute_metrics(case.data, PairScores.read(tmp_path / "scores")) == actual
     assert (tmp_path / "scores").stat().st_size < 30_000_000

@@ -26,14 +26,14 @@ MAKERS: dict[str, Make] = {
 
 def sorted_pairs(row: list[float], candidates: list[bool], count: int) -> list[int]:
     """A row's candidates, the highest score first and of equal ones the lowest index; -1 where there are no more."""
-    found = sorted((-score, pair) for pair, score in enumerate(row) if candidates[pair])
-    return ([pair for _, pair in found] + [-1] * count)[:count]
+    actual = sorted((-score, pair) for pair, score in enumerate(row) if candidates[pair])
+    return ([pair for _, pair in actual] + [-1] * count)[:count]
 
 
 def sorted_scores(row: list[float], candidates: list[bool], count: int) -> list[float]:
     """Their scores, minus infinity where there are no more."""
-    found = sorted((score for pair, score in enumerate(row) if candidates[pair]), reverse=True)
-    return (found + [-np.inf] * count)[:count]
+    actual = sorted((score for pair, score in enumerate(row) if candidates[pair]), reverse=True)
+    return (actual + [-np.inf] * count)[:count]
 
 
 def assert_top(top: Top, scores: np.ndarray, candidates: list[bool], count: int) -> None:

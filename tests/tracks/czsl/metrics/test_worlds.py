@@ -329,14 +329,14 @@ def test_numbers_of_all_worlds_are_those_of_plain_loops(
     larger: PairData, feasibility: np.ndarray, high: int, low: int
 ) -> None:
     dense = DenseScores(larger, high=high, low=low)
-    found = compute_metrics(larger, score_worlds(larger, dense, feasibility))
+    actual = compute_metrics(larger, score_worlds(larger, dense, feasibility))
     derived = Derived(larger, dense, feasibility)
     names = [f"{split}/{world}" for split in ("val", "test") for world in WORLDS]
     expected: dict[str, float] = {}
     for name in names:
         expected |= flat(derived.numbers(*name.split("/")), name)
-    assert set(found) == set(expected)
-    assert found == close(expected)
+    assert set(actual) == set(expected)
+    assert actual == close(expected)
 
 
 def test_thresholds_are_chosen_on_validation_alone(larger: PairData, feasibility: np.ndarray) -> None:
@@ -356,8 +356,8 @@ def test_without_feasibility_there_are_the_closed_and_the_open_world_only(larger
     scores = score_worlds(larger, DenseScores(larger))
     assert CalibratedScores(scores).worlds == ("closed", "open")
     assert CalibratedScores(scores).thresholds == {}
-    found = ["/".join(name.split("/")[:2]) for name in compute_metrics(larger, scores)]
-    assert list(dict.fromkeys(found)) == ["val/closed", "val/open", "test/closed", "test/open"]
+    actual = ["/".join(name.split("/")[:2]) for name in compute_metrics(larger, scores)]
+    assert list(dict.fromkeys(actual)) == ["val/closed", "val/open", "test/closed", "test/open"]
 
 
 def test_feasibility_changes_nothing_in_the_closed_and_the_open_world(
@@ -372,17 +372,17 @@ def test_feasibility_changes_nothing_in_the_closed_and_the_open_world(
 
 
 def test_a_method_that_is_always_right_measures_ones(data: PairData) -> None:
-    found = compute_metrics(data, score_worlds(data, always_the_label(data)))
+    actual = compute_metrics(data, score_worlds(data, always_the_label(data)))
     for world in ("val/closed", "val/open", "test/closed", "test/open"):
-        assert {name: found[f"{world}/dense/{name}"] for name in NUMBERS} == dict.fromkeys(NUMBERS, 1.0)
-        assert found[f"{world}/groups/balanced/unseen"] == 1.0
-        assert (found[f"{world}/state"], found[f"{world}/object"]) == (1.0, 1.0)
+        assert {name: actual[f"{world}/dense/{name}"] for name in NUMBERS} == dict.fromkeys(NUMBERS, 1.0)
+        assert actual[f"{world}/groups/balanced/unseen"] == 1.0
+        assert (actual[f"{world}/state"], actual[f"{world}/object"]) == (1.0, 1.0)
 
 
 def test_a_pair_of_the_other_split_distracts_in_the_open_world_only(data: PairData) -> None:
     scores = score_worlds(data, always_the_label(data, liked=(BLUE_CAT, GREEN_DOG)))
-    found, ending = compute_metrics(data, scores), "/dense/unseen"
-    unseen = {name.removesuffix(ending): value for name, value in found.items() if name.endswith(ending)}
+    actual, ending = compute_metrics(data, scores), "/dense/unseen"
+    unseen = {name.removesuffix(ending): value for name, value in actual.items() if name.endswith(ending)}
     # in the open world the first of the two equally liked pairs wins: val's own, which distracts in test
     assert unseen == {"val/closed": 1, "test/closed": 1, "val/open": 1, "test/open": 0}
 
@@ -391,26 +391,26 @@ def test_an_infeasible_pair_distracts_where_nothing_is_excluded_only(data: PairD
     # of unseen pairs green cats, which are liked best, are less feasible than the true ones, blue cats and green dogs
     feasibility = np.array([[0.5, 0.9], [-0.8, 0.5], [0.9, 0.9]])
     scores = score_worlds(data, always_the_label(data, liked=(GREEN_CAT,)), feasibility)
-    found = compute_metrics(data, scores)
-    assert [found[f"val/{world}/dense/unseen"] for world in ("closed", "open", "feasible")] == [1, 0, 1]
-    assert found["test/feasible/dense/unseen"] == 1
-    assert found["test/feasible/threshold"] == 0.5
+    actual = compute_metrics(data, scores)
+    assert [actual[f"val/{world}/dense/unseen"] for world in ("closed", "open", "feasible")] == [1, 0, 1]
+    assert actual["test/feasible/dense/unseen"] == 1
+    assert actual["test/feasible/threshold"] == 0.5
 
 
 def test_numbers_are_plain_ones_that_json_holds(larger: PairData, feasibility: np.ndarray) -> None:
-    found = compute_metrics(larger, score_worlds(larger, DenseScores(larger), feasibility))
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert {type(value) for value in found.values()} == {float}
+    actual = compute_metrics(larger, score_worlds(larger, DenseScores(larger), feasibility))
+    assert json.loads(json.dumps(actual, allow_nan=False)) == actual
+    assert {type(value) for value in actual.values()} == {float}
 
 
 def test_numbers_that_do_not_exist_are_left_out(data: PairData) -> None:
     """Without images of unseen pairs there is no AUC, and without unseen pairs there is no threshold."""
     shown = [sample for sample in data.samples if (sample.state, sample.object) in data.pairs_of["train"]]
     some = PairData(data.pairs_of, shown)
-    found = compute_metrics(some, score_worlds(some, always_the_label(some), np.zeros((3, 2))))
-    assert found["test/closed/dense/seen"] == found["test/closed/groups/unbiased/medium"] == 1.0
+    actual = compute_metrics(some, score_worlds(some, always_the_label(some), np.zeros((3, 2))))
+    assert actual["test/closed/dense/seen"] == actual["test/closed/groups/unbiased/medium"] == 1.0
     assert not {
-        name for name in found if name.endswith(("/auc", "/dense/unseen", "/harmonic_mean", "groups/unbiased/unseen"))
+        name for name in actual if name.endswith(("/auc", "/dense/unseen", "/harmonic_mean", "groups/unbiased/unseen"))
     }
     whole = PairData({split: [RED_CAT] for split in ("train", "val", "test")}, [Sample("0.png", *RED_CAT, "train")])
     assert not [

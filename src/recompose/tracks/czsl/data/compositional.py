@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import torch
 
@@ -23,6 +23,16 @@ from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Sta
 MISSING = "NA"
 
 
+class Record(TypedDict):
+    """A record of the metadata: an image's path, its state, its object and its split."""
+
+    image: str
+    attr: str
+    obj: str
+    set: str
+    _image: NotRequired[str]  # of UT-Zappos: the path upstream
+
+
 def read_pairs(path: Path) -> list[Pair]:
     """Return the pairs of a list, one ``state object`` a line.
 
@@ -32,22 +42,28 @@ def read_pairs(path: Path) -> list[Pair]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
-    pairs: list[Pair] = []
+        raise DataError(f"{path} cannot be read: {error}", code="unreadable-file", place=path) from None
+    pairs: dict[Pair, str] = {}
     for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words:
             continue
+        place = f"{path}:{number}"
         if len(words) != 2:
-            raise DataError(f"{path}, line {number}: expected 'state object', found {line!r}")
-        pairs.append((words[0], words[1]))
-    repeated = {pair for pair in pairs if pairs.count(pair) > 1} if len(set(pairs)) < len(pairs) else set()
-    if repeated:
-        raise DataError(f"{path}: {' '.join(min(repeated))} occurs twice")
-    return pairs
+            raise DataError(f"{place}: expected 'state object', found {line!r}", code="no-pair", place=place)
+        pair = (words[0], words[1])
+        if pair in pairs:
+            raise DataError(f"{place}: {line} is also {pairs[pair]}", code="repeated-pair", place=place)
+        pairs[pair] = place
+    return list(pairs)
 
 
-def read_metadata(path: Path) -> list[dict[str, Any]]:
+def record_error(code: str, path: Path, number: int, fault: str) -> DataError:
+    """Return the error of a record, counted from 0, of a metadata file."""
+    return DataError(f"{path}, record {number}: {fault}", code=code, place=f"{path}:{number}")
+
+
+def read_metadata(path: Path) -> list[Record]:
     """Return the records of a ``.t7`` file: a pickle, of which only plain values are allowed.
 
     Raises:
@@ -56,23 +72,24 @@ def read_metadata(path: Path) -> list[dict[str, Any]]:
     try:
         records = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
-        raise DataError(f"{path} is missing") from None
+        raise DataError(f"{path} is missing", code="missing-file", place=path) from None
     except Exception as error:  # a damaged or hostile pickle can raise any exception
         reason = (str(error) or repr(error)).splitlines()[0]
-        raise DataError(f"{path} is not a plain list of records: {reason}") from None
+        message = f"{path} is not a plain list of records: {reason}"
+        raise DataError(message, code="wrong-format", place=path) from None
     if not isinstance(records, list):
-        raise DataError(f"{path} holds a {type(records).__name__} instead of a list of records")
+        message = f"{path} holds a {type(records).__name__} instead of a list of records"
+        raise DataError(message, code="wrong-format", place=path)
     for number, record in enumerate(records):
         if not isinstance(record, dict) or not all(
             isinstance(record.get(key), str) for key in ("image", "attr", "obj", "set")
         ):
-            raise DataError(
-                f"{path}, record {number}: expected strings under image, attr, obj and set, found {record!r:.200}"
-            )
+            fault = f"expected strings under image, attr, obj and set, found {record!r:.200}"
+            raise record_error("wrong-record", path, number, fault)
     return records
 
 
-def _labelled_samples(records: list[dict[str, Any]], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
+def _labelled_samples(records: list[Record], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
     """Yield the records that belong to a split, not those without a label or outside all pair lists."""
     listed = {split: set(pairs[split]) for split in SPLITS}
     anywhere = set().union(*listed.values())
@@ -81,15 +98,17 @@ def _labelled_samples(records: list[dict[str, Any]], pairs: dict[str, list[Pair]
         if MISSING in (*pair, split) or pair not in anywhere:
             continue
         if split not in listed:
-            raise DataError(f"{path}, record {number}: set is {split!r}, expected train, val, test or {MISSING}")
+            fault = f"set is {split!r}, expected train, val, test or {MISSING}"
+            raise record_error("unknown-split", path, number, fault)
         if pair not in listed[split]:
-            raise DataError(f"{path}, record {number}: {' '.join(pair)} is in set {split} but not in {split}_pairs.txt")
+            fault = f"{' '.join(pair)} is in set {split} but not in {split}_pairs.txt"
+            raise record_error("unlisted-pair", path, number, fault)
         yield Sample(_image_path(record["image"], path, number), *pair, split)
 
 
 def _image_path(name: str, path: Path, number: int) -> str:
     if not is_inside(name):
-        raise DataError(f"{path}, record {number}: the image name {name!r} leads out of the images folder")
+        raise record_error("outside-path", path, number, f"the image name {name!r} leads out of the images folder")
     return f"images/{PurePosixPath(name)}"
 
 
@@ -108,17 +127,16 @@ def read(root: Path, expected: Statistics) -> PairData:
     return data
 
 
-def _check_counts(found: Statistics, expected: Statistics, root: Path) -> None:
-    counts, right = asdict(found), asdict(expected)
-    wrong = [
-        f"{name.replace('_', ' ')}: {counts[name]} instead of {right[name]}"
-        for name in right
-        if counts[name] != right[name]
-    ]
+def _check_counts(data: Statistics, expected: Statistics, root: Path) -> None:
+    counts, right = asdict(data), asdict(expected)
+    wrong = [name for name in right if counts[name] != right[name]]
     if wrong:
+        faults = "; ".join(f"{name.replace('_', ' ')}: {counts[name]} instead of {right[name]}" for name in wrong)
         raise DataError(
-            f"{root} is not the data set it should be ({'; '.join(wrong)}). "
-            "Is this another release, or was it split by pairs instead of by the metadata's `set`?"
+            f"{root} is not the data set it should be ({faults}). "
+            "Is this another release, or was it split by pairs instead of by the metadata's `set`?",
+            code="wrong-counts",
+            place=f"{root}: {', '.join(wrong)}",
         )
 
 
@@ -126,7 +144,8 @@ def _check_images(data: PairData, root: Path) -> None:
     # os.path.isfile, because it never raises
     missing = [sample.path for sample in data.samples if not os.path.isfile(root / sample.path)]  # noqa: PTH113
     if missing:
-        raise DataError(f"{root} lacks {len(missing)} of {len(data.samples)} images, the first is {missing[0]}")
+        message = f"{root} lacks {len(missing)} of {len(data.samples)} images, the first is {missing[0]}"
+        raise DataError(message, code="missing-image", place=root / missing[0])
 
 
 def write(root: Path, data: PairData) -> None:

@@ -34,7 +34,9 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
             yield member
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise WordVectorsError(
-            f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there."
+            f"{path} is not a zip archive with {MEMBER} in it: {error}. Remove it, or put GloVe there.",
+            code="wrong-archive",
+            place=path,
         ) from None
 
 
@@ -45,7 +47,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
         while line := file.readline(LONGEST_LINE):
             number += 1
             if len(line) == LONGEST_LINE:
-                raise WordVectorsError(f"{path}, line {number} is longer than any of GloVe's: this is another file.")
+                place = f"{path}:{number}"
+                message = f"{place} is longer than any line of GloVe's: this is another file."
+                raise WordVectorsError(message, code="long-line", place=place)
             word, _, numbers = line.partition(b" ")
             yield number, word.decode("utf-8", "replace"), numbers
 
@@ -57,7 +61,9 @@ def _vector(numbers: bytes, place: str) -> np.ndarray:
         vector = np.empty(0)
     if len(vector) != WIDTH or not np.isfinite(vector).all():
         raise WordVectorsError(
-            f"{place} does not hold {WIDTH} numbers: this is another file than {MEMBER}, or a damaged one."
+            f"{place} does not hold {WIDTH} numbers: this is another file than {MEMBER}, or a damaged one.",
+            code="no-vector",
+            place=place,
         )
     return vector
 
@@ -73,10 +79,9 @@ def read_glove(path: Path, names: list[str]) -> np.ndarray:
         WordVectorsError: the file is not GloVe, or has no word of a name.
     """
     needed = {word for name in names for word in words_of(name)}
-    vectors = {
-        word: _vector(numbers, f"{path}, line {number},") for number, word, numbers in _lines(path) if word in needed
-    }
+    vectors = {word: _vector(numbers, f"{path}:{number}") for number, word, numbers in _lines(path) if word in needed}
     unknown = [name for name in names if not any(word in vectors for word in words_of(name))]
     if unknown:
-        raise WordVectorsError(f"{path} has no vector for any word of: {', '.join(map(repr, unknown))}")
+        message = f"{path} has no vector for any word of: {', '.join(map(repr, unknown))}"
+        raise WordVectorsError(message, code="unknown-words", place=", ".join(unknown))
     return np.stack([np.mean([vectors[word] for word in words_of(name) if word in vectors], axis=0) for name in names])

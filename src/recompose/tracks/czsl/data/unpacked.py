@@ -14,7 +14,9 @@ def move_split(unpacked: Path, name: str, root: Path) -> None:
         DataError: the files are absent, or present more than once.
     """
     folder = find_folder(unpacked, f"{name}/{SPLIT_NAME}")
-    if not (folder.parent / METADATA).is_file():
-        raise DataError(f"{folder.parent} has pair lists but no {METADATA}")
+    metadata = folder.parent / METADATA
+    if not metadata.is_file():
+        message = f"{folder.parent} has pair lists but no {METADATA}"
+        raise DataError(message, code="missing-file", place=metadata)
     folder.rename(root / SPLIT_NAME)
-    (folder.parent / METADATA).rename(root / METADATA)
+    metadata.rename(root / METADATA)

@@ -30,12 +30,16 @@ def arrange(unpacked: Path, root: Path) -> None:
     metadata = root / METADATA
     for number, record in enumerate(compositional.read_metadata(metadata)):
         if not isinstance(record.get("_image"), str):
-            raise DataError(f"{metadata}, record {number}: _image, its place upstream, is missing")
+            raise compositional.record_error(
+                "no-upstream-name", metadata, number, "_image, its place upstream, is missing"
+            )
         source, target = record["_image"], record["image"]
         if not (is_inside(source) and is_inside(target)):
-            raise DataError(f"{metadata}, record {number}: {source!r} or {target!r} leads out of its folder")
+            fault = f"{source!r} or {target!r} leads out of its folder"
+            raise compositional.record_error("outside-path", metadata, number, fault)
         if not (upstream / source).is_file():
-            raise DataError(f"{upstream} lacks {source}, which {metadata} names in record {number}")
+            message = f"{upstream} lacks {source}, which {metadata} names in record {number}"
+            raise DataError(message, code="missing-image", place=upstream / source)
         place = root / "images" / target
         place.parent.mkdir(parents=True, exist_ok=True)
         place.hardlink_to(upstream / source)  # two records may have the same upstream image

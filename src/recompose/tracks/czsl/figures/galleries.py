@@ -138,10 +138,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
 
     The pairs are those with the most test images. The numbers beside the figure have the precision for all pairs.
     """
-    evaluations = [
-        (TestImages.read(results, run.needs["data"]), read_embeddings(results, run))
-        for run in _single(results, paper, name)
-    ]
+    evaluations = list(_embedded(results, paper, name))
     figure, axes = plt.subplots(
         max(1, RETRIEVED * len(evaluations)),
         2 * NEAREST,
@@ -194,10 +191,7 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     leaves the two sources out.
     """
     swaps = [
-        (images, embeddings, swap)
-        for run in _single(results, paper, name)
-        for images, embeddings in [(TestImages.read(results, run.needs["data"]), read_embeddings(results, run))]
-        for swap in _swaps(images)
+        (images, embeddings, swap) for images, embeddings in _embedded(results, paper, name) for swap in _swaps(images)
     ]
     figure, axes = plt.subplots(
         max(1, len(swaps)),
@@ -208,10 +202,7 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     )
     rows = []
     for line, (images, embeddings, (first, second)) in zip(axes, swaps, strict=False):
-        composed = (
-            images.data.pairs[images.targets[first]][0],
-            images.data.pairs[images.targets[second]][1],
-        )
+        composed = (images.data.pairs[images.targets[first]][0], images.data.pairs[images.targets[second]][1])
         for axis, image, role in ((line[0], first, "state of"), (line[1], second, "object of")):
             images.show(axis, image)
             axis.set_title(f"{role}\n{images.name(images.targets[image])}", fontsize=6, pad=2)
@@ -221,14 +212,7 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
             label = images.data.pairs[images.targets[image]]
             _mark(axis, f"{' '.join(label)}\n{similar[image]:.3f}", right=label == composed)
             rows.append(
-                [
-                    images.path(first),
-                    images.path(second),
-                    " ".join(composed),
-                    rank,
-                    " ".join(label),
-                    similar[image],
-                ]
+                [images.path(first), images.path(second), " ".join(composed), rank, " ".join(label), similar[image]]
             )
     columns = ["state of", "object of", "composed", "rank", "retrieved", "similarity"]
     sheet.write(figure, pd.DataFrame(rows, columns=columns))
@@ -264,6 +248,8 @@ def _swaps(images: TestImages) -> Iterator[tuple[int, int]]:
                 yield first, second
 
 
-def _single(results: Results, paper: Paper, name: str) -> Iterator[Recipe]:
+def _embedded(results: Results, paper: Paper, name: str) -> Iterator[tuple[TestImages, dict[str, np.ndarray]]]:
+    """Yield the test images of each data set, with the vectors that the first evaluation on it saved."""
     for runs in first_evaluations(results, paper, name).values():
-        yield next(iter(runs.values()))
+        run = next(iter(runs.values()))
+        yield TestImages.read(results, run.needs["data"]), read_embeddings(results, run)

@@ -26,8 +26,7 @@ SIZES = {"image": 6, "semantic": 30, "visual": 34}
 def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw the prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
     frames = []
-    for dataset, run in _evaluations(results, paper, name):
-        embeddings, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
+    for dataset, _, data, embeddings in _evaluations(results, paper, name):
         semantic, visual = embeddings["semantic"][:CLASSES], embeddings["visual"][:CLASSES]
         panels = {"(a) semantic": semantic, "(b) visual": visual, "(c) both": np.hstack([semantic, visual])}
         names = [name for _, name in data.pairs[:CLASSES]]
@@ -39,8 +38,7 @@ def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
 def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw test images of the pairs with the most images, and both prototypes of these pairs, on one map."""
     frames = []
-    for dataset, run in _evaluations(results, paper, name):
-        embeddings, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
+    for dataset, _, data, embeddings in _evaluations(results, paper, name):
         images, labels, pairs_shown = _most_populous(data)
         positions = [data.pairs.index(pair) for pair in pairs_shown]
         parts = {
@@ -63,8 +61,7 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     images.
     """
     frames = []
-    for dataset, run in _evaluations(results, paper, name):
-        embeddings, data = read_embeddings(results, run), read_pairs(results, run.needs["data"])
+    for dataset, run, data, embeddings in _evaluations(results, paper, name):
         images, labels, pairs_shown = _most_populous(data)
         frozen = _unit(_frozen(results, run))
         means = _means(frozen[data.rows("train")], data, pairs_shown)
@@ -82,9 +79,13 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     _draw(frames, sheet, shapes=SHAPES | {"visual": "*"}, sizes=SIZES | {"visual": 60})
 
 
-def _evaluations(results: Results, paper: Paper, name: str) -> Iterator[tuple[str, Recipe]]:
+def _evaluations(
+    results: Results, paper: Paper, name: str
+) -> Iterator[tuple[str, Recipe, PairData, dict[str, np.ndarray]]]:
+    """Yield each data set with the first evaluation on it, its pairs and the vectors that the evaluation saved."""
     for dataset, runs in first_evaluations(results, paper, name).items():
-        yield dataset, next(iter(runs.values()))
+        run = next(iter(runs.values()))
+        yield dataset, run, read_pairs(results, run.needs["data"]), read_embeddings(results, run)
 
 
 def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
@@ -150,9 +151,12 @@ def _draw_map(axis: plt.Axes, points: pd.DataFrame, shapes: dict[str, str], size
     of_name = dict(zip(sorted(points["colour"].unique()), point_styles(), strict=False))
     for kind, of_kind in points.groupby("kind", sort=False):
         faces, edges = zip(*(of_name[name] for name in of_kind["colour"]), strict=True)
+        size, marker = sizes[str(kind)], shapes[str(kind)]
         # hollow points need their edge's colour; prototypes get a dark edge
-        look: dict[str, Any] = {"linewidths": 0.5, "edgecolors": edges if kind == "image" else "black"}
-        axis.scatter(of_kind["x"], of_kind["y"], s=sizes[str(kind)], marker=shapes[str(kind)], facecolors=faces, **look)
+        edge = edges if kind == "image" else "black"
+        axis.scatter(
+            of_kind["x"], of_kind["y"], s=size, marker=marker, facecolors=faces, linewidths=0.5, edgecolors=edge
+        )
     axis.set(xticks=[], yticks=[])
 
 
@@ -161,13 +165,9 @@ def _legend(figure: Any, points: pd.DataFrame, shapes: dict[str, str]) -> None:
     kinds = list(points["kind"].unique())
     if len(kinds) > 1:
         names = {"image": "test image", "semantic": "semantic prototype", "visual": "visual prototype"}
-        look: dict[str, Any] = {"linestyle": "", "color": "grey", "markersize": 4}
-        handles = [plt.Line2D([], [], marker=shapes[kind], label=names[kind], **look) for kind in kinds]
-        figure.legend(
-            handles=handles,
-            loc="outside lower center",
-            ncols=len(handles),
-            fontsize=7,
-            columnspacing=1,
-            handletextpad=0.2,
-        )
+        handles = [
+            plt.Line2D([], [], marker=shapes[kind], label=names[kind], linestyle="", color="grey", markersize=4)
+            for kind in kinds
+        ]
+        place = {"loc": "outside lower center", "ncols": len(handles)}
+        figure.legend(handles=handles, fontsize=7, columnspacing=1, handletextpad=0.2, **place)

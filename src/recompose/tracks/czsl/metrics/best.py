@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from recompose.errors import ArgumentError
+
 NONE = -1  # the index of an absent pair
 
 
@@ -46,11 +48,12 @@ class Best:
         without a seen one.
 
         Raises:
-            ValueError: an image has neither pair.
+            ArgumentError: an image has neither pair.
         """
         empty = (self.seen_pair == NONE) & (self.unseen_pair == NONE)
         if empty.any():
-            raise ValueError(f"image {int(empty.argmax())} is the first of {int(empty.sum())} without any score")
+            place, fault = f"scores[{int(empty.argmax())}]", f"are missing, the first of {int(empty.sum())} images"
+            raise ArgumentError(place, fault, code="no-score")
         return self.seen_score - self.unseen_score
 
     def predictions(self, bias: float) -> np.ndarray:
@@ -134,7 +137,7 @@ class Evaluator:
         candidates: [pairs] bool, pairs that may be predicted; by default all.
 
     Raises:
-        ValueError: a target is no pair, or no candidate; the message names the first such image.
+        ArgumentError: a target is no pair, or no candidate; the message names the first such image.
 
     Example:
         >>> evaluator = Evaluator(targets=np.array([0, 2]), seen=np.array([True, True, False]))
@@ -147,10 +150,10 @@ class Evaluator:
     def __init__(self, targets: Any, seen: Any, candidates: Any | None = None) -> None:
         self._seen = to_host(seen).astype(bool)
         self._candidates = np.ones_like(self._seen) if candidates is None else to_host(candidates).astype(bool)
-        self._targets = integers(targets)
+        self._targets = integers(targets, "targets")
         if self._candidates.shape != self._seen.shape or self._seen.ndim != 1:
             shapes = f"{self._seen.shape} and {self._candidates.shape}"
-            raise ValueError(f"seen and candidates are [pairs] each, not {shapes}")
+            raise ArgumentError("seen and candidates", f"are {shapes}, not [pairs] each", code="wrong-shape")
         _check_targets(self._targets, self._candidates)
         self._running: dict[bool, RunningBest] = {}  # of seen and of unseen pairs, once there are scores
 
@@ -163,14 +166,15 @@ class Evaluator:
             pairs: [block's pairs], their indices; by default all in order.
 
         Raises:
-            ValueError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first
+            ArgumentError: the shapes do not fit, or a candidate's score is NaN or infinite; the message names the first
                 such image.
         """
-        images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets))
-        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen))
+        images = np.arange(len(self._targets)) if images is None else positions(images, len(self._targets), "images")
+        pairs = np.arange(len(self._seen)) if pairs is None else positions(pairs, len(self._seen), "pairs")
         if tuple(scores.shape) != (len(images), len(pairs)):
             expected = (len(images), len(pairs))
-            raise ValueError(f"scores are {tuple(scores.shape)}, not {expected} as images and pairs require")
+            fault = f"are {tuple(scores.shape)}, not {expected} as images and pairs require"
+            raise ArgumentError("scores", fault, code="wrong-shape")
         if not len(images):
             return
         scores = scores.detach() if hasattr(scores, "detach") else scores
@@ -202,28 +206,28 @@ def to_host(array: Any) -> np.ndarray:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
-def integers(array: Any) -> np.ndarray:
-    """Return integers of any width as int64.
+def integers(array: Any, name: str) -> np.ndarray:
+    """Return the argument of this name, integers of any width, as int64.
 
     Raises:
-        ValueError: the array is not of integers.
+        ArgumentError: the array is not of integers.
     """
     array = to_host(array)
     if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"positions and indices are integers, not {array.dtype}")
+        raise ArgumentError(name, f"are {array.dtype}, not integers", code="no-integers")
     return array.astype(np.int64)
 
 
-def positions(array: Any, length: int) -> np.ndarray:
-    """Return checked positions.
+def positions(array: Any, length: int, name: str) -> np.ndarray:
+    """Return the checked positions of the argument of this name.
 
     Raises:
-        ValueError: the positions are not integers, or one is out of range.
+        ArgumentError: the positions are not integers, or one is out of range.
     """
-    indices = integers(array)
+    indices = integers(array, name)
     outside = indices[(indices < 0) | (indices >= length)]
     if len(outside):
-        raise ValueError(f"{int(outside[0])} is not a position among {length}")
+        raise ArgumentError(name, f"hold {int(outside[0])}, no position among {length}", code="out-of-range")
     return indices
 
 
@@ -232,18 +236,18 @@ def _check_targets(targets: np.ndarray, candidates: np.ndarray) -> None:
     fine = inside & candidates[np.where(inside, targets, 0)] if len(candidates) else inside
     if not fine.all():
         image = int((~fine).argmax())
-        why = "is no candidate" if inside[image] else f"is none of the {len(candidates)} pairs"
-        raise ValueError(
-            f"image {image} is the first of {int((~fine).sum())} whose true pair cannot be predicted: "
-            f"{targets[image]} {why}"
+        code, why = (
+            ("no-candidate", "no candidate") if inside[image] else ("no-pair", f"not among {len(candidates)} pairs")
         )
+        fault = f"is {targets[image]}, {why}: the first of {int((~fine).sum())} images that cannot be predicted"
+        raise ArgumentError(f"targets[{image}]", fault, code=code)
 
 
 def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
     """Check that the scores [images, pairs] at these columns are finite.
 
     Raises:
-        ValueError: some are NaN or infinite; the message names the first such image.
+        ArgumentError: some are NaN or infinite; the message names the first such image.
     """
     xp = array_namespace(scores)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -252,7 +256,8 @@ def _check_finite(scores: Any, images: np.ndarray, columns: np.ndarray) -> None:
     wrong = to_host(~xp.all(xp.isfinite(_columns(scores, columns)), axis=1))
     if wrong.any():
         first = int(images[wrong].min())
-        raise ValueError(f"image {first} is the first of {int(wrong.sum())} with scores that are NaN or infinite")
+        fault = f"are NaN or infinite, the first of {int(wrong.sum())} images"
+        raise ArgumentError(f"scores[{first}]", fault, code="not-finite")
 
 
 def _columns(scores: Any, columns: np.ndarray) -> Any:

@@ -126,7 +126,7 @@ def czsl_report(
         primitives: [pairs, 2], each pair's state and object, to report their accuracies at bias 0, too.
 
     Raises:
-        ValueError: shapes do not fit, a target is no candidate, or a candidate's score is NaN or infinite.
+        ArgumentError: shapes do not fit, a target is no candidate, or a candidate's score is NaN or infinite.
 
     Example:
         >>> scores = np.array([[3.0, 1.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.metrics.best import Best, Evaluator, to_host
 
 
@@ -91,7 +92,7 @@ class LadderBuilder(Evaluator):
         feasibility: [pairs]; those of seen pairs are ignored.
 
     Raises:
-        ValueError: an unseen pair's feasibility is NaN, or a target is not a pair.
+        ArgumentError: an unseen pair's feasibility is NaN, or a target is not a pair.
 
     Example:
         >>> seen, feasibility = np.array([True, False, False]), np.array([0.0, 0.2, 0.8])
@@ -109,7 +110,8 @@ class LadderBuilder(Evaluator):
         self._feasibility = np.where(seen, np.nan, feasibility)
         undefined = ~seen & np.isnan(feasibility)
         if undefined.any():
-            raise ValueError(f"pair {int(undefined.argmax())} is unseen, and its feasibility is NaN")
+            place = f"feasibility[{int(undefined.argmax())}]"
+            raise ArgumentError(place, "is NaN, and the pair is unseen", code="not-finite")
         self._lowest = np.full(len(targets), np.inf)  # the feasibility of each image's last unseen pair so far
         self._fed = np.zeros(len(targets), dtype=np.int64)  # and the number of them
         self._climbs: list[tuple[np.ndarray, ...]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
@@ -121,14 +123,14 @@ class LadderBuilder(Evaluator):
         Chunks are as long as all that came before; each then has about one rung per image.
 
         Raises:
-            ValueError: unseen pairs do not come in the order of falling feasibility.
+            ArgumentError: unseen pairs do not come in the order of falling feasibility.
         """
         if kind:
             super()._take(kind, scores, images, pairs)
             return
         rows, falling = to_host(images), self._feasibility[to_host(pairs)]
         if (np.diff(falling) > 0).any() or falling[0] > self._lowest[rows].min():
-            raise ValueError("unseen pairs have to come in the order of falling feasibility")
+            raise ArgumentError("pairs", "have to come in the order of falling feasibility", code="wrong-order")
         start = 0
         while start < len(falling):
             stop = start + max(1, start, int(self._fed[rows].min()))

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from recompose.backbones.linear import Linear, linear
+from recompose.errors import ArgumentError
 
 STEEPNESS = 1.702  # of the sigmoid in QuickGELU, CLIP's activation: x * sigmoid(1.702 x)
 
@@ -31,8 +32,7 @@ class FeedForward(nn.Sequential):
         parts: Iterator[Any] = iter(self)
         norm, widen, activation, inner_dropout, narrow, dropout = parts
         # QuickGELU(x) is SiLU(1.702 x) / 1.702. The factors are applied to the weights, which are few, not to the
-        # hidden
-        # layer of all texts of all images: this saves four passes over it
+        # hidden layer of all texts of all images: this saves four passes over it
         x = activation(linear(norm(x), STEEPNESS * widen.weight, STEEPNESS * widen.bias))
         return dropout(linear(inner_dropout(x), narrow.weight / STEEPNESS, narrow.bias))
 
@@ -50,7 +50,7 @@ class CrossAttention(nn.Module):
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
         if width % heads:
-            raise ValueError(f"{heads} heads cannot share a width of {width}")
+            raise ArgumentError("heads", f"is {heads}, which does not divide the width of {width}")
         self.heads = heads
         self.query, self.key, self.value = (Linear(width, width, bias=False) for _ in range(3))
         self.out = Linear(width, width)

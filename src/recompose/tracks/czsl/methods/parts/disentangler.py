@@ -1,13 +1,9 @@
 """Disentanglers: the parts of an image's embedding that belong to its state and to its object."""
 
-from typing import Literal
-
 from torch import Tensor, nn
 
 from recompose.tracks.czsl.methods.parts.normalisation import BatchNorm
-
-End = Literal["relu", "linear"]
-Start = Literal["random", "residual", "residual-zero"]
+from recompose.tracks.czsl.methods.parts.settings import End, Start
 
 
 class Disentangler(nn.Sequential):
@@ -20,15 +16,11 @@ class Disentangler(nn.Sequential):
             perceptrons usually end).
         start: ``random``, as released: before training it is a random map in front of an aligned embedding;
             ``residual``, the layers' output is added to the embedding; ``residual-zero``, in addition the last map
-            begins at zero, so that training begins at the embedding itself.
-
-    Raises:
-        ValueError: the last map begins at zero and ends in ReLU, through which no gradient would pass.
+            begins at zero, so that training begins at the embedding itself; it needs a linear end, as no gradient
+            passes a ReLU at zero.
     """
 
     def __init__(self, width: int, layers: int, dropout: float, *, end: End = "relu", start: Start = "random") -> None:
-        if (start, end) == ("residual-zero", "relu"):
-            raise ValueError("a disentangler that begins at zero cannot end in ReLU, which passes no gradient there")
         steps: list[nn.Module] = []
         for number in range(layers):
             linear = nn.Linear(width, width)

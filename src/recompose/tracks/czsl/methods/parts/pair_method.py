@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.params.method import MethodSettings
 from recompose.tracks.czsl.methods.parts.words import prompt_words
 
 
@@ -29,6 +30,7 @@ class PairMethod(nn.Module, ABC):
     of a world come in blocks, so that the scores of all pairs are never in memory at once.
     """
 
+    settings_class: ClassVar[type[MethodSettings]]
     sees: ClassVar[Literal["embeddings", "pixels"]] = (
         "embeddings"  # a method's inputs: embeddings of the frozen tower, or bytes of images
     )
@@ -36,7 +38,7 @@ class PairMethod(nn.Module, ABC):
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()
         self.backbone = backbone.requires_grad_(False)
-        self._scoring: Any = None
+        self.scoring: Any = None  # stays None for a method without scoring settings
 
     def train(self, mode: bool = True) -> "PairMethod":
         """Switch to training and return the method; the frozen towers stay in evaluation mode."""
@@ -47,28 +49,10 @@ class PairMethod(nn.Module, ABC):
     def prepare(self, prior: TrainingPrior) -> None:
         """Take the prior knowledge of the data set, once, before training."""
 
-    def set_scoring(self, *args: Any, **scoring: Any) -> Self:
-        """Set the scoring settings, which training does not depend on, and return the method.
-
-        Raises:
-            TypeError: the method has no such setting.
-        """
-        self._scoring = self.scoring_of(*args, **scoring)
+    def set_scoring(self, scoring: Any) -> Self:
+        """Set the scoring settings, which training does not depend on, and return the method."""
+        self.scoring = scoring
         return self
-
-    @property
-    def scoring(self) -> Any:
-        """The scoring settings; None for a method without any."""
-        return self._scoring
-
-    def scoring_of(self, *args: Any, **scoring: Any) -> Any:
-        """Return scoring settings for ``fuse``; here there are none.
-
-        Raises:
-            TypeError: the method has no such setting.
-        """
-        if args or scoring:
-            raise TypeError(f"{type(self).__name__} has no scoring settings such as {', '.join(scoring)}")
 
     @abstractmethod
     def encode_images(self, inputs: Tensor) -> Any:
@@ -121,14 +105,10 @@ class PairMethod(nn.Module, ABC):
 
     def scores(self, inputs: Tensor, world: list[Any]) -> Iterator[Tensor]:
         """Return the scores [images, pairs] of images in each block of a world."""
-        return self.scores_of(self.encode_images(inputs), world)
-
-    def scores_of(self, images: Any, world: list[Any]) -> Iterator[Tensor]:
-        """Return the scores of encoded images, which serve every world."""
-        precomputed = self.precompute(images, world)
+        images = self.precompute(self.encode_images(inputs), world)
         if self.needs_totals(self.scoring):
-            precomputed = self.with_totals(precomputed, world)
-        return (self.score(precomputed, block) for block in world)
+            images = self.with_totals(images, world)
+        return (self.score(images, block) for block in world)
 
 
 class TextMethod(PairMethod):

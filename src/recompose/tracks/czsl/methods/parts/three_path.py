@@ -4,9 +4,9 @@ Symbols: E is the width of the joint space, D of the text tower; P, S and O are 
 objects.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -14,35 +14,14 @@ from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.parts.blocks import TEXT_IMAGE_PAIRS, apply_blockwise
-from recompose.tracks.czsl.methods.parts.disentangler import Disentangler, End, Start
+from recompose.tracks.czsl.methods.parts.disentangler import Disentangler
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
+from recompose.tracks.czsl.methods.parts.settings import PairSelection, ThreePathScoring, ThreePathSettings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
-from recompose.tracks.czsl.methods.parts.tuning import ImageTower, image_tuning
+from recompose.tracks.czsl.methods.parts.tuning import image_tuning
 
 PATHS = ("pair", "state", "object")
-Fusion = Literal["probabilities", "logits"]
-
-
-@dataclass(frozen=True)
-class PathScoring:
-    """The fusion of the paths' predictions into one score.
-
-    Args:
-        fusion: the pair's probability, as in the papers, or its logit, as in released code.
-        weights: in each world, of each way to score a pair as a whole, and last of p(state) p(object).
-
-    Raises:
-        ValueError: the fusion or a world does not exist.
-    """
-
-    fusion: Fusion
-    weights: Mapping[str, Sequence[float]]
-
-    def __post_init__(self) -> None:
-        if self.fusion not in get_args(Fusion):
-            raise ValueError(f"fusion is {self.fusion}, not one of {', '.join(get_args(Fusion))}")
-        if unknown := self.weights.keys() - {"closed", "open"}:
-            raise ValueError(f"weights for {', '.join(sorted(unknown))}; worlds are closed and open")
+PathScoring: TypeAlias = PairSelection | ThreePathScoring  # the fusion of the paths into one score
 
 
 @dataclass(frozen=True)
@@ -118,82 +97,48 @@ class PathPrompts(nn.Module):
 class ThreePath(PairMethod):
     """A tuned image tower, learned prompts, disentangled states and objects; one cross-entropy and one logit per path.
 
-    Args:
-        prompt: the template of prompts; the contexts begin at its words.
-        prompts: ``soft``, contexts and words are learned; ``fixed``, they stay those of the template and the names.
-        attribute_dropout: of the learned vectors of states and objects.
-        image_tower: its tuned parts, see ``image_tuning``; adapter: their bottleneck and dropout.
-        disentangler: layers, dropout, end and start, see ``Disentangler``.
-        loss_weights: of the paths pair, state and object (MSCI, Eq. 16).
-
     The fusion of scores is no setting of the model: ``set_scoring`` sets it, for validation and for an evaluation.
     """
 
     sees = "pixels"
+    settings_class: ClassVar[type[ThreePathSettings]] = ThreePathSettings
+    settings: ThreePathSettings
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        states: list[str],
-        objects: list[str],
-        *,
-        prompt: str,
-        prompts: Literal["soft", "fixed"],
-        attribute_dropout: float,
-        image_tower: ImageTower,
-        adapter_bottleneck: int,
-        adapter_dropout: float,
-        disentangler_layers: int,
-        disentangler_dropout: float,
-        disentangler_end: End,
-        disentangler_start: Start,
-        loss_weights: Sequence[float],
-    ) -> None:
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: ThreePathSettings) -> None:
         super().__init__(backbone)
-        soft = prompts == "soft"
-        self.prompts = PathPrompts(backbone, states, objects, prompt, attribute_dropout if soft else 0.0)
+        self.settings, self.loss_weights = settings, settings.loss_weights
+        soft = settings.prompts == "soft"
+        self.prompts = PathPrompts(
+            backbone, states, objects, settings.prompt, settings.attribute_dropout if soft else 0.0
+        )
         self.prompts.requires_grad_(soft)
-        self.adapters = image_tuning(image_tower, backbone, bottleneck=adapter_bottleneck, dropout=adapter_dropout)
-        self._heads = disentangler_layers, disentangler_dropout, disentangler_end, disentangler_start
+        self.adapters = image_tuning(
+            settings.image_tower, backbone, bottleneck=settings.adapter_bottleneck, dropout=settings.adapter_dropout
+        )
         self.of_state, self.of_object = self._disentangler(), self._disentangler()
-        self.loss_weights = loss_weights
 
     def _disentangler(self) -> Disentangler:
-        layers, dropout, end, start = self._heads
-        return Disentangler(self.backbone.width, layers, dropout, end=end, start=start)
-
-    @property
-    def scoring(self) -> PathScoring:
-        """The fusion of the paths into one score.
-
-        Raises:
-            ValueError: it is not set.
-        """
-        scoring: PathScoring | None = self._scoring
-        if scoring is None:
-            raise ValueError(f"{type(self).__name__} has no scoring settings yet; set them with set_scoring")
-        return scoring
-
-    def scoring_of(self, *args: Any, fusion: Fusion, **weights: Sequence[float]) -> PathScoring:
-        """Return a fusion, with the weights of a score's parts in the ``closed`` or the ``open`` world, or in both."""
-        return PathScoring(fusion, weights)
+        settings = self.settings
+        return Disentangler(
+            self.backbone.width,
+            settings.disentangler_layers,
+            settings.disentangler_dropout,
+            end=settings.disentangler_end,
+            start=settings.disentangler_start,
+        )
 
     def layers(self) -> list[list[int]]:
         """Return the groups of tower blocks whose tokens texts attend to; none in the plain three paths."""
         return []
-
-    def cross_attend(self, texts: Tensor, tokens: tuple[Any, ...]) -> Tensor:
-        """Return texts [P, E], of unit length, after cross-attention to each image's tokens: [images, P, E], or [P, E]
-        without cross-attention.
-        """
-        return self.attend(texts, self.project(tokens))
 
     def project(self, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return a path's tokens, projected for ``attend`` once for all texts."""
         return tokens
 
     def attend(self, texts: Tensor, projected: tuple[Any, ...]) -> Tensor:
-        """Return texts after cross-attention to projected tokens."""
+        """Return texts [P, E], of unit length, after cross-attention to each image's projected tokens: [images, P, E],
+        or [P, E] without cross-attention.
+        """
         return texts
 
     def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -296,7 +241,7 @@ class ThreePath(PairMethod):
         With probabilities and the weights beta and 1 - beta this is MSCI's Eq. 17; the released code (MSCI at 04cea14,
         Troika at 1f3c546) takes logits.
         """
-        *shares, apart = scoring.weights[parts.world]
+        *shares, apart = scoring.weights_in(parts.world)
         wholes = parts.wholes
         if scoring.fusion == "probabilities":
             wholes = tuple((logits - total[:, None]).exp() for logits, total in zip(wholes, parts.totals, strict=True))

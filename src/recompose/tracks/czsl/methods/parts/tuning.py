@@ -1,15 +1,15 @@
 """The tuned parts of the image tower."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal, Protocol
+from typing import Protocol
 
 from torch import nn
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.czsl.methods.parts.adapters import BlockAdapters
 from recompose.tracks.czsl.methods.parts.lora import BlockLoRA
-
-ImageTower = Literal["adapters", "lora", "frozen"]
+from recompose.tracks.czsl.methods.parts.settings import ImageTower
 
 
 class Tuning(Protocol):
@@ -31,12 +31,14 @@ def image_tuning(kind: ImageTower, backbone: Backbone, *, bottleneck: int, dropo
     """Return the tuned parts of the image tower: adapters in every block; LoRA, whose rank is the bottleneck; or none.
 
     Raises:
-        ValueError: the tower has no transformer blocks to tune.
+        ArgumentError: the tower has no transformer blocks to tune.
     """
     if kind == "frozen":
         return Untouched()
     if not backbone.depth:
-        raise ValueError(f"this image tower has no transformer blocks for {kind}; set image_tower to frozen")
+        raise ArgumentError(
+            "image_tower", f"is {kind}, but this tower has no transformer blocks; set it to frozen", code="no-blocks"
+        )
     blocks, width = backbone.image_blocks, backbone.image_width
     if kind == "lora":
         return BlockLoRA(blocks, width, rank=bottleneck)

@@ -1,16 +1,16 @@
 """MSCI: texts cross-attend to local and to global features of the image, stage by stage (Wang et al., 2025)."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
+from recompose.tracks.czsl.methods.msci.settings import MsciSettings
 from recompose.tracks.czsl.methods.parts.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import ThreePath, Views
-
-Aggregation = Literal["learned", "ends", "mean"]
 
 
 class Aggregator(nn.Module):
@@ -28,56 +28,30 @@ class Aggregator(nn.Module):
 
 
 class MSCI(ThreePath):
-    """Three paths whose texts interact first with low, then with high features; the paths share all of it.
+    """Three paths whose texts interact first with low, then with high features; the paths share all of it."""
 
-    Args:
-        aggregated: N = M, the number of first and of last blocks that are aggregated.
-        aggregation: ``learned`` as in Eqs. 1 to 4; of Table 4, ``ends`` (the first and the last block alone, without
-            Agg a) and ``mean`` (of each group, without Agg b).
-        stages: ``both``; of Table 4, ``high`` (without Ms a) or ``low`` (without Ms b) alone.
-        fusion_of_stages: ``dynamic`` as in Eq. 9; of Table 4, ``last`` drops the first stage's share (without Df).
-        heads: of the cross-attentions.
-        interaction_dropout: in aggregators and interactions.
-        pair_head: whether the pair's embedding has a disentangler, too, as in the text; the released code has none.
-        share: the initial lambda 1 and lambda 2.
-    """
+    settings_class = MsciSettings
+    settings: MsciSettings
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        states: list[str],
-        objects: list[str],
-        *,
-        aggregated: int,
-        aggregation: Aggregation,
-        stages: Literal["both", "low", "high"],
-        fusion_of_stages: Literal["dynamic", "last"],
-        heads: int,
-        interaction_dropout: float,
-        pair_head: bool,
-        share: float,
-        **three_path: Any,
-    ) -> None:
-        super().__init__(backbone, states, objects, **three_path)
-        if not 1 <= aggregated <= backbone.depth:
-            raise ValueError(f"aggregated is {aggregated}, and the image tower has {backbone.depth} blocks")
-        width = backbone.width
-        self.aggregated, self.aggregation = aggregated, aggregation
-        self.stages, self.fusion_of_stages = stages, fusion_of_stages
-        self.of_pair = self._disentangler() if pair_head else nn.Identity()
-        used = {"both": ("low", "high"), "low": ("low",), "high": ("high",)}[stages]
-        learned = used if aggregation == "learned" else ()
-        self.aggregators = nn.ModuleDict({name: Aggregator(aggregated, width, interaction_dropout) for name in learned})
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: MsciSettings) -> None:
+        super().__init__(backbone, states, objects, settings)
+        aggregated, dropout, width = settings.aggregated, settings.interaction_dropout, backbone.width
+        if aggregated > backbone.depth:
+            raise ArgumentError("aggregated", f"is {aggregated}, and the image tower has {backbone.depth} blocks")
+        self.of_pair = self._disentangler() if settings.pair_head else nn.Identity()
+        used = {"both": ("low", "high"), "low": ("low",), "high": ("high",)}[settings.stages]
+        learned = used if settings.aggregation == "learned" else ()
+        self.aggregators = nn.ModuleDict({name: Aggregator(aggregated, width, dropout) for name in learned})
         self.norms = nn.ModuleDict({name: nn.LayerNorm(width) for name in used})
-        self.interactions = nn.ModuleDict({name: Interaction(width, heads, interaction_dropout) for name in used})
-        counted = [name for name in used if name == used[-1] or fusion_of_stages == "dynamic"]
-        self.shares = nn.ParameterDict({name: torch.full((width,), share) for name in counted})
+        self.interactions = nn.ModuleDict({name: Interaction(width, settings.heads, dropout) for name in used})
+        counted = [name for name in used if name == used[-1] or settings.fusion_of_stages == "dynamic"]
+        self.shares = nn.ParameterDict({name: torch.full((width,), settings.share) for name in counted})
 
     def layers(self) -> list[list[int]]:
         """Return the first and the last blocks of the image tower, for the chosen stages."""
-        depth, count = self.backbone.depth, self.aggregated
+        depth, count = self.backbone.depth, self.settings.aggregated
         first, last = list(range(count)), list(range(depth - count, depth))
-        if self.aggregation == "ends":
+        if self.settings.aggregation == "ends":
             first, last = first[:1], last[-1:]
         return [{"low": first, "high": last}[name] for name in self.norms]
 
@@ -87,7 +61,7 @@ class MSCI(ThreePath):
         return tuple(norm(self._aggregate(name, layers)) for (name, norm), layers in features)
 
     def _aggregate(self, name: str, layers: list[Tensor]) -> Tensor:
-        if self.aggregation == "learned":
+        if self.settings.aggregation == "learned":
             return self.aggregators[name](layers)
         return torch.stack(layers).mean(dim=0)
 

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.coop.settings import CoopSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
@@ -13,11 +14,12 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 class CoOp(TextMethod):
     """Learned vectors of the prompt's first words, shared by all pairs and initialised with their token embeddings."""
 
+    settings_class = CoopSettings
     primitives: Tensor
 
-    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str) -> None:
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: CoopSettings) -> None:
         super().__init__(backbone)
-        self.prompt = SlottedPrompt(backbone, prompt)
+        self.prompt = SlottedPrompt(backbone, settings.prompt)
         self.context = nn.Parameter(self.prompt.context.clone())
         self.register_buffer("primitives", mean_token_embeddings(backbone, [*states, *objects]), persistent=False)
         self._objects_from = len(states)

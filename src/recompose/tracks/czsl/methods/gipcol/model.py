@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.gipcol.settings import GipcolSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, TrainingPrior, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
@@ -17,38 +18,23 @@ class GIPCOL(TextMethod):
     The graph's nodes are states, objects and the pairs of the closed world; a pair begins at the mean of its two words.
     A pair, its state and its object are neighbours, and each node is its own neighbour. The released code weighs the
     edges of its open world by feasibility; here one graph serves both worlds.
-
-    Args:
-        prompt: the template of prompts; the context begins at its words.
-        hidden: width of the first convolution.
-        graph_dropout: of each convolution's input.
-        dropout: of the graph's output.
     """
 
+    settings_class = GipcolSettings
     words: Tensor
     pairs: Tensor
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        states: list[str],
-        objects: list[str],
-        *,
-        prompt: str,
-        hidden: int,
-        graph_dropout: float,
-        dropout: float,
-    ) -> None:
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: GipcolSettings) -> None:
         super().__init__(backbone)
         self._states = len(states)
-        self.prompt = SlottedPrompt(backbone, prompt)
+        self.prompt = SlottedPrompt(backbone, settings.prompt)
         self.context = nn.Parameter(self.prompt.context.clone())
         words = mean_token_embeddings(backbone, [*states, *objects])
         self.register_buffer("words", words, persistent=False)
         self.register_buffer("pairs", torch.zeros(0, 2, dtype=torch.long), persistent=False)
         width = words.shape[1]
-        self.convolutions = nn.ModuleList([nn.Linear(width, hidden), nn.Linear(hidden, width)])
-        self.graph_dropout, self.dropout = nn.Dropout(graph_dropout), nn.Dropout(dropout)
+        self.convolutions = nn.ModuleList([nn.Linear(width, settings.hidden), nn.Linear(settings.hidden, width)])
+        self.graph_dropout, self.dropout = nn.Dropout(settings.graph_dropout), nn.Dropout(settings.dropout)
 
     def prepare(self, prior: TrainingPrior) -> None:
         """Build the graph of the data set's pairs."""

@@ -4,13 +4,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
+from recompose.tracks.czsl.methods.dfsp.settings import DfspSettings
 from recompose.tracks.czsl.methods.parts.attention import FeedForward
 from recompose.tracks.czsl.methods.parts.blocks import TEXT_IMAGE_PAIRS, TEXTS, apply_blockwise
 from recompose.tracks.czsl.methods.parts.pair_method import PairMethod, cosine_logits, mean_token_embeddings
@@ -85,52 +86,34 @@ class DFSP(PairMethod):
 
     An image's vectors depend on all pairs of a world, through the decomposed texts. In i2t and BiF the released code
     folds images of a batch into each other; here each image is fused with its own tokens.
-
-    Args:
-        prompt: the template of prompts; the context begins at its words.
-        dropout: of the vectors of states and objects.
-        fusion: ``t2i``, images attend to texts; ``i2t``, texts to images; ``BiF``, both.
-        fusion_dropout: of the other modality's vectors, and in the blocks of self-attention.
-        share: of the fused vectors, in both modalities.
-        primitive_weight: of states and objects in the loss; their logits are means over their pairs.
-        prompt_weight: of pairs before fusion in the loss.
+    The context begins at the words of the prompt. Logits of states and objects are means over their pairs.
     """
 
+    settings_class = DfspSettings
     sees = "pixels"
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        states: list[str],
-        objects: list[str],
-        *,
-        prompt: str,
-        dropout: float,
-        fusion: Literal["t2i", "i2t", "BiF"],
-        fusion_dropout: float,
-        share: float,
-        primitive_weight: float,
-        prompt_weight: float,
-    ) -> None:
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: DfspSettings) -> None:
         super().__init__(backbone)
         if not backbone.depth:
-            raise ValueError("DFSP needs an image tower with transformer blocks")
+            raise ArgumentError(
+                "backbone", "has an image tower without transformer blocks, which DFSP needs", code="no-blocks"
+            )
         self._states, self._names = len(states), len(states) + len(objects)
-        self.prompt = SlottedPrompt(backbone, prompt)
+        self.prompt = SlottedPrompt(backbone, settings.prompt)
         self.context = nn.Parameter(self.prompt.context.clone())
         self.words = nn.Parameter(mean_token_embeddings(backbone, [*states, *objects]))
-        self.dropout, self.fusion_dropout = nn.Dropout(dropout), nn.Dropout(fusion_dropout)
-        self.fusion, self.share = fusion, share
-        self.primitive_weight, self.prompt_weight = primitive_weight, prompt_weight
+        self.dropout, self.fusion_dropout = nn.Dropout(settings.dropout), nn.Dropout(settings.fusion_dropout)
+        self.fusion, self.share = settings.fusion, settings.share
+        self.primitive_weight, self.prompt_weight = settings.primitive_weight, settings.prompt_weight
         self.length = self.prompt.length
         folded = self.length * self._names
         image, text = backbone.image_width, backbone.text_width
-        self.image_attention = AttentionBlock(image, cross=False, dropout=fusion_dropout)
-        self.text_attention = AttentionBlock(text, cross=False, dropout=fusion_dropout)
-        if fusion != "i2t":
+        self.image_attention = AttentionBlock(image, cross=False, dropout=settings.fusion_dropout)
+        self.text_attention = AttentionBlock(text, cross=False, dropout=settings.fusion_dropout)
+        if self.fusion != "i2t":
             self.text_to_image = nn.ModuleList([nn.Linear(text, image), nn.Linear(folded, backbone.image_length)])
             self.image_looks = AttentionBlock(image, cross=True, dropout=0.0)
-        if fusion != "t2i":
+        if self.fusion != "t2i":
             self.image_to_text = nn.ModuleList([nn.Linear(image, text), nn.Linear(backbone.image_length, folded)])
             self.text_looks = AttentionBlock(text, cross=True, dropout=0.0)
             self.composed = nn.Linear(text, text)
@@ -179,7 +162,7 @@ class DFSP(PairMethod):
         if self.fusion != "i2t":
             tokens = self.image_looks(tokens, self._summary(decomposed).expand(len(tokens), -1, -1))
         fused = self.backbone.project_image(self.image_attention.attend_single(tokens, CLASS))
-        return replace(images, fused=(1 - self.share) * images.plain + self.share * fused, primitives=primitives)
+        return replace(images, fused=self._mix(images.plain, fused), primitives=primitives)
 
     def _summary(self, decomposed: Tensor) -> Tensor:
         """Return the decomposed texts in the shape of an image's tokens [1 + patches, W]."""

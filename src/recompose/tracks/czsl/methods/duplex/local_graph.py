@@ -9,13 +9,13 @@ compose one.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-Edges = Literal["posteriors", "labels"]
+from recompose.tracks.czsl.methods.duplex.settings import Edges
+
 # from the positions [K] of images that give the state and [K] that give the object to counterfactual features [K, E]
 # (Eq. 11)
 Compose = Callable[[Tensor, Tensor], Tensor]

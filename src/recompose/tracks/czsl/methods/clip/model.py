@@ -4,6 +4,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.clip.settings import ZeroShotSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod
 from recompose.tracks.czsl.methods.parts.words import prompt_words
 
@@ -11,11 +12,13 @@ from recompose.tracks.czsl.methods.parts.words import prompt_words
 class CLIP(TextMethod):
     """CLIP without training: the text of a pair is "a photo of {state} {object}"."""
 
-    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str) -> None:
+    settings_class = ZeroShotSettings
+
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: ZeroShotSettings) -> None:
         super().__init__(backbone)
         self._states = [prompt_words(name) for name in states]
         self._objects = [prompt_words(name) for name in objects]
-        self._prompt = prompt
+        self._prompt = settings.prompt
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:
         texts = [self._prompt.format(state=self._states[s], object=self._objects[o]) for s, o in pairs.tolist()]

@@ -4,6 +4,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.czsl.methods.csp.settings import CspSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TextMethod, mean_token_embeddings
 from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 
@@ -11,13 +12,13 @@ from recompose.tracks.czsl.methods.parts.slots import SlottedPrompt
 class CSP(TextMethod):
     """One learned vector per state and per object, initialised with the mean of its name's token embeddings."""
 
-    def __init__(
-        self, backbone: Backbone, states: list[str], objects: list[str], *, prompt: str, dropout: float
-    ) -> None:
+    settings_class = CspSettings
+
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: CspSettings) -> None:
         super().__init__(backbone)
-        self.prompt = SlottedPrompt(backbone, prompt)
+        self.prompt = SlottedPrompt(backbone, settings.prompt)
         self.primitives = nn.Parameter(mean_token_embeddings(backbone, [*states, *objects]))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(settings.dropout)
         self._objects_from = len(states)
 
     def encode_pairs(self, pairs: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Troika: cross-attention pulls texts towards the last layer's tokens of an image (Huang et al., 2024; at 1f3c546)."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,41 +9,27 @@ from torch import Tensor, nn
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.parts.attention import Interaction, Projected
 from recompose.tracks.czsl.methods.parts.three_path import PATHS, ThreePath
+from recompose.tracks.czsl.methods.troika.settings import TroikaSettings
 
 
 class Troika(ThreePath):
     """Three paths with a cross-modal traction module, which the paths share: t + lambda * traction(t, tokens).
 
-    Args:
-        traction_layers: the number of successive cross-attentions.
-        heads: of each cross-attention.
-        traction_dropout: in the cross-attentions.
-        traction: the initial lambda.
-        token_norms: ``once``, the paths see the same normalised tokens; ``each-path``, one layer normalisation is
-            applied again before each path, so that tokens are normalised once for pairs, twice for states and three
-            times for objects, as in the released code.
+    With ``token_norms: each-path``, one layer normalisation is applied again before each path, so that tokens are
+    normalised once for pairs, twice for states and three times for objects, as in the released code.
     """
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        states: list[str],
-        objects: list[str],
-        *,
-        traction_layers: int,
-        heads: int,
-        traction_dropout: float,
-        traction: float,
-        token_norms: Literal["once", "each-path"],
-        **three_path: Any,
-    ) -> None:
-        super().__init__(backbone, states, objects, **three_path)
-        self.token_norms = token_norms
+    settings_class = TroikaSettings
+    settings: TroikaSettings
+
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: TroikaSettings) -> None:
+        super().__init__(backbone, states, objects, settings)
         self.norm = nn.LayerNorm(backbone.width)
         self.interactions = nn.ModuleList(
-            Interaction(backbone.width, heads, traction_dropout) for _ in range(traction_layers)
+            Interaction(backbone.width, settings.heads, settings.traction_dropout)
+            for _ in range(settings.traction_layers)
         )
-        self.traction = nn.Parameter(torch.full((backbone.width,), traction))
+        self.traction = nn.Parameter(torch.full((backbone.width,), settings.traction))
 
     def layers(self) -> list[list[int]]:
         """Return the last block alone."""
@@ -53,7 +39,7 @@ class Troika(ThreePath):
         """Return the last block's tokens [images, tokens, E] for each of the paths, in their order."""
         tokens = [self.norm(groups[0][0])]
         for _ in PATHS[1:]:
-            tokens.append(self.norm(tokens[-1]) if self.token_norms == "each-path" else tokens[-1])
+            tokens.append(self.norm(tokens[-1]) if self.settings.token_norms == "each-path" else tokens[-1])
         return tuple(tokens)
 
     def tokens_of(self, path: str, tokens: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -6,12 +6,15 @@ from zlib import crc32
 import numpy as np
 
 from recompose.tracks.czsl.data.pairs import Pair
+from recompose.tracks.czsl.methods.chance.settings import ChanceSettings
 
 
 class Chance:
     """Uniform random scores, new ones for every block of images and pairs."""
 
-    def __init__(self, seed: int) -> None:
+    settings_class = ChanceSettings
+
+    def __init__(self, seed: int, settings: ChanceSettings) -> None:
         self._seed = seed
 
     def scorer(self, blocks: list[list[Pair]], world: str) -> Callable[[np.ndarray], Iterator[np.ndarray]]:

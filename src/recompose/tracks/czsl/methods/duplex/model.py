@@ -4,7 +4,6 @@ from its paper alone.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,15 +11,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gather_batch
-from recompose.tracks.czsl.methods.parts.codebook import Codebook, Initial, UnseenStart
-from recompose.tracks.czsl.methods.parts.local_graph import (
-    Compose,
-    Edges,
-    Factors,
-    aggregate,
-    candidates,
-    compose_alone,
-)
+from recompose.tracks.czsl.methods.duplex.codebook import Codebook
+from recompose.tracks.czsl.methods.duplex.local_graph import Compose, Factors, aggregate, candidates, compose_alone
+from recompose.tracks.czsl.methods.duplex.settings import DuplexSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior, cosine_logits
 from recompose.tracks.czsl.methods.parts.three_path import TextBlock, ThreePath, Views
 
@@ -39,53 +32,17 @@ class Duplex(ThreePath):
 
     The paper leaves much open; papers/duplex/notes.md names the default interpretation and the reasons.
 
-    Args:
-        target: the pairs that prototypes compete over (Eq. 19) and that graphs may refine (Eq. 13): those of the
-            ``closed`` world, or of the ``open`` one, every state with every object.
-        text_target: the pairs that texts compete over (Eq. 4): those ``seen`` in training, or the ``target``.
-        initial: the codebook's initial vectors, ``means`` of CLIP's embeddings or ``random`` ones.
-        unseen_start: the initial prototypes of unseen pairs, see ``Codebook``.
-        codebook: a ``buffer`` that refinement writes to, or also ``trained`` by gradients of Eq. 19.
-        refinement: by the local ``graph`` (Eqs. 12 to 16), by ``counterfactual`` features alone (Eq. 11), which is the
-            codebook without the local graph, or ``none``. The last two differ from
-            lambda = 1, where prototypes stay as they are.
-        momentum: lambda of Eq. 17; at 1 nothing is written and no graph is built.
-        edges: of states and objects in the graph, see ``aggregate``.
-        writes_from: the features of the written prototypes: those of ``training``, with dropout and the batch's
-            statistics, or those of ``evaluation``.
-        differentiable: whether the gradient of Eq. 19 passes through refined prototypes to their sources.
-        loss_weights: of the losses of pairs by text, states, objects, and pairs by prototype (Eq. 20).
-
     A score's weights are those of p(c t), p(c h) and p(s) p(o) (Eq. 21).
     """
 
+    settings_class = DuplexSettings
+    settings: DuplexSettings
     target: Tensor
     place: Tensor
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        states: list[str],
-        objects: list[str],
-        *,
-        target: Literal["closed", "open"],
-        text_target: Literal["seen", "target"],
-        initial: Initial,
-        unseen_start: UnseenStart,
-        codebook: Literal["buffer", "trained"],
-        refinement: Literal["graph", "counterfactual", "none"],
-        momentum: float,
-        edges: Edges,
-        writes_from: Literal["training", "evaluation"],
-        differentiable: bool,
-        **three_path: Any,
-    ) -> None:
-        super().__init__(backbone, states, objects, **three_path)
-        self._world, self.text_target = target, text_target
-        self.initial, self.unseen_start = initial, unseen_start
-        self.refinement, self.momentum, self.edges = refinement, momentum, edges
-        self.writes_from, self.differentiable = writes_from, differentiable
-        self.codebook = Codebook(len(states), len(objects), backbone.width, trained=codebook == "trained")
+    def __init__(self, backbone: Backbone, states: list[str], objects: list[str], settings: DuplexSettings) -> None:
+        super().__init__(backbone, states, objects, settings)
+        self.codebook = Codebook(len(states), len(objects), backbone.width, trained=settings.codebook == "trained")
         # M s and M o of Eq. 11, which begin as its additive prior
         self.from_state, self.from_object = (_identity(backbone.width) for _ in range(2))
         everything = torch.cartesian_prod(torch.arange(len(states)), torch.arange(len(objects)))
@@ -100,10 +57,10 @@ class Duplex(ThreePath):
 
     def prepare(self, prior: TrainingPrior) -> None:
         """Set the closed world's pairs as the target and the codebook's initial means, if the settings ask for them."""
-        if self._world == "closed":
+        if self.settings.target == "closed":
             self._aim_at(prior.pairs)
-        if self.initial == "means":
-            self.codebook.begin_at_means(prior.embeddings, prior.labels, self.unseen_start)
+        if self.settings.initial == "means":
+            self.codebook.begin_at_means(prior.embeddings, prior.labels, self.settings.unseen_start)
 
     def encode_world(self, blocks: Sequence[Tensor], world: str) -> list[TextBlock]:
         """Return the texts of the plain three paths, with each pair's prototype."""
@@ -148,13 +105,13 @@ class Duplex(ThreePath):
         ]
         place = self.place[labels[:, 0], labels[:, 1]]
         if by_text:
-            competing, right = (pairs, targets) if self.text_target == "seen" else (self.target, place)
+            competing, right = (pairs, targets) if self.settings.text_target == "seen" else (self.target, place)
             texts = self._encode("pair", *(vectors[index] for vectors, index in zip(words, competing.T, strict=True)))
             losses.append(by_text * cross_entropy(self.logits("pair", images, texts), right))
         if prototype_logits:
             prototypes, written = self.refine(images, labels, *self._posteriors(images, names))
             if self.training and written is not None:
-                if self.writes_from == "evaluation":
+                if self.settings.writes_from == "evaluation":
                     written = self._refine_as_in_evaluation(inputs, labels)
                 self.codebook.write(*written)
             losses.append(prototype_logits * cross_entropy(self.prototype_logits(images, prototypes), place))
@@ -194,8 +151,8 @@ class Duplex(ThreePath):
         Returns:
             The prototypes, and the candidates [C, 2] with theirs [C, E]; None if nothing is refined.
         """
-        prototypes = self.codebook.lookup(self.target)
-        if self.momentum == 1 or self.refinement == "none":
+        prototypes, settings = self.codebook.lookup(self.target), self.settings
+        if settings.momentum == 1 or settings.refinement == "none":
             return prototypes, None
         states, objects = gather_batch(labels).T
         pairs = candidates(states, objects, self.place >= 0)
@@ -203,11 +160,13 @@ class Duplex(ThreePath):
             Factors(states, gather_batch(normalize(images.state.float(), dim=-1)), gather_batch(of_states)),
             Factors(objects, gather_batch(normalize(images.object.float(), dim=-1)), gather_batch(of_objects)),
         )
-        if self.refinement == "graph":
-            aggregated = aggregate(pairs, *factors, self._couples(*factors), self.edges)
+        if settings.refinement == "graph":
+            aggregated = aggregate(pairs, *factors, self._couples(*factors), settings.edges)
         else:
             aggregated = compose_alone(pairs, *factors, self._couples(*factors))
-        blended = self.codebook.blend(pairs, aggregated if self.differentiable else aggregated.detach(), self.momentum)
+        if not settings.differentiable:
+            aggregated = aggregated.detach()
+        blended = self.codebook.blend(pairs, aggregated, settings.momentum)
         refined = prototypes.index_put((self.place[pairs[:, 0], pairs[:, 1]],), blended)
         return refined, (pairs, blended.detach())
 

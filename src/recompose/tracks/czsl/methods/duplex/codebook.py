@@ -1,13 +1,10 @@
 """The global codebook of visual prototypes, one for every state with every object (Duplex, Eq. 10)."""
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, one_hot
 
-Initial = Literal["means", "random"]
-UnseenStart = Literal["sum", "centred", "least-squares"]
+from recompose.tracks.czsl.methods.duplex.settings import UnseenStart
 
 
 class Codebook(nn.Module):
