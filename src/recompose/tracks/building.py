@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from recompose.params.method import MethodSettings
+from recompose.params.sections import Section
 
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
 Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
@@ -33,6 +34,27 @@ def build_settings(document: Document) -> MethodSettings:
     """
     settings_class: type[MethodSettings] = method_class(document).settings_class
     return settings_class.model_validate(model_settings(document["settings"]))
+
+
+def training_settings(document: Document) -> Section:
+    """Return the settings of training of a document's method, typed and checked.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    schema: type[Section] = method_class(document).settings_class.training_class
+    return schema.model_validate(document["settings"]["training"])
+
+
+def scoring_settings(document: Document) -> Section | None:
+    """Return the settings of scoring of a document's method, typed and checked; None if the document has none.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    schema: type[Section] | None = method_class(document).settings_class.scoring_class
+    section = document["settings"].get("scoring")
+    return schema.model_validate(section) if schema and section is not None else None
 
 
 def model_settings(settings: Settings) -> dict[str, Any]:
