@@ -19,10 +19,9 @@ from torch.nn.functional import normalize
 from benchmarks.machine import machine
 from recompose.params import load_params
 from recompose.tracks import FORMS
-from recompose.tracks.building import model_settings
+from recompose.tracks.building import build_settings, method_class
 from recompose.tracks.gzsl.catalogue import METHODS
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
-from recompose.tracks.track import function
 
 ROOT = Path(__file__).parent.parent
 CLASSES, SEEN, ATTRIBUTES, WORDS, REGIONS, CHANNELS = 200, 150, 312, 300, 196, 2048
@@ -37,8 +36,9 @@ def made(name: str) -> GridMethod:
     space = ClassSpace(
         normalize(torch.rand(CLASSES, ATTRIBUTES)), torch.randn(ATTRIBUTES, WORDS), torch.arange(CLASSES) < SEEN
     )
-    settings = model_settings(section.settings(name, "cub"))  # type: ignore[attr-defined]
-    method: GridMethod = function(METHODS[name].class_path)(space, CHANNELS, **settings)
+    settings = section.settings(name, "cub")  # type: ignore[attr-defined]
+    document = {"class": METHODS[name].class_path, "settings": settings}
+    method: GridMethod = method_class(document)(space, CHANNELS, build_settings(document))
     return method.train()
 
 

@@ -47,13 +47,14 @@ def training_settings(document: Document) -> Section:
 
 
 def scoring_settings(document: Document) -> Section | None:
-    """Return the settings of an evaluation's scoring, typed and checked; None for a method without any.
+    """Return the settings of an evaluation's scoring, typed and checked; None if the document has none.
 
     Raises:
         pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
     """
-    scoring_class: type[Section] | None = method_class(document).settings_class.scoring_class
-    return scoring_class.model_validate(document["settings"]["scoring"]) if scoring_class else None
+    schema: type[Section] | None = method_class(document).settings_class.scoring_class
+    section = document["settings"].get("scoring")
+    return schema.model_validate(section) if schema and section is not None else None
 
 
 def model_settings(settings: Settings) -> dict[str, Any]:

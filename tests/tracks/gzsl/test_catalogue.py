@@ -39,6 +39,7 @@ def test_a_class_path_leads_to_a_class(name: str) -> None:
 def test_settings_of_training_and_scoring_stand_in_sections_of_their_own(name: str) -> None:
     fields = METHODS[name].settings.model_fields
     assert {"training", "scoring", "per_dataset"} <= fields.keys()
+    assert not {"training", "scoring", "per_dataset"} & METHODS[name].settings_class.model_fields.keys()
     assert not fields.keys() & {"lr", "weight_decay", "batch_size", "epochs", "selection", "bias", "optimizer"}
 
 

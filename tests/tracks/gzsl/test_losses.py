@@ -16,10 +16,6 @@ from torch import Tensor
 
 from recompose.tracks.gzsl import losses
 from recompose.tracks.gzsl.losses import (
-    Among,
-    Calibration,
-    Distance,
-    Mask,
     calibration_mask,
     compactness,
     cross_entropy,
@@ -27,6 +23,12 @@ from recompose.tracks.gzsl.losses import (
     self_calibration,
     triplet,
     visual_contrast,
+)
+from recompose.tracks.gzsl.methods.parts.settings import (
+    CalibrationForm,
+    CalibrationMask,
+    CompetingClasses,
+    PatternDistance,
 )
 from tests.tracks.gzsl.gradients import Rows, assert_value_and_gradients
 
@@ -56,7 +58,7 @@ def cross_entropy_by_loop(rows: Rows, targets: list[int], among: str) -> float:
 
 
 @pytest.mark.parametrize("among", ["all", "seen"])
-def test_cross_entropy_and_its_gradient_are_the_loop_s(among: Among) -> None:
+def test_cross_entropy_and_its_gradient_are_the_loop_s(among: CompetingClasses) -> None:
     targets = [0, 4, 2, 2]
     assert_value_and_gradients(
         lambda scores: cross_entropy(scores, torch.tensor(targets), seen_classes, among),
@@ -91,7 +93,7 @@ def calibration_by_loop(rows: Rows, mask: str, form: str) -> float:
 
 @pytest.mark.parametrize("mask", list(MASKS))
 @pytest.mark.parametrize("form", ["transzero", "crest"])
-def test_self_calibration_and_its_gradient_are_the_loop_s(mask: Mask, form: Calibration) -> None:
+def test_self_calibration_and_its_gradient_are_the_loop_s(mask: CalibrationMask, form: CalibrationForm) -> None:
     assert calibration_mask(seen_classes, mask).tolist() == MASKS[mask]
     assert_value_and_gradients(
         lambda scores: self_calibration(scores, seen_classes, mask, form),
@@ -129,7 +131,7 @@ def test_self_calibration_stays_finite_where_probabilities_vanish() -> None:
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 5), st.sampled_from(["transzero", "crest"]))
-def test_higher_scores_of_unseen_classes_calibrate_better(seed: int, more: float, form: Calibration) -> None:
+def test_higher_scores_of_unseen_classes_calibrate_better(seed: int, more: float, form: CalibrationForm) -> None:
     scores = torch.tensor(normal(seed, 3, 5))
     raised = scores + more * (~seen_classes)
     assert self_calibration(raised, seen_classes, form=form) < self_calibration(scores, seen_classes, form=form)
@@ -238,13 +240,13 @@ def compactness_by_loop(queries: Rows, patterns: Rows, distance: str) -> float:
     return total / of
 
 
-def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: Distance) -> Tensor:
+def triplet_of(queries: Tensor, patterns: Tensor, margin: float, distance: PatternDistance) -> Tensor:
     return triplet(queries, *nearest_patterns(queries, patterns), margin, distance)
 
 
 @pytest.mark.parametrize("distance", ["released", "mean", "sum"])
 @pytest.mark.parametrize("margin", [0.2, 1.0])
-def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: Distance, margin: float) -> None:
+def test_the_losses_of_patterns_and_their_gradients_are_the_loops(distance: PatternDistance, margin: float) -> None:
     matrices = [normal(6, 6, 3), normal(7, 4, 3)]
     assert_value_and_gradients(
         lambda queries, patterns: triplet_of(queries, patterns, margin, distance),
@@ -262,7 +264,7 @@ def test_queries_of_regions_of_images_are_one_list_of_queries() -> None:
     queries, patterns = torch.tensor(normal(8, 2, 5, 3)), torch.tensor(normal(9, 4, 3))
     near, far = nearest_patterns(queries, patterns)
     assert near.shape == far.shape == queries.shape
-    distances: list[Distance] = ["released", "mean", "sum"]
+    distances: list[PatternDistance] = ["released", "mean", "sum"]
     for distance in distances:
         rows, memory = queries.flatten(0, 1).tolist(), patterns.tolist()
         assert triplet(queries, near, far, 1.0, distance).item() == pytest.approx(

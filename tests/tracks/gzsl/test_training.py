@@ -38,7 +38,7 @@ ESZSL = {
 
 
 def trained(
-    folder: Path, settings: dict[str, Any], grids: np.ndarray | None = None, method: str = "bilinear:ALE"
+    folder: Path, settings: dict[str, Any], grids: np.ndarray | None = None, method: str = "ale.model:ALE"
 ) -> Path:
     """The folder of a run."""
     data = class_data()
@@ -53,7 +53,7 @@ def checkpoint(run: Path, name: str = CHECKPOINT) -> dict[str, torch.Tensor]:
     return load_file(run / name)
 
 
-@pytest.mark.parametrize(("method", "settings"), [("bilinear:ALE", ALE), ("eszsl:ESZSL", ESZSL)])
+@pytest.mark.parametrize(("method", "settings"), [("ale.model:ALE", ALE), ("eszsl.model:ESZSL", ESZSL)])
 def test_no_image_of_the_test_reaches_a_gradient_or_a_selection(
     tmp_path: Path, method: str, settings: dict[str, Any]
 ) -> None:
@@ -125,7 +125,7 @@ def scores_of(data: ClassData, state: dict[str, torch.Tensor], rows: np.ndarray)
 
 
 def test_a_bias_in_closed_form_is_chosen_on_what_the_map_was_not_solved_with(tmp_path: Path) -> None:
-    run = trained(tmp_path, ESZSL, method="eszsl:ESZSL")
+    run = trained(tmp_path, ESZSL, method="eszsl.model:ESZSL")
     selection = json.loads((run / SELECTION).read_text())["chosen"]
     assert json.loads((run / COSTS).read_text())["epoch_seconds"] > 0
     data = class_data()
@@ -167,8 +167,8 @@ def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
 
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr(training.ClassTraining, "training_step", dies)
-        training.train(document("bilinear:ALE", settings), needs, run, CPU, "a run")
+        training.train(document("ale.model:ALE", settings), needs, run, CPU, "a run")
     assert (run / SCRATCH).exists()
-    assert training.train(document("bilinear:ALE", settings), needs, run, CPU, "a run")
+    assert training.train(document("ale.model:ALE", settings), needs, run, CPU, "a run")
     for file in (CHECKPOINT, SELECTION):
         assert (run / file).read_bytes() == (whole / file).read_bytes()

@@ -10,7 +10,7 @@ import torch
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.grids import read_grids
-from recompose.tracks.building import Document, method_class, model_settings
+from recompose.tracks.building import Document, build_settings, method_class
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
 
@@ -52,5 +52,5 @@ def build_method(
     words = data.words / np.maximum(np.linalg.norm(data.words, axis=1, keepdims=True), 1e-12)  # one of SUN's is zero
     arrays = (data.signatures[classes], words.astype(np.float32), seen)
     space = ClassSpace(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
-    method: GridMethod = method_class(document)(space, channels, **model_settings(document["settings"]))
+    method: GridMethod = method_class(document)(space, channels, build_settings(document))
     return method

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import read_json, write_atomically
 from recompose.progress import ProgressLogger
-from recompose.tracks.building import CHECKPOINT, COSTS, Document
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, scoring_settings
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     BLOCK,
@@ -23,6 +23,7 @@ from recompose.tracks.gzsl.building import (
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import final_stage
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod, Prediction
+from recompose.tracks.gzsl.methods.parts.settings import ClassScoring
 from recompose.tracks.gzsl.scores import EMBEDDINGS, UNCERTAINTY, ClassScores
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts, trainable
@@ -53,8 +54,9 @@ def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardwa
     if "embeddings" in document["save"]:
         vectors = embeddings(method, data, grids)
         write_atomically(folder / EMBEDDINGS, lambda path: save_file(vectors, path))
-    by_accuracy = None
-    biases = {"own": document["settings"]["scoring"]["bias"], "none": 0.0}
+    by_accuracy, scoring = None, scoring_settings(document)
+    assert isinstance(scoring, ClassScoring)
+    biases = {"own": scoring.bias, "none": 0.0}
     if (run / BEST_ACCURACY).exists():
         restore(method, run / BEST_ACCURACY)
         by_accuracy = predict_images(method, grids, rows, title)["all"]

@@ -7,19 +7,21 @@ uses it. Every loss is an unweighted scalar, the mean over images unless stated 
 """
 
 import math
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, mse_loss, normalize, triplet_margin_loss
 
-Among = Literal["all", "seen"]
-Mask = Literal["signed", "unseen"]
-Calibration = Literal["transzero", "crest"]
-Distance = Literal["released", "mean", "sum"]
+from recompose.tracks.gzsl.methods.parts.settings import (
+    CalibrationForm,
+    CalibrationMask,
+    CompetingClasses,
+    PatternDistance,
+)
 
 
-def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = "all") -> Tensor:
+def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: CompetingClasses = "all") -> Tensor:
     """Return the cross-entropy of the softmax over classes.
 
     Args:
@@ -39,7 +41,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = 
         >>> cross_entropy(torch.zeros(1, 2), torch.tensor([0]), seen, among="seen")
         tensor(0.)
     """
-    _check_choice("among", among, Among)
+    _check_choice("among", among, CompetingClasses)
     _check_classes(scores, seen)
     targets = check_targets(targets, scores)
     leaked = ~seen[targets]
@@ -51,7 +53,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Among = 
     return nn.functional.cross_entropy(scores, targets)
 
 
-def calibration_mask(seen: Tensor, mask: Mask = "signed") -> Tensor:
+def calibration_mask(seen: Tensor, mask: CalibrationMask = "signed") -> Tensor:
     """Return the mask [classes] that self-calibration adds to scores: ``signed``, 1 for unseen classes and -1 for seen
     ones, as TransZero released it; ``unseen``, 1 only for unseen classes, as Eqs. 16 and 18 of CREST print it.
 
@@ -62,12 +64,14 @@ def calibration_mask(seen: Tensor, mask: Mask = "signed") -> Tensor:
         >>> calibration_mask(seen).tolist(), calibration_mask(seen, "unseen").tolist()
         ([-1.0, 1.0], [0.0, 1.0])
     """
-    _check_choice("mask", mask, Mask)
+    _check_choice("mask", mask, CalibrationMask)
     unseen = (~seen).float()
     return 2 * unseen - 1 if mask == "signed" else unseen
 
 
-def self_calibration(scores: Tensor, seen: Tensor, mask: Mask = "signed", form: Calibration = "transzero") -> Tensor:
+def self_calibration(
+    scores: Tensor, seen: Tensor, mask: CalibrationMask = "signed", form: CalibrationForm = "transzero"
+) -> Tensor:
     """Return the loss that keeps the probability of unseen classes up while training shows only seen ones.
 
     With p_ic, the softmax over all classes of a score plus its mask, N images and the unseen classes U:
@@ -92,7 +96,7 @@ def self_calibration(scores: Tensor, seen: Tensor, mask: Mask = "signed", form: 
         >>> self_calibration(scores, seen), self_calibration(scores, seen, mask="unseen", form="crest")
         (tensor(0.0655), tensor(1.7240))
     """
-    _check_choice("form", form, Calibration)
+    _check_choice("form", form, CalibrationForm)
     _check_classes(scores, seen)
     if seen.all():
         raise ValueError("self-calibration needs an unseen class, and all are seen")
@@ -180,7 +184,7 @@ def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]
 
 
 def triplet(
-    queries: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, distance: Distance = "released"
+    queries: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, distance: PatternDistance = "released"
 ) -> Tensor:
     """Return the hinge of the distances of queries to their pattern and to the second one (CREST, Eq. 6): max(D(q, p) -
     D(q, n) + margin, 0).
@@ -202,7 +206,7 @@ def triplet(
         >>> triplet(query, near, far), triplet(query, near, far, distance="sum")
         (tensor(0.5000), tensor(0.2500))
     """
-    _check_choice("distance", distance, Distance)
+    _check_choice("distance", distance, PatternDistance)
     _check_patterns(queries, positive, negative)
     if distance == "released":
         return triplet_margin_loss(queries, positive, negative, margin=margin)
@@ -211,7 +215,7 @@ def triplet(
     return losses.mean() if distance == "mean" else losses.sum()
 
 
-def compactness(queries: Tensor, positive: Tensor, distance: Distance = "released") -> Tensor:
+def compactness(queries: Tensor, positive: Tensor, distance: PatternDistance = "released") -> Tensor:
     """Return the squared distance of queries to their pattern (CREST, Eq. 7).
 
     Args:
@@ -228,7 +232,7 @@ def compactness(queries: Tensor, positive: Tensor, distance: Distance = "release
         >>> compactness(query, near), compactness(query, near, distance="mean")
         (tensor(0.1250), tensor(0.2500))
     """
-    _check_choice("distance", distance, Distance)
+    _check_choice("distance", distance, PatternDistance)
     _check_patterns(queries, positive)
     if distance == "released":
         return mse_loss(queries, positive)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from recompose.backbones.arrays import ShardedArray
 from recompose.files import SCRATCH, read_json, write_atomically, write_json
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, Settings
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, scoring_settings, training_settings
 from recompose.tracks.gzsl.building import (
     BEST_ACCURACY,
     SELECTION,
@@ -29,9 +29,10 @@ from recompose.tracks.gzsl.building import (
 )
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.stages import Stage, final_stage, released_stage, selection_stage
-from recompose.tracks.gzsl.methods.eszsl import ESZSL
+from recompose.tracks.gzsl.methods.eszsl.model import ESZSL
 from recompose.tracks.gzsl.methods.parts.grid_method import GridMethod
 from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
+from recompose.tracks.gzsl.methods.parts.settings import ClassScoring, ClassTrainingSettings
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY
 from recompose.training.best import BestEpoch
@@ -52,7 +53,7 @@ class ClassTraining(TrainingModule):
         seen: [classes] bool.
         bias: the bias of unseen classes in the comparison of epochs; None for the one with the best harmonic mean on
             the same images.
-        rates: the ``optimizer``, its ``lr``, ``weight_decay`` and ``momentum``.
+        settings: the optimizer and its rates.
     """
 
     def __init__(
@@ -61,11 +62,11 @@ class ClassTraining(TrainingModule):
         targets: np.ndarray,
         seen: np.ndarray,
         bias: float | None,
-        rates: Settings,
+        settings: ClassTrainingSettings,
     ) -> None:
         super().__init__()
         self.method = method
-        self._rates = rates
+        self._settings = settings
         self._targets, self._seen, self._bias = targets, seen, bias
         self.epochs: list[dict[str, float]] = []  # the validation of each epoch
         self.uncertainties: list[Tensor] = []  # [images] of each epoch, if the method has one
@@ -126,7 +127,7 @@ class ClassTraining(TrainingModule):
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Return the optimizer that settings name, at a constant rate, its weight decay coupled with the gradient."""
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        return optimizer_of(trained, **self._rates)
+        return optimizer_of(trained, self._settings)
 
 
 def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
@@ -159,13 +160,13 @@ def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware:
         replace(hardware, precision=document["trainer"]["precision"], devices=1),
         title,
     )
-    settings = document["settings"]["training"]
-    if "epochs" not in settings:
+    settings = training_settings(document)
+    if not isinstance(settings, ClassTrainingSettings):
         run.solve_closed_form()
-    elif settings["selection"] == "validation":
-        run.train_by_validation()
+    elif settings.selection == "validation":
+        run.train_by_validation(settings)
     else:
-        run.train_by_test()
+        run.train_by_test(settings)
     return True
 
 
@@ -183,8 +184,6 @@ class _Run:
     ) -> None:
         self._document, self._data, self._grids = document, data, grids
         self._folder, self._hardware, self._title = folder, hardware, title
-        settings = document["settings"]
-        self._training = {name: value for name, value in settings["training"].items() if name != "selection"}
 
     def solve_closed_form(self) -> None:
         """Solve without the validation classes, which choose the bias; then with all images of training."""
@@ -214,28 +213,30 @@ class _Run:
     def _inputs(self, rows: np.ndarray) -> Tensor:
         return torch.from_numpy(self._grids[rows]).float()
 
-    def train_by_validation(self) -> None:
+    def train_by_validation(self, settings: ClassTrainingSettings) -> None:
         """Choose the number of epochs without the test's classes, then train again for that many."""
         if not (self._folder / SELECTION).exists():
             stage = selection_stage(self._data, self._document["seed"])
-            module, _ = self._fit("selection", stage, self._training["epochs"], None)
+            module, _ = self._fit("selection", stage, settings, settings.epochs, None)
             if module.uncertainties:
                 tensors = {"uncertainty": torch.stack(module.uncertainties)}
                 write_atomically(self._folder / UNCERTAINTY, lambda path: save_file(tensors, path))
             self._write_selection(module)
         epochs = read_json(self._folder / SELECTION)["chosen"]["epoch"]
-        module, costs = self._fit("final", final_stage(self._data), epochs, None)
+        module, costs = self._fit("final", final_stage(self._data), settings, epochs, None)
         write_atomically(self._folder / CHECKPOINT, lambda path: save_file(module.trained_state(), path))
         costs.write(self._folder / COSTS)
 
-    def train_by_test(self) -> None:
+    def train_by_test(self, settings: ClassTrainingSettings) -> None:
         """Train once, and store the epochs that are best on the test, as released code does."""
         best = {HARMONIC_MEAN: CHECKPOINT, ACCURACY: BEST_ACCURACY}
         scratch = self._folder / SCRATCH / "test"
         scratch.mkdir(parents=True, exist_ok=True)
         callbacks = [BestEpoch(metric, scratch / file) for metric, file in best.items()]
-        bias = self._document["settings"]["scoring"]["bias"]
-        module, costs = self._fit("test", released_stage(self._data), self._training["epochs"], bias, callbacks)
+        scoring = scoring_settings(self._document)
+        assert isinstance(scoring, ClassScoring)
+        stage = released_stage(self._data)
+        module, costs = self._fit("test", stage, settings, settings.epochs, scoring.bias, callbacks)
         for file in best.values():  # copied: an interrupted process finds it in scratch again
             write_atomically(self._folder / file, partial(shutil.copyfile, scratch / file))
         self._write_selection(module)
@@ -245,6 +246,7 @@ class _Run:
         self,
         name: str,
         stage: Stage,
+        settings: ClassTrainingSettings,
         epochs: int,
         bias: float | None,
         callbacks: Sequence[Callback] = (),
@@ -254,15 +256,14 @@ class _Run:
         scratch.mkdir(parents=True, exist_ok=True)
         method = build_method(self._document, self._data, self._grids.shape[-1], stage.classes, stage.seen)
         chooses = stage.targets(self._data, stage.chooses)
-        rates = {rate: self._training[rate] for rate in ("optimizer", "lr", "weight_decay", "momentum")}
-        module = ClassTraining(method, chooses, stage.seen, bias, rates)
+        module = ClassTraining(method, chooses, stage.seen, bias, settings)
         costs = RunCosts(method, None, self._hardware.device)
         train_set = Rows(self._grids, stage.rows, stage.targets(self._data, stage.rows))
         val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))
         seed = self._document["seed"]
         fit(
             module,
-            Data(train_set, val_set if len(val_set) else None, batch_size=self._training["batch_size"], seed=seed),
+            Data(train_set, val_set if len(val_set) else None, batch_size=settings.batch_size, seed=seed),
             scratch,
             self._hardware,
             title=f"{self._title}, {name}",

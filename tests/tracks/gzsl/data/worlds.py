@@ -76,7 +76,7 @@ class World:
     )
     words: Any = field(default_factory=lambda: np.array([[1.0, 2], [0, 0], [-3, 0.5]]))
 
-    def write(self, root: Path, *, version: int = 5) -> Path:
+    def write(self, root: Path, *, version: int = 7) -> Path:
         """Write the data set, with empty images where its index says."""
         root.mkdir(parents=True, exist_ok=True)
         write = savemat if version == 5 else write_version_7

@@ -1,20 +1,22 @@
 """Bilinear maps: three rankings against loops, and ESZSL against its own objective."""
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
 
-from recompose.tracks.gzsl.methods.bilinear import ALE, DEVISE, SJE, Bilinear
-from recompose.tracks.gzsl.methods.eszsl import ESZSL
+from recompose.tracks.gzsl.methods.ale.model import ALE
+from recompose.tracks.gzsl.methods.devise.model import DEVISE
+from recompose.tracks.gzsl.methods.eszsl.model import ESZSL
+from recompose.tracks.gzsl.methods.parts.bilinear import Bilinear
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace
+from recompose.tracks.gzsl.methods.sje.model import SJE
 from tests.tracks.gzsl.methods.tiny import (
     ATTRIBUTES,
     CHANNELS,
     CLASSES,
     SEEN,
     TARGETS,
+    build,
     grids,
     parameters_of,
     same_gradients,
@@ -45,7 +47,7 @@ def plain_ranking(kind: type[Bilinear], scores: Tensor, target: int, margin: flo
 @pytest.mark.parametrize("kind", [ALE, DEVISE, SJE])
 def test_a_ranking_is_what_its_loops_are(kind: type[Bilinear], normalise: bool) -> None:
     torch.manual_seed(0)
-    method = kind(space(), CHANNELS, margin=0.4, normalise=normalise).double()
+    method = build(kind, space(), CHANNELS, {"margin": 0.4, "normalise": normalise}).double()
     p = parameters_of(method)
     scores = [SIGNATURES @ (p["W"].T @ plain_features(image, normalise)) for image in INPUTS]
     torch.testing.assert_close(method.predict(INPUTS).scores, torch.stack(scores))
@@ -56,7 +58,7 @@ def test_a_ranking_is_what_its_loops_are(kind: type[Bilinear], normalise: bool) 
 
 def test_scores_that_lead_by_the_margin_cost_nothing() -> None:
     for kind in (ALE, DEVISE, SJE):
-        method = kind(space(), CHANNELS, margin=1.0, normalise=True)
+        method = build(kind, space(), CHANNELS, {"margin": 1.0, "normalise": True})
         cost = method.cost(torch.tensor([[0.0, 0.0, 0.0], [0.0, 2.0, 1.0]]))
         assert cost.tolist() == [0.0, {ALE: 2.25, DEVISE: 3.0, SJE: 2.0}[kind]]
 
@@ -68,8 +70,8 @@ def fitted(
     features = torch.randn(40, CHANNELS, generator=generator)
     shown = torch.tensor([k for k in range(CLASSES) if SEEN[k]])
     targets = shown[torch.randint(len(shown), (40,), generator=generator)]
-    ridges: dict[str, Any] = {"feature_weight": gamma, "class_weight": lambda_}
-    method = ESZSL(space(), CHANNELS, **ridges, labels=labels, normalise=normalise).double()  # type: ignore[arg-type]
+    settings = {"feature_weight": gamma, "class_weight": lambda_, "labels": labels, "normalise": normalise}
+    method = build(ESZSL, space(), CHANNELS, settings).double()
     features = method.pool(features[:, None].double())
     method.fit(features, targets)
     return method, features, targets
@@ -92,13 +94,13 @@ def test_eszsl_is_least_where_its_objective_has_no_slope(labels: str, other: flo
 
 def test_eszsl_tells_seen_classes_that_features_tell_and_goes_into_a_checkpoint() -> None:
     eye = ClassSpace(torch.eye(3), torch.eye(3), torch.tensor([True, True, False]))
-    settings: dict[str, Any] = {"feature_weight": 0.1, "class_weight": 0.1, "labels": "one-hot", "normalise": True}
-    method = ESZSL(eye, 3, **settings)
+    settings = {"feature_weight": 0.1, "class_weight": 0.1, "labels": "one-hot", "normalise": True}
+    method = build(ESZSL, eye, 3, settings)
     method.fit(torch.eye(3)[[0, 1, 0, 1]], torch.tensor([0, 1, 0, 1]))
     scores = method.predict(torch.eye(3)[:, None]).scores
     assert scores[:2].argmax(dim=1).tolist() == [0, 1]
     assert list(method.state_dict()) == ["W"]
-    other = ESZSL(eye, 3, **settings)
+    other = build(ESZSL, eye, 3, settings)
     other.load_state_dict(method.state_dict())
     assert torch.equal(other.predict(torch.eye(3)[:, None]).scores, scores)
     assert method.embeddings(torch.eye(3)[:, None])["fused"].shape == (3, 3)

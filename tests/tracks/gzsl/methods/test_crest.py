@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from recompose.tracks.gzsl.evidential import fuse, uncertainty
-from recompose.tracks.gzsl.methods.crest import CREST
+from recompose.tracks.gzsl.methods.crest.model import CREST
 from tests.tracks.gzsl.methods.tiny import (
     ATTRIBUTES,
     CHANNELS,
@@ -16,6 +16,7 @@ from tests.tracks.gzsl.methods.tiny import (
     REGIONS,
     SEEN,
     TARGETS,
+    build,
     changed,
     crest,
     grids,
@@ -56,11 +57,6 @@ def test_with_one_transformer_its_attributes_are_those_of_the_image() -> None:
         prediction = crest(components={other: False}).predict(INPUTS)
         torch.testing.assert_close(prediction.scores, prediction.paths[left])
         torch.testing.assert_close(prediction.uncertainties[left], prediction.uncertainties["fused"])
-
-
-def test_without_both_transformers_there_is_no_method() -> None:
-    with pytest.raises(ValueError, match="at least one of its transformers"):
-        crest(components={"vgt": False, "agt": False})
 
 
 def test_without_agt_evidence_contrast_and_memory_it_is_transzero_without_regression() -> None:
@@ -142,7 +138,7 @@ def test_a_grid_that_is_no_square_is_refused_where_geometry_matters() -> None:
 def test_training_lowers_the_loss_and_the_class_of_images_is_learnt() -> None:
     torch.manual_seed(0)
     settings = changed(CREST_SETTINGS, grounding={"hidden": 16, "dropout": 0.1, "region_scores": "zeros"})
-    method = CREST(space(attributes=12), CHANNELS, **settings).train()
+    method = build(CREST, space(attributes=12), CHANNELS, settings).train()
     optimizer = torch.optim.Adam(method.parameters(), lr=1e-2)
     inputs, losses = grids() + 3 * torch.nn.functional.one_hot(LABELS, CHANNELS)[:, None], []
     for epoch in range(40):
@@ -187,7 +183,7 @@ def test_sums_over_regions_as_printed_outweigh_all_else() -> None:
     printed = {"distance": "sum", "separation_weight": 1.0, "compactness_weight": 1.0}
 
     def share(**memory: Any) -> float:
-        method = CREST(space(), CHANNELS, **changed(CREST_SETTINGS, memory=memory)).double()
+        method = build(CREST, space(), CHANNELS, changed(CREST_SETTINGS, memory=memory)).double()
         parts = method.loss(grids(images=16, regions=49).double(), torch.tensor(TARGETS * 4), 0)
         assert method.agt is not None
         layer = method.agt.decoder.norm.weight
@@ -208,6 +204,6 @@ def test_a_sum_of_logarithms_grows_with_the_number_of_unseen_classes() -> None:
     torch.manual_seed(0)
     large, values = space(classes=40), {}
     for form in ("transzero", "crest"):
-        method = CREST(large, CHANNELS, **changed(CREST_SETTINGS, calibration={"form": form}))
+        method = build(CREST, large, CHANNELS, changed(CREST_SETTINGS, calibration={"form": form}))
         values[form] = float(method.loss(grids(), LABELS, 0)["calibration"].detach())
     assert values["crest"] > 10 * values["transzero"]

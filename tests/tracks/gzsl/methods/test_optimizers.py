@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
+from recompose.tracks.gzsl.methods.parts.settings import ClassTrainingSettings
+from tests.tracks.gzsl.tiny import RATES
 
 
 @pytest.mark.parametrize(
@@ -11,7 +13,9 @@ from recompose.tracks.gzsl.methods.parts.optimizers import optimizer_of
 )
 def test_a_name_leads_to_its_optimizer(name: str, kind: type[torch.optim.Optimizer]) -> None:
     parameter = torch.nn.Parameter(torch.ones(2))
-    optimizer = optimizer_of([parameter], optimizer=name, momentum=0.9, lr=0.1, weight_decay=0.01)  # type: ignore[arg-type]
+    rates = {"optimizer": name, "momentum": 0.9, "lr": 0.1, "weight_decay": 0.01}
+    settings = ClassTrainingSettings.model_validate({**RATES, **rates, "epochs": 1, "selection": "validation"})
+    optimizer = optimizer_of([parameter], settings)
     assert type(optimizer) is kind
     (group,) = optimizer.param_groups
     assert (group["lr"], group["weight_decay"]) == (0.1, 0.01)

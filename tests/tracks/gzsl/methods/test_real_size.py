@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 import torch
 
-from recompose.tracks.gzsl.methods.crest import CREST
-from recompose.tracks.gzsl.methods.dazle import DAZLE
+from recompose.tracks.gzsl.methods.crest.model import CREST
+from recompose.tracks.gzsl.methods.dazle.model import DAZLE
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
-from recompose.tracks.gzsl.methods.transzero import TransZero
-from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS, DAZLE_SETTINGS, TRANSZERO, changed
+from recompose.tracks.gzsl.methods.transzero.model import TransZero
+from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS, DAZLE_SETTINGS, TRANSZERO, build, changed
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def test_a_training_step_at_real_size(kind: type[GridMethod], settings: dict[str
     torch.manual_seed(0)
     seen = torch.arange(200) < 150
     space = ClassSpace(torch.nn.functional.normalize(torch.rand(200, 312)), torch.randn(312, 300), seen)
-    method = kind(space, 2048, **settings).train()  # type: ignore[call-arg]
+    method = build(kind, space, 2048, settings).train()
     grids, targets = torch.rand(BATCH, 196, 2048), torch.randint(150, (BATCH,))
     optimizer = torch.optim.Adam(method.parameters(), lr=1e-4)
     before = {name: parameter.detach().clone() for name, parameter in method.named_parameters()}

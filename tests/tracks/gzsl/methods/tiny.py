@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from recompose.tracks.gzsl.methods.crest import CREST
-from recompose.tracks.gzsl.methods.dazle import DAZLE
+from recompose.tracks.gzsl.methods.crest.model import CREST
+from recompose.tracks.gzsl.methods.dazle.model import DAZLE
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
-from recompose.tracks.gzsl.methods.transzero import TransZero
+from recompose.tracks.gzsl.methods.transzero.model import TransZero
 
 CLASSES, ATTRIBUTES, WIDTH, CHANNELS, REGIONS, IMAGES = 6, 4, 5, 7, 4, 4
 SEEN = [True, True, False, True, False, True]
@@ -77,10 +77,14 @@ def changed(settings: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return settings
 
 
+def build(kind: type[GridMethod], space: ClassSpace, channels: int, settings: dict[str, Any]) -> Any:
+    return kind(space, channels, kind.settings_class.model_validate(settings))  # type: ignore[call-arg]
+
+
 def made(kind: type[GridMethod], settings: dict[str, Any], **changes: Any) -> Any:
     """A method in 64 bits, nothing dropped, and nothing in it where it begins."""
     torch.manual_seed(3)
-    method = kind(space(), CHANNELS, **changed(settings, **changes)).double()  # type: ignore[call-arg]
+    method = build(kind, space(), CHANNELS, changed(settings, **changes)).double()
     with torch.no_grad():
         for parameter in method.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))

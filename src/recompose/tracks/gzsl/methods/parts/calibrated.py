@@ -1,14 +1,16 @@
 """The common base of DAZLE, TransZero and CREST: trained words, and self-calibration."""
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from recompose.tracks.building import Settings
-from recompose.tracks.gzsl.losses import Among, cross_entropy, self_calibration
+from recompose.tracks.gzsl.losses import cross_entropy, self_calibration
 from recompose.tracks.gzsl.methods.parts.attribute_words import AttributeWords
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod
+from recompose.tracks.gzsl.methods.parts.settings import CalibratedSettings
 
 
 class CalibratedMethod(GridMethod):
@@ -17,18 +19,14 @@ class CalibratedMethod(GridMethod):
     Args:
         space: the classes.
         normalise_words: whether vectors of attributes keep unit length.
-        cross_entropy: the classes that compete in it.
-        calibration: ``weight`` and the settings of ``losses.self_calibration``.
+        settings: the classes of the cross-entropy, and self-calibration.
     """
 
-    def __init__(
-        self, space: ClassSpace, *, normalise_words: bool, cross_entropy: Among, calibration: Settings
-    ) -> None:
+    def __init__(self, space: ClassSpace, normalise_words: bool, settings: CalibratedSettings) -> None:
         super().__init__(space)
         self.words = AttributeWords(space.words, normalised=normalise_words)
-        self.among = cross_entropy
-        self.calibration = dict(calibration)
-        self.weights = {"cross_entropy": 1.0, "calibration": self.calibration.pop("weight")}
+        self.settings = settings
+        self.weights = {"cross_entropy": 1.0, "calibration": settings.calibration.weight}
 
     def class_scores(self, attributes: Tensor) -> Tensor:
         """Return scores [B, classes] from images' attribute scores [B, A]."""
@@ -36,14 +34,18 @@ class CalibratedMethod(GridMethod):
 
     def classification(self, scores: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """Return ``cross_entropy``, and ``calibration`` if it has a weight."""
-        parts = {"cross_entropy": cross_entropy(scores, targets, self.seen, self.among)}
+        parts = {"cross_entropy": cross_entropy(scores, targets, self.seen, self.settings.cross_entropy)}
         if self.weights["calibration"]:
-            parts["calibration"] = self_calibration(scores, self.seen, **self.calibration)
+            parts["calibration"] = self.calibration(scores)
         return parts
+
+    def calibration(self, scores: Tensor) -> Tensor:
+        """Return the loss of self-calibration, without its weight."""
+        return self_calibration(scores, self.seen, self.settings.calibration.mask)
 
     def add_total(self, parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the parts, and ``loss``, their weighted sum."""
-        return {"loss": sum(self.weights[name] * part for name, part in parts.items()), **parts}
+        return {"loss": reduce(add, (self.weights[name] * part for name, part in parts.items())), **parts}
 
 
 def unit_regions(grids: Tensor) -> Tensor:

@@ -1,8 +1,11 @@
 """The common base of the track's methods, with their classes and predictions."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from torch import Tensor, nn
+
+from recompose.params.method import MethodSettings
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,12 @@ class Prediction:
 
 
 class GridMethod(nn.Module):
-    """A method that scores classes by grids of regions [images, regions, channels]."""
+    """A method that scores classes by grids of regions [images, regions, channels].
+
+    Methods are constructed by their classes, the channels of a region, and their settings.
+    """
+
+    settings_class: ClassVar[type[MethodSettings]]
 
     signatures: Tensor  # [classes, attributes]
     seen: Tensor  # [classes] bool

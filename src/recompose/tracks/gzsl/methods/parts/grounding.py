@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from recompose.tracks.gzsl.methods.parts.geometry import WIDTH, relations, side_of
+from recompose.tracks.gzsl.methods.parts.settings import Grounding
 
 GEOMETRY_DROPOUT = 0.1  # of the encoder's attention weights, independent of the other rates, as released
 
@@ -143,28 +144,16 @@ class GroundingTransformer(nn.Module):
     Args:
         channels: of regions.
         words: width of the vectors of attributes.
-        hidden: width of tokens.
-        feed_forward: width within the feed-forward layers.
-        dropout: of each step's output, and of the decoder's attention weights.
-        geometry: whether the encoder's attention depends on the relative positions of regions.
-        self_attention: whether the decoder's queries first attend to themselves.
+        settings: widths and dropout, of each step's output and of the decoder's attention weights; the attention of
+            the encoder to relative positions, and of the decoder's queries to themselves.
     """
 
-    def __init__(
-        self,
-        channels: int,
-        words: int,
-        *,
-        hidden: int,
-        feed_forward: int,
-        dropout: float,
-        geometry: bool,
-        self_attention: bool,
-    ) -> None:
+    def __init__(self, channels: int, words: int, settings: Grounding) -> None:
         super().__init__()
-        self.regions, self.attributes = nn.Linear(channels, hidden), nn.Linear(words, hidden)
-        self.encoder = Encoder(hidden, feed_forward, dropout, geometry=geometry)
-        self.decoder = Decoder(hidden, feed_forward, dropout, self_attention=self_attention)
+        sizes = settings.hidden, settings.feed_forward, settings.dropout
+        self.regions, self.attributes = nn.Linear(channels, settings.hidden), nn.Linear(words, settings.hidden)
+        self.encoder = Encoder(*sizes, geometry=settings.geometry)
+        self.decoder = Decoder(*sizes, self_attention=settings.self_attention)
 
     def embed(self, grids: Tensor, words: Tensor) -> Embedded:
         """Return regions [B, R, channels] and attributes [A, width] at the transformers' width."""

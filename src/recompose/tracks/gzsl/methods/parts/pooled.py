@@ -4,6 +4,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, GridMethod, Prediction
+from recompose.tracks.gzsl.methods.parts.settings import PooledSettings
 
 
 class PooledMethod(GridMethod):
@@ -11,9 +12,9 @@ class PooledMethod(GridMethod):
 
     W: Tensor  # [channels, attributes]
 
-    def __init__(self, space: ClassSpace, *, normalise: bool) -> None:
+    def __init__(self, space: ClassSpace, settings: PooledSettings) -> None:
         super().__init__(space)
-        self.normalise = normalise
+        self.normalise = settings.normalise
 
     def pool(self, grids: Tensor) -> Tensor:
         """Return features [images, channels] of grids [images, regions, channels]."""

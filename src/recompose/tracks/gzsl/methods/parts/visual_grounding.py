@@ -1,11 +1,10 @@
 """The visual grounding transformer (VGT): attributes attend to regions and get scores in an image."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from recompose.tracks.gzsl.methods.parts.grounding import GroundingTransformer
+from recompose.tracks.gzsl.methods.parts.settings import Grounding
 
 
 class VisualGrounding(GroundingTransformer):
@@ -14,9 +13,9 @@ class VisualGrounding(GroundingTransformer):
     It is all of TransZero, and one half of TransZero++ and CREST.
     """
 
-    def __init__(self, channels: int, words: int, *, hidden: int, **transformer: Any) -> None:
-        super().__init__(channels, words, hidden=hidden, **transformer)
-        self.W1 = nn.Parameter(torch.randn(words, hidden))
+    def __init__(self, channels: int, words: int, settings: Grounding) -> None:
+        super().__init__(channels, words, settings)
+        self.W1 = nn.Parameter(torch.randn(words, settings.hidden))
 
     def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
         """Return images' attribute scores a_i = v_i^T W1 F_i [B, A], and the features F [B, A, h].

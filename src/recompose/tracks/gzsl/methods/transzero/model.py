@@ -3,40 +3,21 @@
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from recompose.tracks.building import Settings
-from recompose.tracks.gzsl.losses import Among
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
 from recompose.tracks.gzsl.methods.parts.visual_grounding import VisualGrounding
+from recompose.tracks.gzsl.methods.transzero.settings import TranszeroSettings
 
 
 class TransZero(CalibratedMethod):
-    """The visual grounding transformer, trained with cross-entropy, self-calibration and a regression to attributes.
+    """The visual grounding transformer, trained with cross-entropy, self-calibration and a regression to attributes."""
 
-    Args:
-        space: the classes.
-        channels: of regions.
-        grounding: ``normalise_words``, and the settings of the transformer.
-        cross_entropy: the classes that compete in it.
-        regression_weight: of the mean squared distance to the class's attributes.
-        calibration: ``weight`` and ``mask``.
-    """
+    settings_class = TranszeroSettings
 
-    def __init__(
-        self,
-        space: ClassSpace,
-        channels: int,
-        *,
-        grounding: Settings,
-        cross_entropy: Among,
-        regression_weight: float,
-        calibration: Settings,
-    ) -> None:
-        transformer = dict(grounding)
-        normalise_words = transformer.pop("normalise_words")
-        super().__init__(space, normalise_words=normalise_words, cross_entropy=cross_entropy, calibration=calibration)
-        self.weights["regression"] = regression_weight
-        self.vgt = VisualGrounding(channels, space.words.shape[1], **transformer)
+    def __init__(self, space: ClassSpace, channels: int, settings: TranszeroSettings) -> None:
+        super().__init__(space, settings.grounding.normalise_words, settings)
+        self.weights["regression"] = settings.regression_weight
+        self.vgt = VisualGrounding(channels, space.words.shape[1], settings.grounding)
 
     def attributes(self, grids: Tensor) -> Tensor:
         """Return images' attribute scores [B, A]."""

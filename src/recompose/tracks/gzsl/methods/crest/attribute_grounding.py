@@ -1,12 +1,11 @@
 """The attribute grounding transformer (AGT): regions attend to attributes, and each gets a score."""
 
-from typing import Any, Literal
-
 import torch
 from torch import Tensor, nn
 
+from recompose.tracks.gzsl.methods.crest.pattern_memory import PatternMemory, Recalled
+from recompose.tracks.gzsl.methods.crest.settings import CrestGrounding
 from recompose.tracks.gzsl.methods.parts.grounding import GroundingTransformer
-from recompose.tracks.gzsl.methods.parts.pattern_memory import PatternMemory, Recalled
 
 
 class AttributeGrounding(GroundingTransformer):
@@ -18,29 +17,16 @@ class AttributeGrounding(GroundingTransformer):
     Args:
         channels: of regions.
         words: width of the vectors of attributes.
-        hidden: width of tokens.
-        region_scores: initial W: ``zeros``, or ``normal``.
-        region_attributes: ``diagonal``, only W4's diagonal, as in the released code, whose sum repeats an index
-            (TransZero++ at c045f73); ``full``, all of it, as in its paper.
         memory: the memory that is added to the features, or None.
-        transformer: see ``GroundingTransformer``.
+        settings: those of the transformer, and of its maps: only W4's diagonal, as in the released code, whose sum
+            repeats an index (TransZero++ at c045f73), or all of it, as in its paper.
     """
 
-    def __init__(
-        self,
-        channels: int,
-        words: int,
-        *,
-        hidden: int,
-        region_scores: Literal["zeros", "normal"],
-        region_attributes: Literal["diagonal", "full"],
-        memory: PatternMemory | None,
-        **transformer: Any,
-    ) -> None:
-        super().__init__(channels, words, hidden=hidden, **transformer)
-        start = torch.zeros if region_scores == "zeros" else torch.randn
-        self.W = nn.Parameter(start(hidden, hidden))
-        self.W4 = nn.Parameter(torch.randn(hidden) if region_attributes == "diagonal" else torch.randn(hidden, hidden))
+    def __init__(self, channels: int, words: int, memory: PatternMemory | None, settings: CrestGrounding) -> None:
+        super().__init__(channels, words, settings)
+        square = settings.hidden, settings.hidden
+        self.W = nn.Parameter(torch.zeros(square) if settings.region_scores == "zeros" else torch.randn(square))
+        self.W4 = nn.Parameter(torch.randn(square[:1] if settings.region_attributes == "diagonal" else square))
         self.memory = memory
 
     def forward(self, grids: Tensor, words: Tensor) -> tuple[Tensor, Recalled | None]:

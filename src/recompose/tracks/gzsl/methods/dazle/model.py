@@ -3,39 +3,22 @@
 import torch
 from torch import Tensor, nn
 
-from recompose.tracks.building import Settings
-from recompose.tracks.gzsl.losses import Among
+from recompose.tracks.gzsl.methods.dazle.settings import DazleSettings
 from recompose.tracks.gzsl.methods.parts.calibrated import CalibratedMethod, unit_regions
 from recompose.tracks.gzsl.methods.parts.grid_method import ClassSpace, Prediction
 
 
 class DAZLE(CalibratedMethod):
-    """A score of each attribute in each region, an attention to regions, and a weight in the image.
+    """A score of each attribute in each region, an attention to regions, and a weight in the image."""
 
-    Args:
-        space: the classes.
-        channels: of regions.
-        normalise_words: whether vectors of attributes keep unit length.
-        attribute_attention: whether attributes are weighted; in the released code for SUN they are not.
-        cross_entropy: the classes that compete in it.
-        calibration: ``weight`` and ``mask``.
-    """
+    settings_class = DazleSettings
 
-    def __init__(
-        self,
-        space: ClassSpace,
-        channels: int,
-        *,
-        normalise_words: bool,
-        attribute_attention: bool,
-        cross_entropy: Among,
-        calibration: Settings,
-    ) -> None:
-        super().__init__(space, normalise_words=normalise_words, cross_entropy=cross_entropy, calibration=calibration)
+    def __init__(self, space: ClassSpace, channels: int, settings: DazleSettings) -> None:
+        super().__init__(space, settings.normalise_words, settings)
         shape = space.words.shape[1], channels
         self.W1 = nn.Parameter(torch.randn(shape))
         self.W2 = nn.Parameter(torch.zeros(shape))
-        self.W3 = nn.Parameter(torch.zeros(shape)) if attribute_attention else None
+        self.W3 = nn.Parameter(torch.zeros(shape)) if settings.attribute_attention else None
 
     def attributes(self, grids: Tensor) -> Tensor:
         """Return images' attribute scores [B, A]."""

@@ -1,0 +1,15 @@
+"""DeViSE: a bilinear map by all violations of a margin (Frome et al., 2013)."""
+
+from torch import Tensor
+
+from recompose.tracks.gzsl.methods.devise.settings import DeviseSettings
+from recompose.tracks.gzsl.methods.parts.bilinear import Bilinear
+
+
+class DEVISE(Bilinear):
+    """The cost of all violations."""
+
+    settings_class = DeviseSettings
+
+    def cost(self, violations: Tensor) -> Tensor:
+        return violations.sum(dim=1)
