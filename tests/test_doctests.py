@@ -19,7 +19,7 @@ MODULES = [
     "recompose.tracks.gzsl.metrics",
     "recompose.tracks.vlc.suites.aggregation",
     "recompose.tracks.vlc.batches",
-    "recompose.tracks.vlc.building",
+    "recompose.tracks.vlc.catalogue",
     "recompose.tracks.vlc.checkpoints",
     "recompose.tracks.vlc.data.suite",
     "recompose.tracks.vlc.losses",

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from recompose.params.method import MethodSettings
+from recompose.params.sections import Section
 
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
 Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
@@ -33,6 +34,26 @@ def build_settings(document: Document) -> MethodSettings:
     """
     settings_class: type[MethodSettings] = method_class(document).settings_class
     return settings_class.model_validate(model_settings(document["settings"]))
+
+
+def training_settings(document: Document) -> Section:
+    """Return the settings of a document's training, typed and checked.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    section: type[Section] = method_class(document).settings_class.training_class
+    return section.model_validate(document["settings"]["training"])
+
+
+def scoring_settings(document: Document) -> Section | None:
+    """Return the settings of a document's scoring, typed and checked; None if its method has no choice of it.
+
+    Raises:
+        pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
+    """
+    section: type[Section] | None = method_class(document).settings_class.scoring_class
+    return section.model_validate(document["settings"]["scoring"]) if section else None
 
 
 def model_settings(settings: Settings) -> dict[str, Any]:
