@@ -11,12 +11,14 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from recompose.backbones.clip import Backbone, load_backbone
+from recompose.errors import ArgumentError, DataError
 from recompose.files import SCRATCH
 from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc import batches, training
 from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
 from recompose.training.hardware import Hardware
+from tests.errors import raises
 from tests.tracks.vlc.tiny import (
     CE_CLIP,
     CLIP_FT,
@@ -169,9 +171,9 @@ def test_an_untrained_method_is_its_backbone_and_other_weights_are_refused(
     assert all(torch.equal(tensor, begun[name]) for name, tensor in state_of(backbone_of()).items())
     run = document(CLIP_FT)
     save_file({"model.logit_scale": torch.tensor(1.0)}, tmp_path / CHECKPOINT)
-    with pytest.raises(RuntimeError, match="has 1 weights"):
+    with raises(DataError, "wrong-weights", tmp_path / CHECKPOINT):
         restore_clip(run, with_run(needs, tmp_path))
-    with pytest.raises(ValueError, match=r"alpha is 1\.5, not a share from 0 to 1"):
+    with raises(ArgumentError, place="alpha"):
         restore_clip(run, with_run(needs, tmp_path), 1.5)
 
 
@@ -274,5 +276,5 @@ def test_a_loss_that_is_not_a_number_stops_with_a_remedy(
     tmp_path: Path, needs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "random_crops", lambda images: images.float() * float("nan"))
-    with pytest.raises(FloatingPointError, match=r"the loss is nan in epoch 1: lower lr"):
+    with pytest.raises(FloatingPointError, match="lower lr"):
         trained(tmp_path, needs, document(CLIP_FT))

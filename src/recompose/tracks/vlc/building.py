@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, load
-from recompose.errors import ArgumentError
+from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
 from recompose.tracks.building import CHECKPOINT, Document, build_settings, method_class
 from recompose.tracks.vlc.methods.parts import tower_lora
@@ -60,7 +60,7 @@ def restore_clip(
 
     Raises:
         ArgumentError: alpha is not between 0 and 1.
-        RuntimeError: the checkpoint does not fit the backbone.
+        DataError: the checkpoint does not fit the backbone.
     """
     if not 0 <= alpha <= 1:
         raise ArgumentError("alpha", f"is {alpha}, not a share from 0 to 1")
@@ -74,7 +74,12 @@ def restore_clip(
         initial = {name: torch.zeros_like(tensor) for name, tensor in trained.items()}
     else:
         initial = backbone.state_dict()
-    _load(backbone, {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()})
+    if trained_names(backbone) != set(trained):
+        counts = f"{len(trained)} weights; {len(trained_names(backbone))} of the backbone are trainable"
+        file = needs["run"] / CHECKPOINT
+        raise DataError(f"{file} has {counts}: run the training again", code="wrong-weights", place=file)
+    mixed = {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()}
+    backbone.load_state_dict(mixed, strict=False)
     tower_lora.merge(backbone)
     return backbone.requires_grad_(False).eval()
 
@@ -90,14 +95,3 @@ def _pretrained(folder: Path, activation: Gelu) -> Backbone:
 def trained_names(backbone: Backbone) -> set[str]:
     """Return the names of a backbone's trainable weights."""
     return {name for name, parameter in backbone.named_parameters() if parameter.requires_grad}
-
-
-def _load(backbone: Backbone, state: Mapping[str, Tensor]) -> None:
-    """Load the trained weights into a backbone.
-
-    Raises:
-        RuntimeError: these are not exactly the backbone's trainable weights.
-    """
-    if trained_names(backbone) != set(state):
-        raise RuntimeError(f"the checkpoint has {len(state)} weights; {len(trained_names(backbone))} are trainable")
-    backbone.load_state_dict(dict(state), strict=False)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from recompose.backbones.pixels import PIXELS
+from recompose.errors import ArgumentError
 from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.vlc import batches, training
 from recompose.tracks.vlc.attribution.by_attention import attention
@@ -30,6 +31,7 @@ from recompose.tracks.vlc.methods.parts.caption_method import LabelledRepresenta
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits, with_labels
 from recompose.training.hardware import Hardware
+from tests.errors import raises
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
 from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FULL, LORA, NEGCLIP, OWN, RATES, backbone_of, images, swapped, write
 
@@ -140,7 +142,7 @@ def test_a_loss_of_no_marked_text_is_0_with_gradients_of_0() -> None:
 def test_masks_that_do_not_fit_are_refused() -> None:
     scores, mask = torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool)
     for wrong in (mask[:, :2], mask.float()):
-        with pytest.raises(ValueError, match="with a bool mask of their shape"):
+        with raises(ArgumentError, place="mask"):
             attribution_loss(scores, mask, wrong)
 
 

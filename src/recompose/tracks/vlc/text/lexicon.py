@@ -22,7 +22,7 @@ from random import Random
 from sys import intern
 from typing import Any, Literal, Protocol
 
-from recompose.errors import DataError
+from recompose.errors import ArgumentError, DataError
 from recompose.files import write_text
 
 PartOfSpeech = Literal["n", "v", "a", "r"]  # noun, verb, adjective, adverb
@@ -254,7 +254,7 @@ class WordNet:
             synsets, symbols = int(fields[1]), int(fields[2])
             return [int(offset) for offset in fields[3 + symbols + 2 :][:synsets]]
         except (IndexError, ValueError):
-            raise DataError(_NOT_WORDNET.format(self.folder / f"index.{FILES[part_of_speech]}", lemma)) from None
+            raise _damage(self.folder / f"index.{FILES[part_of_speech]}", lemma) from None
 
     def _read_synset(self, key: SynsetKey) -> Synset:
         part_of_speech, offset = key
@@ -266,10 +266,14 @@ class WordNet:
             raise self._damage(key) from None
 
     def _damage(self, key: SynsetKey) -> DataError:
-        return DataError(_NOT_WORDNET.format(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}"))
+        return _damage(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}")
 
 
-_NOT_WORDNET = "{}, entry {}: not in the format of WordNet's database; download the folder again"
+def _damage(file: Path, entry: str) -> DataError:
+    message = f"{file}, entry {entry}: not in the format of WordNet's database; download the folder again"
+    return DataError(message, code="damaged-entry", place=f"{file}:{entry}")
+
+
 _ENDINGS: Mapping[PartOfSpeech, Sequence[tuple[str, str]]] = {  # of morphy(7WN), with their replacements
     "n": [
         *(("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z")),
@@ -339,7 +343,7 @@ def _counts(path: Path) -> dict[str, int]:
         key, _, numbers = line.partition(" ")
         count = numbers.split()[-1:]
         if not count or not count[0].isascii() or not count[0].isdigit():
-            raise DataError(_NOT_WORDNET.format(path, key))
+            raise _damage(path, key)
         counts[key] = int(count[0])
     return counts
 
@@ -351,7 +355,8 @@ def _prepositions(path: Path) -> Mapping[str, int]:
     for line in _lines(path):
         word, _, weight = line.partition("\t")
         if not weight.isascii() or not weight.isdigit() or not int(weight):
-            raise DataError(f"{path}, {word!r}: a line must be a preposition, a tab and its weight, at least 1")
+            message = f"{path}, {word!r}: a line must be a preposition, a tab and its weight, at least 1"
+            raise DataError(message, code="damaged-entry", place=f"{path}:{word}")
         weights[word] = int(weight)
     return weights
 
@@ -364,7 +369,8 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); WordNet's folder holds {LAYOUT}") from error
+        message = f"{path} cannot be read ({error.strerror}); WordNet's folder holds {LAYOUT}"
+        raise DataError(message, code="missing-file", place=path) from error
 
 
 @dataclass(frozen=True)
@@ -397,7 +403,7 @@ def write_lexicon(
         prepositions: the weight of each; None: those of English books.
 
     Raises:
-        ValueError: two meanings have one name, a name refers to no meaning, or a weight is not positive.
+        ArgumentError: two meanings have one name, a name refers to no meaning, or a weight is not positive.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -412,9 +418,9 @@ def write_lexicon(
     """
     by_name = {meaning.name: meaning for meaning in meanings}
     if len(by_name) < len(meanings):
-        raise ValueError("two meanings have the same name")
+        raise ArgumentError("meanings", "have a name twice", code="duplicate-name")
     if prepositions is not None and min(prepositions.values(), default=1) < 1:
-        raise ValueError("a preposition has a weight below 1")
+        raise ArgumentError("prepositions", "have a weight below 1", code="wrong-weight")
     pointers = _pointers(by_name, antonyms, derived)
     numbers = _numbers(meanings)
     offsets: dict[str, int] = {}
@@ -454,7 +460,8 @@ def _pointers(
     ):
         for source, target in pairs:
             if source not in by_name or target not in by_name:
-                raise ValueError(f"no meaning is called {(source if source not in by_name else target)!r}")
+                missing = source if source not in by_name else target
+                raise ArgumentError("meanings", f"have none called {missing!r}", code="unknown-name")
             links[source].append((forward, by_name[target], ends))
             links[target].append((back, by_name[source], ends))
     return links
