@@ -22,7 +22,7 @@ from recompose.tracks.vlc.batches import Batch, CaptionRows, makers, read_rows, 
 from recompose.tracks.vlc.building import tokenizer_of
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
-from recompose.tracks.vlc.text.lexicon import write_lexicon
+from recompose.tracks.vlc.text.small_lexicon import write_lexicon
 from tests.errors import raises
 from tests.tracks.vlc import marked
 from tests.tracks.vlc.tiny import CAPTIONS, KINDS, MAKERS, PATHS, images, stand_ins, write

@@ -174,7 +174,7 @@ def read_rows(
         label_request: the labels to make; None: none.
 
     Raises:
-        DataError: the index has no rows, or its files do not fit each other.
+        DataError: the index has no rows, its files do not fit each other, or those of its lexicon are not WordNet's.
     """
     folder = needs["data"]
     captions, pixels = Captions.read(folder), read_pixels(needs["pixels"])
@@ -190,7 +190,7 @@ def read_rows(
             "wrong-number", folder / DOCS, f"{len(docs)} captions, not the {len(captions.captions)} of {ROWS}"
         )
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
-    labeller = labeller_of(label_request, docs, folder, tokenizer)
+    labeller = _labeller(label_request, docs, folder, tokenizer)
     return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed, labeller)
 
 
@@ -199,20 +199,9 @@ def _mismatch(code: str, file: Path, content: str) -> DataError:
     return DataError(message, code=code, place=file)
 
 
-def labeller_of(
+def _labeller(
     label_request: "LabelRequest | None", docs: "Sequence[Doc]", folder: Path, tokenizer: Tokenizer
 ) -> "TokenLabeller | None":
-    """Return the labeller of captions' tokens, or None.
-
-    Args:
-        label_request: the labels to make; None: none.
-        docs: the captions of an index.
-        folder: of the index, with WordNet's files, which list words of several parts.
-        tokenizer: of texts.
-
-    Raises:
-        DataError: the files are not WordNet's.
-    """
     if label_request is None:
         return None
     from recompose.tracks.vlc.attribution.label_batches import TokenLabeller  # few methods need it

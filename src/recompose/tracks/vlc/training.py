@@ -100,7 +100,7 @@ def with_labels(representations: AnyRepresentations, batch: Batch) -> AnyReprese
     return LabelledRepresentations(representations, batch.labels, batch.changed)
 
 
-def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, Any]]:
+def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, object]]:
     """Return a backbone's trainable weights in two groups, the first without weight decay (as released).
 
     Gains, biases, and all vectors and scalars do not decay.

@@ -12,7 +12,8 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from scipy.stats import chisquare
 
 from recompose.errors import ArgumentError, DataError
-from recompose.tracks.vlc.text.lexicon import FILES, PREPOSITIONS, Alternatives, Meaning, WordNet, write_lexicon
+from recompose.tracks.vlc.text.lexicon import FILES, PREPOSITIONS, Alternatives, WordNet
+from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
 from tests.errors import raises
 
 MEANINGS = [

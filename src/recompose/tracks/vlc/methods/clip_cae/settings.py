@@ -1,6 +1,6 @@
 """The settings of CLIP-CAE."""
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -84,7 +84,7 @@ class ClipCaeSettings(TunedSettings):
         return bool(self.negatives) and self.negative_loss == "ce-clip"
 
     def active(self) -> Self:
-        unused: dict[str, Any] = {name: None for name in AttributionWeights.model_fields if name != self.attribution}
+        unused = dict.fromkeys(name for name in AttributionWeights.model_fields if name != self.attribution)
         weights = self.attribution_weights.model_copy(update=unused)
         losses = self.ce_clip if self._ranks else None
-        return super().active().model_copy(update=unused | {"attribution_weights": weights, "ce_clip": losses})
+        return super().active().model_copy(update={**unused, "attribution_weights": weights, "ce_clip": losses})
