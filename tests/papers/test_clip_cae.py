@@ -405,7 +405,9 @@ def test_the_settings_are_those_that_the_text_says() -> None:
     for row in table.rows:
         name, place = table.setting_of(row)
         variant = PAPER.variants.get(name)
-        value: object = active_settings(section().settings("clip-cae", CORPUS, variant.settings if variant else {}))
+        value: object = active_settings(
+            "clip-cae", section().settings("clip-cae", CORPUS, variant.settings if variant else {})
+        )
         for key in place.split("."):
             value = value[key]  # type: ignore[index]
         if (row, CORPUS) in cells("settings") and (row, CORPUS) not in flagged("settings"):

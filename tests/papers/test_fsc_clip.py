@@ -285,7 +285,9 @@ def test_the_settings_are_those_that_the_text_says_but_for_what_was_released_for
         for row in table.rows:
             name, place = table.setting_of(row)
             variant = PAPER.variants.get(name)
-            value = active_settings(params.settings("fsc-clip", corpus, variant.settings if variant else {}))
+            value = active_settings(
+                "fsc-clip", params.settings("fsc-clip", corpus, variant.settings if variant else {})
+            )
             for key in place.split("."):
                 value = value[key]
             printed = cells("settings")[row, corpus].replace("×10^", "e")

@@ -1,6 +1,6 @@
 """The settings of a method, and its section of params.yaml."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, create_model
 
@@ -16,6 +16,10 @@ class MethodSettings(Section):
 
     training_class: ClassVar[type[Section] | None] = None
     scoring_class: ClassVar[type[Section] | None] = None
+
+    def active(self) -> Self:
+        """Return the settings with None for unused parts, so that a change of those retrains nothing."""
+        return self
 
     @classmethod
     def section(cls) -> type[Section]:

@@ -14,8 +14,9 @@ from recompose.backbones.pixels import PIXELS, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.files import read_json, write_json
+from recompose.tracks.building import CHECKPOINT, COSTS
 from recompose.tracks.vlc.attribution import attribution_store
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS, OTHER, Gelu, restore_clip
+from recompose.tracks.vlc.building import OTHER, Gelu, restore_clip
 from recompose.tracks.vlc.data.index import pictures, write_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Suite
 from recompose.tracks.vlc.evaluation import EMBEDDINGS, evaluate
@@ -50,8 +51,11 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def document(alpha: float | None = None, save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
     scoring: dict[str, Any] = {"activation": activation}
-    settings = {"scoring": scoring} if alpha is None else {"tuning": "full", "scoring": scoring | {"alpha": alpha}}
-    return {"settings": settings, "threads": 1, "save": list(save)}
+    name, settings = "clip.model:UntunedCLIP", {"scoring": scoring}
+    if alpha is not None:
+        name, settings = "clip_ft.model:ClipFt", {"tuning": "full", "lora": None, "scoring": scoring | {"alpha": alpha}}
+    methods = "recompose.tracks.vlc.methods"
+    return {"class": f"{methods}.{name}", "settings": settings, "threads": 1, "save": list(save)}
 
 
 def evaluated(needs: dict[str, Path], folder: Path, alpha: float | None = None) -> dict[str, np.ndarray]:

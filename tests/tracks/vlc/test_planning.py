@@ -198,7 +198,8 @@ def test_how_tracks_and_papers_are_declared_is_no_part_of_what_runs_and_evaluati
     assert "recompose.tracks.vlc.attribution.compute_attributions" in kept
     for recipe in (*plan.of("runs"), *plan.of("evaluations")):
         others = [name for name in recipe.code if name.startswith(("recompose.tracks.", "recompose.papers"))]
-        assert others and all(name.startswith("recompose.tracks.vlc.") for name in others), recipe.name
+        shared = {"recompose.tracks.building"}  # carries out what documents say
+        assert all(name.startswith("recompose.tracks.vlc.") for name in {*others} - shared), recipe.name
 
 
 def test_mirrors_of_archives_and_weights_change_nothing() -> None:

@@ -14,7 +14,9 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
 from recompose.backbones.clip import Backbone, build, outline
+from recompose.errors import ArgumentError
 from recompose.tracks.vlc.methods.parts.tower_lora import LowRankChange, attach, merge
+from tests.errors import raises
 
 RANK, ALPHA = 4, 1.0
 VISION = {"image_size": 32, "patch_size": 16, "layers": 2, "width": 48, "head_width": 16}
@@ -156,7 +158,7 @@ def test_a_convolution_s_change_is_read_row_by_row() -> None:
 
 
 def test_a_kernel_that_is_not_square_is_refused() -> None:
-    with pytest.raises(ValueError, match="square kernels, not for one of 2 x 3"):
+    with raises(ArgumentError, place="shape"):
         LowRankChange((4, 3, 2, 3), 1, 1.0, drawn=False)
 
 

@@ -29,18 +29,20 @@ _CONFIG = {
 }
 FULL: dict[str, Any] = {"tuning": "full", "lora": {"lr": 1e-2, "rank": 4, "alpha": 1.0}}
 LORA = FULL | {"tuning": "lora"}
+CLIP_FT, NEGCLIP = "clip_ft.model:ClipFt", "negclip.model:NegClip"
+CE_CLIP, FSC_CLIP = "ce_clip.model:CeClip", "fsc_clip.model:FscClip"
 KINDS = ["negclip", "replace", "bigram_shuffle"]
 OWN: dict[str, dict[str, Any]] = {  # class -> what it is set to besides
-    "clip_ft:ClipFt": {},
-    "negclip:NegClip": {},
-    "ce_clip:CeClip": {
+    CLIP_FT: {},
+    NEGCLIP: {},
+    CE_CLIP: {
         "negatives": KINDS[:2],
         "rank_weight": 0.2,
         "contrast_weight": 0.3,
         "threshold": 10.0,
         "intra_modal_target": "first",
     },
-    "fsc_clip:FscClip": {
+    FSC_CLIP: {
         "negatives": KINDS,
         "global_weight": 0.5,
         "local_weight": 0.2,
@@ -113,7 +115,7 @@ def document(method: str, settings: dict[str, Any] = FULL, seed: int = 0, **trai
     """What a run is carried out by."""
     return {
         "class": f"recompose.tracks.vlc.methods.{method}",
-        "settings": settings | OWN[method] | {"training": RATES | training},
+        "settings": OWN[method] | settings | {"training": RATES | training},
         "seed": seed,
         "trainer": {"precision": "32-true", "threads": 1},
     }

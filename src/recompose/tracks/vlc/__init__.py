@@ -148,7 +148,7 @@ class _CaptionRuns(Runs):
         return self.choice.backbones()[variant.backbone]
 
     def settings(self, name: str, variant: Variant, data: Recipe) -> dict[str, Any]:
-        return active_settings(super().settings(name, variant, data))
+        return dict(active_settings(variant.method, super().settings(name, variant, data)))
 
     def evaluation(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
         entry = METHODS[variant.method]
@@ -168,16 +168,11 @@ class _CaptionRuns(Runs):
         return self.recipe("evaluations", name, variant, data, seed, document, needs, code)
 
     def run(self, name: str, variant: Variant, data: Recipe, seed: int) -> Recipe:
-        entry = METHODS[variant.method]
         settings = self.settings(name, variant, data)
         settings.pop("scoring")
-        trainer = self.params.chosen.trainer.model_dump(include={"precision", "threads"})
-        trainer["precision"] = settings["training"].pop("precision", None) or trainer["precision"]
-        document: dict[str, Any] = {"class": entry.class_path, "settings": settings, "seed": seed, "trainer": trainer}
         pixels = self.planner.pixels(data, self.choice.image_size)
         needs = {"data": data, "pixels": pixels, "backbone": self._backbone(variant)}
-        code = fingerprint([entry.module, TRAINING])
-        return self.recipe("runs", name, variant, data, seed, document, needs, code)
+        return self.trained_run(name, variant, data, seed, settings, needs, TRAINING)
 
     def _backbone(self, variant: Variant) -> Recipe:
         return self.planner.backbone(str(self.backbone_name(variant)))

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import end_of_text
 from recompose.backbones.pixels import PIXELS, read_pixels
-from recompose.errors import DataError
+from recompose.errors import ArgumentError, DataError
 from recompose.tracks.vlc.attribution.token_labels import TokenLabels
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.captions import DOCS, ROWS, Captions, read_docs
@@ -144,14 +144,14 @@ def whole_batches(length: int, size: int, seed: int, rank: int = 0, processes: i
     If there are fewer samples than a batch has, one batch holds all of them.
 
     Raises:
-        ValueError: a batch is not divisible by the number of processes.
+        ArgumentError: a batch is not divisible by the number of processes.
 
     Example:
         >>> [len(batch) for batch in whole_batches(11, 4, seed=0)]
         [4, 4]
     """
     if size % processes:
-        raise ValueError(f"a batch of {size} is not divisible by {processes} devices: change batch_size or devices")
+        raise ArgumentError("size", f"is {size}, not divisible by {processes} devices: change batch_size or devices")
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
     size = min(size, length - length % processes)
     return [order[start : start + size][rank::processes] for start in range(0, length - size + 1, size)]
@@ -174,41 +174,34 @@ def read_rows(
         label_request: the labels to make; None: none.
 
     Raises:
-        DataError: the index has no rows, or its files do not fit each other.
+        DataError: the index has no rows, its files do not fit each other, or those of its lexicon are not WordNet's.
     """
     folder = needs["data"]
     captions, pixels = Captions.read(folder), read_pixels(needs["pixels"])
     docs = read_docs(folder) if kinds or label_request else []
     places = {path: place for place, path in enumerate(dict.fromkeys(captions.paths))}
-    remedy = "delete its folder, and prepare the data set again"
     if not captions.captions:
-        raise DataError(f"{folder / ROWS} holds no captions: {remedy}")
+        raise _mismatch("no-captions", folder / ROWS, "no captions")
     if len(places) != len(pixels):
-        raise DataError(
-            f"{needs['pixels'] / PIXELS} holds {len(pixels)} images, not the {len(places)} of {folder / ROWS}: {remedy}"
-        )
+        counts = f"{len(pixels)} images, not the {len(places)} of {folder / ROWS}"
+        raise _mismatch("wrong-number", needs["pixels"] / PIXELS, counts)
     if (kinds or label_request) and len(docs) != len(captions.captions):
-        counts = f"{len(docs)} captions, not the {len(captions.captions)} of {ROWS}"
-        raise DataError(f"{folder / DOCS} holds {counts}: {remedy}")
+        raise _mismatch(
+            "wrong-number", folder / DOCS, f"{len(docs)} captions, not the {len(captions.captions)} of {ROWS}"
+        )
     images = np.array([places[path] for path in captions.paths], dtype=np.int64)
-    labeller = labeller_of(label_request, docs, folder, tokenizer)
+    labeller = _labeller(label_request, docs, folder, tokenizer)
     return CaptionRows(pixels, images, captions.captions, docs, makers(kinds, folder), tokenizer, seed, labeller)
 
 
-def labeller_of(
+def _mismatch(code: str, file: Path, content: str) -> DataError:
+    message = f"{file} holds {content}: delete its folder, and prepare the data set again"
+    return DataError(message, code=code, place=file)
+
+
+def _labeller(
     label_request: "LabelRequest | None", docs: "Sequence[Doc]", folder: Path, tokenizer: Tokenizer
 ) -> "TokenLabeller | None":
-    """Return the labeller of captions' tokens, or None.
-
-    Args:
-        label_request: the labels to make; None: none.
-        docs: the captions of an index.
-        folder: of the index, with WordNet's files, which list words of several parts.
-        tokenizer: of texts.
-
-    Raises:
-        DataError: the files are not WordNet's.
-    """
     if label_request is None:
         return None
     from recompose.tracks.vlc.attribution.label_batches import TokenLabeller  # few methods need it
@@ -225,7 +218,7 @@ def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
         folder: an index of captions, with WordNet's files.
 
     Raises:
-        ValueError: an unknown kind.
+        ArgumentError: an unknown kind.
         DataError: the files are not WordNet's.
     """
     if not kinds:
@@ -240,5 +233,6 @@ def makers(kinds: Sequence[str], folder: Path) -> list[Maker]:
     }
     unknown = [kind for kind in kinds if kind not in by_kind]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is no kind of hard negatives: choose among {', '.join(by_kind)}")
+        fault = f"include {unknown[0]!r}, no kind of hard negatives: choose among {', '.join(by_kind)}"
+        raise ArgumentError("kinds", fault)
     return [by_kind[kind]() for kind in kinds]

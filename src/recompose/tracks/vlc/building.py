@@ -1,9 +1,8 @@
 """Construction of methods and restoration of a run's CLIP, shared by runs and evaluations."""
 
-import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import open_clip
 import pytorch_lightning as pl
@@ -12,18 +11,18 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recompose.backbones.clip import ARCHITECTURES, DESCRIPTION, Activation, Backbone, load
+from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
+from recompose.tracks.building import CHECKPOINT, Document, build_settings, method_class
 from recompose.tracks.vlc.methods.parts import tower_lora
+from recompose.tracks.vlc.methods.parts.settings import TunedSettings
 
-CHECKPOINT = "checkpoint.safetensors"  # the trained weights of the backbone, under its names
-COSTS = "costs.json"
 Tokenizer: TypeAlias = Callable[[list[str]], Tensor]
 Gelu = Literal["own", "other"]  # the activation that a CLIP was pretrained with, or the other one
 OTHER: Mapping[Activation, Activation] = {"gelu": "quick_gelu", "quick_gelu": "gelu"}
-SECTIONS = ("training", "scoring")  # of a method's settings; its class takes all others
 
 
-def build_method(document: Mapping[str, Any], backbone: Backbone) -> nn.Module:
+def build_method(document: Document, backbone: Backbone) -> nn.Module:
     """Build an untrained method around a backbone, which it owns and may change.
 
     Args:
@@ -31,19 +30,8 @@ def build_method(document: Mapping[str, Any], backbone: Backbone) -> nn.Module:
         backbone: not shared with other code.
     """
     pl.seed_everything(document["seed"], verbose=False)
-    module, name = document["class"].split(":")
-    built: nn.Module = getattr(importlib.import_module(module), name)(backbone, **own_settings(document["settings"]))
+    built: nn.Module = method_class(document)(backbone, build_settings(document))
     return built
-
-
-def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a method's class takes.
-
-    Example:
-        >>> own_settings({"tuning": "full", "training": {"lr": 0.1}, "scoring": {"alpha": 1.0}})
-        {'tuning': 'full'}
-    """
-    return {name: value for name, value in settings.items() if name not in SECTIONS}
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
@@ -55,7 +43,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
 
 @torch.no_grad()
 def restore_clip(
-    document: Mapping[str, Any], needs: Mapping[str, Path], alpha: float = 1.0, activation: Gelu = "own"
+    document: Document, needs: Mapping[str, Path], alpha: float = 1.0, activation: Gelu = "own"
 ) -> Backbone:
     """Return a run's CLIP, ready to encode.
 
@@ -65,27 +53,33 @@ def restore_clip(
     scales with alpha squared.
 
     Args:
-        document: ``settings`` of the run.
+        document: ``class`` and ``settings`` of the run.
         needs: the verified folders ``backbone`` and ``run``; without ``run``, the pretrained backbone is returned.
         alpha: the share of the trained weights.
         activation: the activation to run with, whatever the model was trained with.
 
     Raises:
-        ValueError: alpha is not between 0 and 1.
-        RuntimeError: the checkpoint does not fit the backbone.
+        ArgumentError: alpha is not between 0 and 1.
+        DataError: the checkpoint does not fit the backbone.
     """
     if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha is {alpha}, not a share from 0 to 1")
+        raise ArgumentError("alpha", f"is {alpha}, not a share from 0 to 1")
     backbone = _pretrained(needs["backbone"], activation)
     if "run" not in needs:
         return backbone
-    settings, trained = document["settings"], load_file(needs["run"] / CHECKPOINT)
-    if settings["tuning"] == "lora":
-        tower_lora.attach(backbone, settings["lora"]["rank"], settings["lora"]["alpha"])
+    settings, trained = build_settings(document), load_file(needs["run"] / CHECKPOINT)
+    assert isinstance(settings, TunedSettings)
+    if settings.tuning == "lora" and settings.lora:
+        tower_lora.attach(backbone, settings.lora.rank, settings.lora.alpha)
         initial = {name: torch.zeros_like(tensor) for name, tensor in trained.items()}
     else:
         initial = backbone.state_dict()
-    _load(backbone, {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()})
+    if trained_names(backbone) != set(trained):
+        counts = f"{len(trained)} weights; {len(trained_names(backbone))} of the backbone are trainable"
+        file = needs["run"] / CHECKPOINT
+        raise DataError(f"{file} has {counts}: run the training again", code="wrong-weights", place=file)
+    mixed = {name: (1 - alpha) * initial[name] + alpha * tensor for name, tensor in trained.items()}
+    backbone.load_state_dict(mixed, strict=False)
     tower_lora.merge(backbone)
     return backbone.requires_grad_(False).eval()
 
@@ -101,14 +95,3 @@ def _pretrained(folder: Path, activation: Gelu) -> Backbone:
 def trained_names(backbone: Backbone) -> set[str]:
     """Return the names of a backbone's trainable weights."""
     return {name for name, parameter in backbone.named_parameters() if parameter.requires_grad}
-
-
-def _load(backbone: Backbone, state: Mapping[str, Tensor]) -> None:
-    """Load the trained weights into a backbone.
-
-    Raises:
-        RuntimeError: these are not exactly the backbone's trainable weights.
-    """
-    if trained_names(backbone) != set(state):
-        raise RuntimeError(f"the checkpoint has {len(state)} weights; {len(trained_names(backbone))} are trainable")
-    backbone.load_state_dict(dict(state), strict=False)

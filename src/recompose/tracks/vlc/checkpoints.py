@@ -27,7 +27,8 @@ from recompose.files import read_json
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.store import RECORD, Store
-from recompose.tracks.vlc.building import CHECKPOINT, Tokenizer, restore_clip
+from recompose.tracks.building import CHECKPOINT, Document
+from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.suites.encoding import Preprocess
 
 TORCHSCRIPT_CONSTANTS = ("input_resolution", "context_length", "vocab_size")  # OpenAI's archives hold these as weights
@@ -57,7 +58,7 @@ class ModelWeights:
 class Run:
     """A run of Recompose."""
 
-    document: Mapping[str, Any]
+    document: Document
     needs: Mapping[str, Path]  # the verified folders ``run`` and ``backbone``
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,9 +13,11 @@ from recompose.backbones.arrays import ShardedArray
 from recompose.backbones.clip import Backbone
 from recompose.backbones.pixels import read_pixels
 from recompose.files import write_atomically
-from recompose.tracks.vlc.building import COSTS, restore_clip, tokenizer_of
+from recompose.tracks.building import COSTS, Document, scoring_settings
+from recompose.tracks.vlc.building import restore_clip, tokenizer_of
 from recompose.tracks.vlc.data.index import pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.methods.parts.settings import CaptionScoring, ClipScoring
 from recompose.tracks.vlc.suites.embeddings import image_embeddings, text_embeddings
 from recompose.tracks.vlc.suites.scores import FILE, Features, suite_scores, write_scores
 from recompose.training.hardware import Hardware
@@ -51,15 +52,13 @@ class Collection:
         ]
 
 
-def evaluate(
-    document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str
-) -> None:
+def evaluate(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> None:
     """Score a model on suites, and write ``scores.safetensors`` and ``costs.json`` into a folder.
 
     ``embeddings.safetensors`` and ``attribution.safetensors`` are written where the document saves them.
 
     Args:
-        document: ``settings`` with ``scoring``, ``threads`` and ``save``.
+        document: ``class``, ``settings`` with ``scoring``, ``threads`` and ``save``.
         needs: the verified folders ``backbone``, ``run`` of a trained method, and the index and the pixels of each
             collection of suites.
         folder: the folder for results.
@@ -70,8 +69,10 @@ def evaluate(
         DataError: the pictures' size is not the model's.
     """
     torch.set_num_threads(document["threads"])
-    scoring = document["settings"]["scoring"]
-    backbone = restore_clip(document, needs, scoring.get("alpha", 1.0), scoring["activation"])
+    scoring = scoring_settings(document)
+    assert isinstance(scoring, ClipScoring)
+    alpha = scoring.alpha if isinstance(scoring, CaptionScoring) else 1.0
+    backbone = restore_clip(document, needs, alpha, scoring.activation)
     backbone = backbone.to(hardware.device).eval()
     costs = EvaluationCosts(0, hardware.device)
     scores: dict[str, np.ndarray] = {}

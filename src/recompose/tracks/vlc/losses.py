@@ -1,25 +1,35 @@
 """The losses of FSC-CLIP, NegCLIP, CE-CLIP and CLIP-CAE: contrasts of images, captions and hard negatives.
 
-The contrast with hard negatives is of one vector each (global), or of patches and tokens (local).
+The contrast with hard negatives is of one vector each (global), or of patches and tokens (local). No loss is multiplied
+by its lambda, and nothing is gathered across devices; the released code gathers only for the contrast of images with
+captions. Arguments that do not fit each other raise ``ArgumentError``.
 
-A batch has B images with one caption each, and up to K hard negatives of each caption, one of each kind. ``valid``
-[B, K] bool marks those that exist; negatives are passed without the missing ones, in the row order of ``valid``, all of
-the first caption first. (FSC-CLIP's code, 604015d, lists them kind by kind, which gives the same losses.)
-``logit_scale`` is 1 / tau, 100 in a pretrained CLIP: a number, or a tensor of one number that takes gradients. Features
-may have any length, since only cosines count; the released model normalises them before. Tokens are not normalised
-after projection, since their lengths weigh patches. No loss is multiplied by its lambda, and nothing is gathered across
-devices; the released code gathers only for the contrast of images with captions.
+A batch has B images with one caption each, and up to K hard negatives of each caption, one of each kind:
 
-The option ``missing`` sets the treatment of a missing negative. ``zero``, as released: it has a logit of 0 and stays in
-the denominator of the softmax, which is negligible at the cosines and the scale of a pretrained CLIP, but not at a
-scale near 1. ``excluded``, as in the paper (Appendix A.1): it is in no sum.
+- ``image_features`` and ``text_features`` [B, E] may have any length, since only cosines count; the released model
+  normalises them before.
+- ``valid`` [B, K] bool marks the negatives that exist.
+- ``negative_features`` [valid.sum(), E] are without the missing ones, in the row order of ``valid``, all of the first
+  caption first. (FSC-CLIP's code, 604015d, lists them kind by kind, which gives the same losses.)
+- ``logit_scale`` is 1 / tau, 100 in a pretrained CLIP: a number, or a tensor of one number that takes gradients.
+- ``missing`` sets the treatment of a missing negative. ``zero``, as released: it has a logit of 0 and stays in the
+  denominator of the softmax, which is negligible at the cosines and the scale of a pretrained CLIP, but not at a scale
+  near 1. ``excluded``, as in the paper (Appendix A.1): it is in no sum.
+- ``gamma`` is the power of the focal factor, 0 for none; ``beta`` is the smoothed mass of the labels, 0 for none.
+
+For local losses, ``image_tokens`` [N, P, E] are patches without the class token, and ``text_tokens`` [N, T, E] are
+projected into the shared space and not normalised, since their lengths weigh patches. ``text_mask`` [N, T] bool marks
+the tokens that count: as released (604015d), neither the start token nor padding.
 """
 
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, normalize, pad
+
+from recompose.errors import ArgumentError
+from recompose.tracks.vlc.checks import check_choice
 
 Missing = Literal["zero", "excluded"]
 Weights = Literal["minmax", "sparse", "softmax"]
@@ -31,14 +41,6 @@ def contrastive_loss(image_features: Tensor, text_features: Tensor, logit_scale:
 
     It is the mean of the cross-entropies of a caption among the batch's captions given its image, and of an image among
     the batch's images given its caption.
-
-    Args:
-        image_features: [B, E].
-        text_features: [B, E].
-        logit_scale: 1 / tau.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images, or the scale is not one number.
 
     Example:
         >>> contrastive_loss(torch.eye(2), torch.eye(2), logit_scale=1.0)
@@ -62,19 +64,8 @@ def contrastive_loss_with_negatives(
     """Return NegCLIP's loss: CLIP's loss, with the negatives of all captions among the candidates of an image.
 
     The candidates of a caption are the same images as in CLIP's loss. NegCLIP's additional images are left out, as in
-    FSC-CLIP's code (604015d), whose NegCLIP this is.
-
-    Args:
-        image_features: [B, E].
-        text_features: [B, E].
-        negative_features: [valid.sum(), E].
-        valid: [B, K] bool.
-        logit_scale: 1 / tau.
-        missing: ``zero``, each missing negative is a caption with a logit of 0 for every image, as released; or
-            ``excluded``.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images, or the scale is not one number.
+    FSC-CLIP's code (604015d), whose NegCLIP this is. ``zero`` makes each missing negative a caption with a logit of 0
+    for every image, as released.
 
     Example:
         >>> negatives, valid = torch.tensor([[1.0, 0.0]]), torch.tensor([[True], [False]])
@@ -85,11 +76,8 @@ def contrastive_loss_with_negatives(
         ... )
         tensor(0.3130)
     """
-    _check_pairs(image_features, text_features)
-    _check_negatives(image_features, negative_features, valid)
-    _check_scale(logit_scale)
-    _check_choice("missing", missing, Missing)
-    images, texts, negatives = (normalize(part, dim=1) for part in (image_features, text_features, negative_features))
+    check_choice("missing", missing, Missing)
+    images, texts, negatives = _normalized(image_features, text_features, negative_features, valid, logit_scale)
     of_images = logit_scale * images @ torch.cat([texts, negatives]).T
     if missing == "zero":
         of_images = pad(of_images, (0, int((~valid).sum())))
@@ -117,20 +105,6 @@ def hard_negative_loss(
     over images with a negative. Without any it is 0, with gradients of 0; the released code (604015d) has NaN there and
     stops. As printed in the paper, beta is shared by all 1 + K, missing or not.
 
-    Args:
-        image_features: [B, E].
-        text_features: [B, E].
-        negative_features: [valid.sum(), E].
-        valid: [B, K] bool.
-        logit_scale: 1 / tau.
-        gamma: the power of the focal factor; 0 for none.
-        beta: the smoothed mass of the labels; 0 for none.
-        missing: the treatment of a missing negative of an image that has others, see the module.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images, the scale is not one number, gamma is negative, or beta is
-            outside [0, 1].
-
     Example:
         >>> image, negatives, valid = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[True]])
         >>> hard_negative_loss(image, image, negatives, valid, logit_scale=1.0)
@@ -140,18 +114,8 @@ def hard_negative_loss(
         >>> hard_negative_loss(image, image, negatives, torch.tensor([[True, False]]), logit_scale=1.0)
         tensor(0.5514)
     """
-    _check_pairs(image_features, text_features)
-    _check_negatives(image_features, negative_features, valid)
-    _check_scale(logit_scale)
-    images, texts, negatives = (normalize(part, dim=1) for part in (image_features, text_features, negative_features))
-    return _selective_cross_entropy(
-        logit_scale * (images * texts).sum(dim=1),
-        logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1),
-        valid,
-        gamma,
-        beta,
-        missing,
-    )
+    logits = _own_logits(image_features, text_features, negative_features, valid, logit_scale)
+    return _selective_cross_entropy(*logits, valid, gamma, beta, missing)
 
 
 def local_hard_negative_loss(
@@ -170,26 +134,8 @@ def local_hard_negative_loss(
 ) -> Tensor:
     """Return the local loss of hard negatives, L_neg^l (FSC-CLIP, Eq. 5).
 
-    It is ``hard_negative_loss`` with the logarithms of local scores in place of scaled cosines. As released (604015d),
-    tokens are projected into the shared space and not normalised, patches are without the class token, and masks leave
-    out the start token and padding, and include the end token.
-
-    Args:
-        image_tokens: [B, P, E], patches.
-        text_tokens: [B, T, E].
-        text_mask: [B, T] bool, the tokens that count.
-        negative_tokens: [valid.sum(), T, E].
-        negative_mask: [valid.sum(), T] bool.
-        valid: [B, K] bool.
-        logit_scale: 1 / tau, the one of the contrastive loss.
-        gamma: the power of the focal factor; 0 for none.
-        beta: the smoothed mass of the labels; 0 for none.
-        weights: the weights of patches, see ``patch_weights``.
-        missing: the treatment of a missing negative of an image that has others, see the module.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images or no patches, a text has no token that counts, the scale is
-            not one number, gamma is negative, or beta is outside [0, 1].
+    It is ``hard_negative_loss`` with the logarithms of local scores in place of scaled cosines; see ``patch_weights``
+    for ``weights``.
 
     Example:
         >>> patches, negatives = torch.eye(2)[None], torch.tensor([[[1.0, -1.0]]])
@@ -198,7 +144,7 @@ def local_hard_negative_loss(
         tensor(0.5574)
     """
     _check_tokens(image_tokens, text_tokens, text_mask)
-    _check_negatives(image_tokens, negative_tokens, valid)
+    _check_negatives("negative_tokens", image_tokens, negative_tokens, valid)
     scores = local_scores(image_tokens, text_tokens, text_mask, logit_scale, weights)
     images = image_tokens[_images_of(valid)]
     negative_scores = local_scores(images, negative_tokens, negative_mask, logit_scale, weights)
@@ -216,18 +162,7 @@ def local_scores(
 
     It is the logarithm of the sum over tokens of exp(scale times the cosine of a token with its weighted mean of
     patches). As it is a sum, a longer text has a higher score. Gradients go to tokens and patches, none through the
-    weights.
-
-    Args:
-        image_tokens: [N, P, E].
-        text_tokens: [N, T, E], of each image's text.
-        text_mask: [N, T] bool, the tokens that count.
-        logit_scale: 1 / tau.
-        weights: the weights of patches, see ``patch_weights``.
-
-    Raises:
-        ValueError: shapes do not fit, there are no patches, a text has no token that counts, or the scale is not one
-            number.
+    weights, for which see ``patch_weights``.
 
     Example:
         >>> patches, tokens = torch.eye(2)[None], torch.tensor([[[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]]])
@@ -259,15 +194,12 @@ def patch_weights(image_tokens: Tensor, text_tokens: Tensor, weights: Weights = 
             Eqs. 6 and 7); ``sparse``, the same with those below 1 / P set to 0 before they are divided by their sum;
             ``softmax`` (both Appendix B.1).
 
-    Raises:
-        ValueError: shapes do not fit, there are no patches, or ``weights`` has an unknown value.
-
     Example:
         >>> patches = torch.tensor([[[0.0], [1.0], [4.0]]])
         >>> patch_weights(patches, torch.ones(1, 1, 1)), patch_weights(patches, torch.ones(1, 1, 1), "sparse")
         (tensor([[[0.0000, 0.2000, 0.8000]]]), tensor([[[0., 0., 1.]]]))
     """
-    _check_choice("weights", weights, Weights)
+    check_choice("weights", weights, Weights)
     _check_patches(image_tokens, text_tokens)
     similarities = torch.einsum("nte,npe->ntp", text_tokens.detach(), image_tokens.detach())
     if weights == "softmax":
@@ -291,24 +223,12 @@ def intra_modal_loss(
     """Return CE-CLIP's contrast of captions with negatives, L_imc (Zhang et al., 2024).
 
     It is the mean over captions of the cross-entropy of a target among the logits of the negatives of all captions.
+    Without negatives it is 0, with gradients of 0. The ``target`` is one of:
 
-    Args:
-        image_features: [B, E].
-        text_features: [B, E].
-        negative_features: [valid.sum(), E].
-        valid: [B, K] bool.
-        logit_scale: 1 / tau.
-        target: ``own``, the logit of a caption with its own image, in the first column, as in the paper and an earlier
-            version of the code (2d07821): captions move away from negatives. ``first``, as released (ef87eb7), which
-            lacks that column while the labels still select the first one: every caption moves towards the first
-            negative of the batch.
-
-    Returns:
-        The loss; without negatives 0, with gradients of 0.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images, the scale is not one number, or the target has an unknown
-            value.
+    - ``own``: the logit of a caption with its own image, in the first column, as in the paper and an earlier version of
+      the code (2d07821); captions move away from negatives.
+    - ``first``, as released (ef87eb7), which lacks that column while the labels still select the first one: every
+      caption moves towards the first negative of the batch.
 
     Example:
         >>> negatives, valid = torch.tensor([[0.0, 1.0]]), torch.tensor([[True], [False]])
@@ -317,16 +237,11 @@ def intra_modal_loss(
         >>> intra_modal_loss(torch.eye(2), torch.eye(2), negatives, valid, logit_scale=1.0)
         tensor(0.)
     """
-    _check_pairs(image_features, text_features)
-    _check_negatives(image_features, negative_features, valid)
-    _check_scale(logit_scale)
-    _check_choice("target", target, Target)
-    images, texts, negatives = (normalize(part, dim=1) for part in (image_features, text_features, negative_features))
-    positives = logit_scale * (images * texts).sum(dim=1, keepdim=True)
+    check_choice("target", target, Target)
+    images, texts, negatives = _normalized(image_features, text_features, negative_features, valid, logit_scale)
+    logits = logit_scale * texts @ negatives.T
     if target == "own" or not len(negatives):  # a single column gives a loss of 0
-        logits = torch.cat([positives, logit_scale * texts @ negatives.T], dim=1)
-    else:
-        logits = logit_scale * texts @ negatives.T
+        logits = torch.cat([logit_scale * (images * texts).sum(dim=1, keepdim=True), logits], dim=1)
     return nn.functional.cross_entropy(logits, torch.zeros(len(texts), dtype=torch.long, device=texts.device))
 
 
@@ -340,27 +255,17 @@ def cross_modal_rank_loss(
 ) -> Tensor:
     """Return CE-CLIP's loss that ranks an image's caption above its negatives, L_cmr (Zhang et al., 2024).
 
-    It is the mean over all B x K of the shortfall of the caption's lead over a negative below the threshold of the
-    negative's kind; missing negatives count 0 (as released, ef87eb7).
-
-    Args:
-        image_features: [B, E].
-        text_features: [B, E].
-        negative_features: [valid.sum(), E].
-        valid: [B, K] bool.
-        logit_scale: 1 / tau.
-        thresholds: [K], of kinds, in units of logits.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images, or the scale is not one number.
+    It is the mean over all B x K of the shortfall of the caption's lead over a negative below the threshold [K] of the
+    negative's kind, in units of logits; missing negatives count 0 (as released, ef87eb7).
 
     Example:
         >>> negatives, valid = torch.tensor([[0.0, 1.0]]), torch.tensor([[True], [False]])
         >>> cross_modal_rank_loss(torch.eye(2), torch.eye(2), negatives, valid, 10.0, torch.tensor([12.0]))
         tensor(1.)
     """
-    leads = _leads(image_features, text_features, negative_features, valid, logit_scale)
-    _check_thresholds(thresholds, valid)
+    positives, negatives = _own_logits(image_features, text_features, negative_features, valid, logit_scale)
+    _check_thresholds("thresholds", thresholds, valid)
+    leads = positives[:, None] - positives.new_zeros(valid.shape).masked_scatter(valid, negatives)
     shortfalls = (thresholds - leads).relu().masked_fill(~valid, 0)
     return shortfalls.sum() / max(valid.numel(), 1)
 
@@ -375,76 +280,88 @@ def rank_thresholds(
     before: Tensor,
     highest: float,
 ) -> Tensor:
-    """Return the thresholds [K] of CE-CLIP's next step (Zhang et al., 2024).
+    """Return the thresholds [K] of CE-CLIP's next step, from those before (Zhang et al., 2024).
 
     A threshold is the mean lead of this batch's captions over their negatives of a kind, clamped to 0 and ``highest``.
     As released (ef87eb7), that is the mean logit of all captions, those without this kind included, minus that of the
     existing negatives. Where a batch has none of a kind, the released code has 0 / 0; here its threshold is unchanged.
-
-    Args:
-        image_features: [B, E].
-        text_features: [B, E].
-        negative_features: [valid.sum(), E].
-        valid: [B, K] bool.
-        logit_scale: 1 / tau.
-        before: [K], the thresholds of this step.
-        highest: the upper limit of thresholds.
-
-    Raises:
-        ValueError: shapes do not fit, there are no images, or the scale is not one number.
 
     Example:
         >>> negatives, valid = torch.tensor([[0.6, 0.8]]), torch.tensor([[True], [False]])
         >>> rank_thresholds(torch.eye(2), torch.eye(2), negatives, valid, 10.0, torch.zeros(1), 10.0)
         tensor([4.])
     """
-    _check_thresholds(before, valid)
-    positives, negatives = _logits_of_kinds(image_features, text_features, negative_features, valid, logit_scale)
-    counts = valid.sum(dim=0)
-    means = positives.mean() - negatives.sum(dim=0) / counts.clamp_min(1)
+    positives, negatives = _own_logits(image_features, text_features, negative_features, valid, logit_scale)
+    _check_thresholds("before", before, valid)
+    counts, totals = valid.sum(dim=0), positives.new_zeros(valid.shape).masked_scatter(valid, negatives).sum(dim=0)
+    means = positives.mean() - totals / counts.clamp_min(1)
     return means.clamp(0, highest).where(counts > 0, before.to(means))
 
 
-def _leads(images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float) -> Tensor:
-    """Return the lead of an image's logit with its caption over those with its negatives [B, K]."""
-    positive_logits, negative_logits = _logits_of_kinds(images, texts, negatives, valid, logit_scale)
-    return positive_logits[:, None] - negative_logits
+def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margin: float = 0.0) -> Tensor:
+    """Return CLIP-CAE's loss of attribution, L_Attr (Li et al., 2024, Eq. 5).
+
+    With a_obj the mean of a caption's scores over the tokens of its objects, and a_comp that over the tokens of its
+    relations and attributes, the loss is the mean of max(a_obj - a_comp + epsilon, 0) over captions. The paper does not
+    specify the case of a caption without either kind of tokens: here it is left out. If no caption has both, the loss
+    is 0, with gradients of 0.
+
+    Args:
+        scores: [texts, tokens], the attribution to each token; scores outside the masks are ignored and take no
+            gradients.
+        objects: [texts, tokens] bool.
+        composition: [texts, tokens] bool.
+        margin: epsilon, 0 in the paper.
+
+    Example:
+        >>> scores = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.1, 0.0]])
+        >>> objects = torch.tensor([[True, False, False], [True, True, False], [True, False, False]])
+        >>> composition = torch.tensor([[False, True, True], [False, False, True], [False, False, False]])
+        >>> attribution_loss(scores, objects, composition)
+        tensor(0.1250)
+    """
+    object_means, composition_means = mean_attributions(scores, objects), mean_attributions(scores, composition)
+    complete = objects.any(dim=1) & composition.any(dim=1)
+    excess = (object_means - composition_means + margin).clamp_min(0)
+    return excess.masked_fill(~complete, 0).sum() / complete.sum().clamp_min(1)
 
 
-def _logits_of_kinds(
+def mean_attributions(scores: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean of each text's scores [texts, tokens] over a mask [texts, tokens] bool; 0 where it is empty."""
+    if mask.dtype != torch.bool or scores.ndim != 2 or mask.shape != scores.shape:
+        shapes = f"{mask.dtype} {tuple(mask.shape)}, with scores {tuple(scores.shape)}"
+        raise ArgumentError("mask", f"is {shapes}: both are [texts, tokens], and the mask is bool")
+    return scores.masked_fill(~mask, 0).sum(dim=1) / mask.sum(dim=1).clamp_min(1)
+
+
+def _normalized(
+    images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Check the arguments of a loss with negatives, and return the features at unit length."""
+    _check_pairs(images, texts)
+    _check_negatives("negative_features", images, negatives, valid)
+    _check_scale(logit_scale)
+    return normalize(images, dim=1), normalize(texts, dim=1), normalize(negatives, dim=1)
+
+
+def _own_logits(
     images: Tensor, texts: Tensor, negatives: Tensor, valid: Tensor, logit_scale: Tensor | float
 ) -> tuple[Tensor, Tensor]:
-    """Return the logits of images with their captions [B], and with their negatives [B, K], 0 where one is missing."""
-    _check_pairs(images, texts)
-    _check_negatives(images, negatives, valid)
-    _check_scale(logit_scale)
-    images, texts, negatives = (normalize(part, dim=1) for part in (images, texts, negatives))
+    """Return the logits of images with their captions [B], and with their captions' negatives [valid.sum()]."""
+    images, texts, negatives = _normalized(images, texts, negatives, valid, logit_scale)
     positives = logit_scale * (images * texts).sum(dim=1)
-    negative_logits = logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1)
-    return positives, positives.new_zeros(valid.shape).masked_scatter(valid, negative_logits)
+    return positives, logit_scale * (images[_images_of(valid)] * negatives).sum(dim=1)
 
 
 def _selective_cross_entropy(
     positives: Tensor, negatives: Tensor, valid: Tensor, gamma: float, beta: float, missing: Missing
 ) -> Tensor:
-    """Return the loss of ``hard_negative_loss``, given logits.
-
-    Args:
-        positives: [B], logits of captions.
-        negatives: [valid.sum()], logits of their negatives.
-        valid: [B, K] bool.
-        gamma: the power of the focal factor.
-        beta: the smoothed mass of the labels.
-        missing: the logit of a missing negative: 0, or minus infinity.
-
-    Raises:
-        ValueError: gamma is negative, or beta is outside [0, 1].
-    """
-    _check_choice("missing", missing, Missing)
+    """Return the loss of ``hard_negative_loss``, given logits of captions [B] and of negatives [valid.sum()]."""
+    check_choice("missing", missing, Missing)
     if gamma < 0:
-        raise ValueError(f"gamma is {gamma}; the power of the focal factor is at least 0")
+        raise ArgumentError("gamma", f"is {gamma}; the power of the focal factor is at least 0")
     if not 0 <= beta <= 1:
-        raise ValueError(f"beta is {beta}, not a part of the labels' mass from 0 to 1")
+        raise ArgumentError("beta", f"is {beta}, not a part of the labels' mass from 0 to 1")
     absent = 0.0 if missing == "zero" else -torch.inf
     negative_logits = positives.new_full(valid.shape, absent).masked_scatter(valid, negatives)
     counted = pad(valid, (1, 0), value=True)
@@ -469,91 +386,43 @@ def _images_of(valid: Tensor) -> Tensor:
 
 def _check_pairs(images: Tensor, texts: Tensor) -> None:
     if images.ndim != 2 or texts.shape != images.shape or not len(images):
-        shapes = f"{tuple(images.shape)} and {tuple(texts.shape)}"
-        raise ValueError(f"features of images and of texts are [B, E], of at least one image, not {shapes}")
+        shapes = f"{tuple(texts.shape)}, and those of images {tuple(images.shape)}"
+        raise ArgumentError("text_features", f"are {shapes}: both are [B, E], of at least one image")
 
 
-def _check_negatives(images: Tensor, negatives: Tensor, valid: Tensor) -> None:
-    """Check the number of negatives and their width."""
+def _check_negatives(name: str, images: Tensor, negatives: Tensor, valid: Tensor) -> None:
     if valid.dtype != torch.bool or valid.ndim != 2 or len(valid) != len(images) or not len(images):
         shape = f"{valid.dtype} {tuple(valid.shape)}"
-        raise ValueError(f"valid is bool [B, K] of {len(images)} images, at least one, not {shape}")
+        raise ArgumentError("valid", f"is {shape}, not bool [B, K] of {len(images)} images, at least one")
     count = int(valid.sum())
     if negatives.ndim != images.ndim or negatives.shape[-1] != images.shape[-1] or len(negatives) != count:
         expected = f"{count} of width {images.shape[-1]}, as many as valid has, with {images.ndim} dimensions"
-        raise ValueError(f"negatives are {expected}, not {tuple(negatives.shape)}")
+        raise ArgumentError(name, f"are {tuple(negatives.shape)}, not {expected}")
 
 
 def _check_patches(images: Tensor, texts: Tensor) -> None:
     if images.ndim != 3 or texts.ndim != 3 or images.shape[::2] != texts.shape[::2] or not images.shape[1]:
-        shapes = f"{tuple(images.shape)} and {tuple(texts.shape)}"
-        raise ValueError(
-            f"tokens of images are [N, P, E] and those of texts [N, T, E], of at least one patch, not {shapes}"
-        )
+        shapes = f"{tuple(texts.shape)}, and those of images {tuple(images.shape)}"
+        fault = f"are {shapes}: they are [N, T, E] and [N, P, E], of at least one patch"
+        raise ArgumentError("text_tokens", fault)
 
 
 def _check_tokens(images: Tensor, texts: Tensor, mask: Tensor) -> None:
     _check_patches(images, texts)
     if mask.dtype != torch.bool or mask.shape != texts.shape[:2]:
-        raise ValueError(f"a mask is bool [N, T] for {tuple(texts.shape)}, not {mask.dtype} {tuple(mask.shape)}")
+        fault = f"is {mask.dtype} {tuple(mask.shape)}, not bool [N, T] for {tuple(texts.shape)}"
+        raise ArgumentError("text_mask", fault)
     empty = ~mask.any(dim=1)
     if empty.any():
-        raise ValueError(f"text {int(empty.int().argmax())} is the first of {int(empty.sum())} without a token")
+        fault = f"has no token of {int(empty.sum())} texts, the first of which is {int(empty.int().argmax())}"
+        raise ArgumentError("text_mask", fault, code="empty-text")
 
 
-def _check_thresholds(thresholds: Tensor, valid: Tensor) -> None:
+def _check_thresholds(name: str, thresholds: Tensor, valid: Tensor) -> None:
     if thresholds.shape != valid.shape[1:]:
-        raise ValueError(f"thresholds are [K], of {valid.shape[1]} kinds, not {tuple(thresholds.shape)}")
+        raise ArgumentError(name, f"are {tuple(thresholds.shape)}, not [K] of {valid.shape[1]} kinds")
 
 
 def _check_scale(logit_scale: Tensor | float) -> None:
     if isinstance(logit_scale, Tensor) and logit_scale.numel() != 1:
-        raise ValueError(f"the scale of logits is one number, not {tuple(logit_scale.shape)}")
-
-
-def _check_choice(name: str, choice: str, choices: Any) -> None:
-    if choice not in get_args(choices):
-        raise ValueError(f"{name} is {choice!r}, not one of {', '.join(get_args(choices))}")
-
-
-def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margin: float = 0.0) -> Tensor:
-    """Return CLIP-CAE's loss of attribution, L_Attr (Li et al., 2024, Eq. 5).
-
-    With a_obj the mean of a caption's scores over the tokens of its objects, and a_comp that over the tokens of its
-    relations and attributes, the loss is the mean of max(a_obj - a_comp + epsilon, 0) over captions. The paper does not
-    specify the case of a caption without either kind of tokens: here it is left out. If no caption has both, the loss
-    is 0, with gradients of 0.
-
-    Args:
-        scores: [texts, tokens], the attribution to each token; scores outside the masks are ignored and take no
-            gradients.
-        objects: [texts, tokens] bool.
-        composition: [texts, tokens] bool.
-        margin: epsilon, 0 in the paper.
-
-    Raises:
-        ValueError: shapes do not fit, or a mask is not bool.
-
-    Example:
-        >>> scores = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.1, 0.0]])
-        >>> objects = torch.tensor([[True, False, False], [True, True, False], [True, False, False]])
-        >>> composition = torch.tensor([[False, True, True], [False, False, True], [False, False, False]])
-        >>> attribution_loss(scores, objects, composition)
-        tensor(0.1250)
-    """
-    object_means, composition_means = mean_attributions(scores, objects), mean_attributions(scores, composition)
-    complete = objects.any(dim=1) & composition.any(dim=1)
-    excess = (object_means - composition_means + margin).clamp_min(0)
-    return excess.masked_fill(~complete, 0).sum() / complete.sum().clamp_min(1)
-
-
-def mean_attributions(scores: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean of each text's scores [texts, tokens] over a mask [texts, tokens] bool; 0 where it is empty.
-
-    Raises:
-        ValueError: shapes do not fit, or the mask is not bool.
-    """
-    if mask.dtype != torch.bool or scores.ndim != 2 or mask.shape != scores.shape:
-        shapes = f"{tuple(scores.shape)} and {mask.dtype} {tuple(mask.shape)}"
-        raise ValueError(f"scores are [texts, tokens], with a bool mask of their shape, not {shapes}")
-    return scores.masked_fill(~mask, 0).sum(dim=1) / mask.sum(dim=1).clamp_min(1)
+        raise ArgumentError("logit_scale", f"is {tuple(logit_scale.shape)}, not one number")

@@ -14,11 +14,13 @@ from recompose.backbones.clip import Backbone, load_backbone
 from recompose.backbones.pixels import check_size
 from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
+from recompose.tracks.building import CHECKPOINT, COSTS, Document, build_settings, training_settings
 from recompose.tracks.vlc.batches import Batch, CaptionData, read_rows
-from recompose.tracks.vlc.building import CHECKPOINT, COSTS, build_method, tokenizer_of, trained_names
+from recompose.tracks.vlc.building import build_method, tokenizer_of, trained_names
 from recompose.tracks.vlc.crops import random_crops
 from recompose.tracks.vlc.methods.parts.caption_method import AnyRepresentations, CaptionMethod, LabelledRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
+from recompose.tracks.vlc.methods.parts.settings import CaptionTrainingSettings, TunedSettings
 from recompose.training.cost import RunCosts, count_at_paper_scale
 from recompose.training.hardware import Hardware
 from recompose.training.loop import TrainingModule, fit
@@ -33,27 +35,15 @@ class CaptionTraining(TrainingModule):
 
     Args:
         method: the method to train.
-        lr: the highest learning rate.
-        weight_decay: of all weights except gains and biases.
-        warmup_steps: steps in which the learning rate rises.
+        settings: of the training.
+        lr: the highest learning rate of the weights that the method tunes.
         steps: steps of the whole training.
-        chunk: images to encode at once; None: a whole batch.
     """
 
-    def __init__(
-        self,
-        method: CaptionMethod,
-        *,
-        lr: float,
-        weight_decay: float,
-        warmup_steps: int,
-        steps: int,
-        chunk: int | None = None,
-    ) -> None:
+    def __init__(self, method: CaptionMethod, settings: CaptionTrainingSettings, *, lr: float, steps: int) -> None:
         super().__init__()
         self.method = method
-        self._lr, self._weight_decay = lr, weight_decay
-        self._warmup_steps, self._steps, self._chunk = warmup_steps, steps, chunk
+        self._settings, self._lr, self._steps = settings, lr, steps
 
     def on_train_epoch_start(self) -> None:
         """Reset the method's state of an epoch, as the released code does."""
@@ -69,7 +59,7 @@ class CaptionTraining(TrainingModule):
             FloatingPointError: the loss is not finite.
         """
         pixels = self.method.backbone.from_bytes(random_crops(batch.pixels))
-        whole = represent(self.method, pixels, batch.ids, batch.valid, self._chunk)
+        whole = represent(self.method, pixels, batch.ids, batch.valid, self._settings.chunk)
         with torch.autocast(self.device.type, enabled=False):
             loss = self.method.loss(with_labels(in_32_bits(whole), batch), batch.valid)
         if not loss.isfinite():
@@ -90,11 +80,10 @@ class CaptionTraining(TrainingModule):
 
     def configure_optimizers(self) -> Any:
         """Return AdamW and its schedule; see ``parameter_groups`` and ``rate``."""
-        groups = parameter_groups(self.method.backbone, self._weight_decay)
+        groups = parameter_groups(self.method.backbone, self._settings.weight_decay)
         optimizer = torch.optim.AdamW(groups, lr=self._lr, betas=BETAS, eps=EPSILON, fused=True)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: rate(step, self._warmup_steps, self._steps)
-        )
+        warmup_steps = self._settings.warmup_steps
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step, warmup_steps, self._steps))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
@@ -111,7 +100,7 @@ def with_labels(representations: AnyRepresentations, batch: Batch) -> AnyReprese
     return LabelledRepresentations(representations, batch.labels, batch.changed)
 
 
-def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, Any]]:
+def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, object]]:
     """Return a backbone's trainable weights in two groups, the first without weight decay (as released).
 
     Gains, biases, and all vectors and scalars do not decay.
@@ -125,10 +114,9 @@ def parameter_groups(backbone: Backbone, weight_decay: float) -> list[dict[str, 
     return [{"params": undecayed, "weight_decay": 0.0}, {"params": decayed, "weight_decay": weight_decay}]
 
 
-def highest_rate(settings: Mapping[str, Any]) -> float:
+def highest_rate(settings: TunedSettings, training: CaptionTrainingSettings) -> float:
     """Return the highest learning rate of the weights that a method tunes."""
-    lr: float = settings["lora"]["lr"] if settings["tuning"] == "lora" else settings["training"]["lr"]
-    return lr
+    return settings.lora.lr if settings.tuning == "lora" and settings.lora else training.lr
 
 
 def rate(step: int, warmup_steps: int, steps: int) -> float:
@@ -153,7 +141,7 @@ def clamp_scale(backbone: Backbone) -> None:
         scale.clamp_(0, MAX_LOG_SCALE)
 
 
-def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+def train(document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
     """Train a method, and write ``checkpoint.safetensors`` and ``costs.json`` into a folder.
 
     Resumes from the last whole epoch in the folder's ``scratch``.
@@ -171,7 +159,9 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     Raises:
         DataError: the folders' contents do not fit each other, or the precision does not fit the device.
     """
-    trainer, settings, seed = document["trainer"], document["settings"]["training"], document["seed"]
+    trainer, seed = document["trainer"], document["seed"]
+    settings, training = build_settings(document), training_settings(document)
+    assert isinstance(settings, TunedSettings) and isinstance(training, CaptionTrainingSettings)
     torch.set_num_threads(trainer["threads"])
     hardware = replace(hardware, precision=trainer["precision"])
     if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
@@ -183,23 +173,16 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     rows = read_rows(needs, method.negatives, tokenizer_of(needs["backbone"]), seed, method.label_request)
     check_size(rows.size, method.backbone.image_size)
     workers = 0 if hardware.device.type == "cpu" else WORKERS
-    data = CaptionData(rows, batch_size=settings["batch_size"], seed=seed, workers=workers)
-    module = CaptionTraining(
-        method,
-        lr=highest_rate(document["settings"]),
-        weight_decay=settings["weight_decay"],
-        warmup_steps=settings["warmup_steps"],
-        steps=settings["epochs"] * data.steps,
-        chunk=settings.get("chunk"),
-    )
+    data = CaptionData(rows, batch_size=training.batch_size, seed=seed, workers=workers)
+    lr, steps = highest_rate(settings, training), training.epochs * data.steps
     costs = RunCosts(method, costs_at_scale, hardware.device)
     finished = fit(
-        module,
+        CaptionTraining(method, training, lr=lr, steps=steps),
         data,
         folder / SCRATCH,
         hardware,
         title=title,
-        epochs=settings["epochs"],
+        epochs=training.epochs,
         seed=seed,
         callbacks=[costs.epochs],
     )

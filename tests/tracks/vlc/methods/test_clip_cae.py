@@ -1,6 +1,5 @@
 """CLIP-CAE's two losses: beside loops, in parts as at once, in 16 bits, on several devices, and in training."""
 
-import inspect
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -9,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 from torch import Tensor
 
 from recompose.backbones.pixels import PIXELS
+from recompose.errors import ArgumentError
+from recompose.tracks.building import CHECKPOINT
 from recompose.tracks.vlc import batches, training
 from recompose.tracks.vlc.attribution.by_attention import attention
 from recompose.tracks.vlc.attribution.by_gradcam import gradcam
@@ -19,18 +21,19 @@ from recompose.tracks.vlc.attribution.by_gradient import gradient
 from recompose.tracks.vlc.attribution.by_perturbation import perturbation
 from recompose.tracks.vlc.attribution.label_batches import TokenLabeller
 from recompose.tracks.vlc.batches import Batch, CaptionRows
-from recompose.tracks.vlc.building import CHECKPOINT, build_method
-from recompose.tracks.vlc.catalogue import METHODS, ClipCaeSettings, TunedSettings
+from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.shapes_captions import write_senses
 from recompose.tracks.vlc.losses import attribution_loss
-from recompose.tracks.vlc.methods.clip_cae import ClipCae
+from recompose.tracks.vlc.methods.clip_cae.model import ClipCae
+from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
 from recompose.tracks.vlc.methods.parts.caption_method import LabelledRepresentations, Representations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits, with_labels
 from recompose.training.hardware import Hardware
+from tests.errors import raises
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
-from tests.tracks.vlc.tiny import FULL, LORA, OWN, RATES, backbone_of, images, swapped, write
+from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FULL, LORA, NEGCLIP, OWN, RATES, backbone_of, images, swapped, write
 
 SCORES = {"attention": attention, "gradcam": gradcam, "gradient": gradient}
 CAE: dict[str, Any] = {
@@ -49,7 +52,7 @@ CAE: dict[str, Any] = {
 }
 KINDS = ["attention", "gradcam", "gradient", "perturbation"]
 ROWS = [2, 3, 0, 4]  # the second has no composition
-CLASS = "recompose.tracks.vlc.methods.clip_cae:ClipCae"
+CLASS = "recompose.tracks.vlc.methods.clip_cae.model:ClipCae"
 
 
 def document(tuning: Mapping[str, Any] = FULL, **settings: Any) -> dict[str, Any]:
@@ -139,7 +142,7 @@ def test_a_loss_of_no_marked_text_is_0_with_gradients_of_0() -> None:
 def test_masks_that_do_not_fit_are_refused() -> None:
     scores, mask = torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool)
     for wrong in (mask[:, :2], mask.float()):
-        with pytest.raises(ValueError, match="with a bool mask of their shape"):
+        with raises(ArgumentError, place="mask"):
             attribution_loss(scores, mask, wrong)
 
 
@@ -149,7 +152,7 @@ def test_masks_that_do_not_fit_are_refused() -> None:
 def attributed(method: ClipCae, batch: Batch) -> Tensor:
     """What tokens count for, as ``attribution`` tells of pixels and ids."""
     pixels, captions = pixels_of(method, batch), batch.ids[: len(batch.pixels)]
-    name = method.attribution
+    name = method.settings.attribution
     if name != "perturbation":
         function: Any = SCORES[name]
         return function(method.backbone, pixels, captions, **CAE[name])
@@ -184,16 +187,17 @@ def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
 @pytest.mark.parametrize(
     ("other", "negatives", "loss"),
     [
-        ("clip_ft:ClipFt", [], "negclip"),
-        ("negclip:NegClip", ["negclip"], "negclip"),
-        ("ce_clip:CeClip", ["negclip", "replace"], "ce-clip"),
+        (CLIP_FT, [], "negclip"),
+        (NEGCLIP, ["negclip"], "negclip"),
+        (CE_CLIP, ["negclip", "replace"], "ce-clip"),
     ],
 )
 @pytest.mark.parametrize(("kind", "weight"), [("attention", 0.0), ("attention", 1e-30), ("perturbation", 1e-30)])
 def test_without_attribution_it_is_the_method_that_it_adds_to(
     kind: str, weight: float, other: str, negatives: list[str], loss: str
 ) -> None:
-    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weights={kind: weight})
+    weights = CAE["attribution_weights"] | {kind: weight}
+    method = method_of(attribution=kind, negatives=negatives, negative_loss=loss, attribution_weights=weights)
     batch = batch_of(method)
     settings = FULL | OWN[other] | {"negatives": negatives} if loss == "ce-clip" else FULL
     plain: Any = build_method(
@@ -298,13 +302,26 @@ def test_a_batch_without_a_marked_caption_trains_by_the_contrast_alone(kind: str
         torch.testing.assert_close(gradients[name], value, atol=1e-5, rtol=1e-4)
 
 
-def test_settings_are_those_that_the_method_takes() -> None:
-    taken = set(inspect.signature(ClipCae.__init__).parameters) - {"self", "backbone"}
-    known = set(ClipCaeSettings.model_fields)
-    assert taken == known - {"training", "scoring", "per_dataset"}
-    assert issubclass(METHODS["clip-cae"].settings, TunedSettings)
-    parsed = ClipCaeSettings.model_validate(document()["settings"] | {"scoring": {"alpha": 1.0, "activation": "own"}})
-    assert parsed.model_dump(include=set(CAE)) == CAE
+def test_parts_that_are_not_used_are_none_and_those_that_are_used_may_not_be() -> None:
+    settings = ClipCaeSettings.model_validate(FULL | CAE)
+    active = settings.active()
+    assert active.attention == settings.attention and active.margin == settings.margin
+    assert {active.lora, active.gradcam, active.gradient, active.perturbation, active.ce_clip} == {None}
+    assert active.attribution_weights.model_dump(exclude_none=True) == {"attention": 3.0}
+    assert active.active() == active
+    used: list[tuple[str, dict[str, Any]]] = [
+        ("attention", {}),
+        ("lora", {"tuning": "lora"}),
+        ("ce_clip", {"negative_loss": "ce-clip", "negatives": ["negclip"]}),
+    ]
+    for name, chosen in used:
+        document = FULL | CAE | chosen
+        assert getattr(ClipCaeSettings.model_validate(document).active(), name) is not None
+        with pytest.raises(ValidationError):
+            ClipCaeSettings.model_validate(document | {name: None})
+    lacking = {"attribution_weights": CAE["attribution_weights"] | {"attention": None}}
+    with pytest.raises(ValidationError):
+        ClipCaeSettings.model_validate(FULL | CAE | lacking)
 
 
 # several devices

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone, build, end_of_text
+from recompose.errors import ArgumentError
 from recompose.tracks.vlc.building import build_method
 from recompose.tracks.vlc.losses import (
     contrastive_loss,
@@ -18,14 +19,32 @@ from recompose.tracks.vlc.losses import (
     intra_modal_loss,
     local_hard_negative_loss,
 )
-from recompose.tracks.vlc.methods.clip import UntunedCLIP
+from recompose.tracks.vlc.methods.clip.model import UntunedCLIP
+from recompose.tracks.vlc.methods.clip.settings import UntunedClipSettings
 from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations, TokenRepresentations
 from recompose.tracks.vlc.methods.parts.chunks import represent
 from recompose.tracks.vlc.training import in_32_bits
-from tests.tracks.vlc.tiny import FULL, KINDS, LORA, METHODS, OWN, backbone_of, document
+from tests.errors import raises
+from tests.tracks.vlc.tiny import (
+    CE_CLIP,
+    CLIP_FT,
+    FSC_CLIP,
+    FULL,
+    KINDS,
+    LORA,
+    METHODS,
+    NEGCLIP,
+    backbone_of,
+    document,
+)
 
 BATCH = 5
-KINDS_OF = {"clip_ft:ClipFt": 0, "negclip:NegClip": 1, "ce_clip:CeClip": 2, "fsc_clip:FscClip": 3}
+KINDS_OF = {
+    CLIP_FT: 0,
+    NEGCLIP: 1,
+    CE_CLIP: 2,
+    FSC_CLIP: 3,
+}
 THERE = torch.tensor(
     [[True, False, True], [False, False, False], [True, True, True], [False, True, False], [True, True, False]]
 )
@@ -84,7 +103,7 @@ def test_cached_gradients_are_those_of_one_large_batch(name: str, settings: dict
 
 
 def test_parts_keep_nothing_of_the_towers_on_the_way() -> None:
-    method = method_of("fsc_clip:FscClip")
+    method = method_of(FSC_CLIP)
     kept = []
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor):  # type: ignore[func-returns-value]
         pixels, ids, valid = batch_of(method)
@@ -108,12 +127,12 @@ def test_representations_are_those_of_the_towers(name: str) -> None:
     torch.testing.assert_close(found.texts, texts[:BATCH], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(found.negatives, texts[BATCH:], atol=1e-5, rtol=1e-4)
     assert len(found.negatives) == valid.sum()
-    assert isinstance(found, TokenRepresentations) == (name == "fsc_clip:FscClip")
+    assert isinstance(found, TokenRepresentations) == (name == FSC_CLIP)
 
 
 def test_patches_and_tokens_are_the_released_ones() -> None:
     """Class token, start of text and padding are no part of them; the end of text is. Neither is normalised."""
-    method = method_of("fsc_clip:FscClip")
+    method = method_of(FSC_CLIP)
     model = method.backbone.model
     pixels, ids, _ = batch_of(method)
     with torch.no_grad():
@@ -148,21 +167,17 @@ def features(seed: int = 0) -> Representations:
 def test_losses_are_what_methods_say() -> None:
     batch, scale = features(), backbone_of().logit_scale
     plain = contrastive_loss(batch.images, batch.texts, scale)
-    assert method_of("clip_ft:ClipFt").loss(batch, THERE[:, :0]) == plain
+    assert method_of(CLIP_FT).loss(batch, THERE[:, :0]) == plain
     one = THERE[:, :1]
     fewer = batch._replace(negatives=batch.negatives[: int(one.sum())])
-    assert method_of("negclip:NegClip").loss(fewer, one) == contrastive_loss_with_negatives(*fewer, one, scale)
-    without = OWN["fsc_clip:FscClip"] | {"local_weight": 0.0}
-    method = build_method({"class": CLASSES["fsc"], "settings": FULL | without, "seed": 0}, backbone_of())
+    assert method_of(NEGCLIP).loss(fewer, one) == contrastive_loss_with_negatives(*fewer, one, scale)
+    method = method_of(FSC_CLIP, FULL | {"local_weight": 0.0})
     expected = plain + 0.5 * hard_negative_loss(*batch, THERE, scale, 2.0, 0.02)
-    torch.testing.assert_close(method.loss(batch, THERE), expected)  # type: ignore[operator]
-
-
-CLASSES = {"fsc": "recompose.tracks.vlc.methods.fsc_clip:FscClip", "ce": "recompose.tracks.vlc.methods.ce_clip:CeClip"}
+    torch.testing.assert_close(method.loss(batch, THERE), expected)
 
 
 def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
-    method = method_of("fsc_clip:FscClip")
+    method = method_of(FSC_CLIP)
     pixels, ids, valid = batch_of(method)
     with torch.no_grad():
         found, scale = method.represent(pixels, ids), method.logit_scale
@@ -175,7 +190,7 @@ def test_fsc_clip_adds_the_local_loss_of_the_same_regularization() -> None:
 
 def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by_epochs() -> None:
     """As released: a step's loss is under what the step before measured, each epoch begins at 0."""
-    method = method_of("ce_clip:CeClip")
+    method = method_of(CE_CLIP)
     valid, scale = THERE[:, :2], method.logit_scale.detach()
     first, second = (
         each._replace(negatives=each.negatives[: int(THERE[:, :2].sum())]) for each in (features(1), features(2))
@@ -224,7 +239,7 @@ def test_a_batch_without_any_negative_trains(name: str) -> None:
 
 
 def test_only_low_rank_changes_train_with_lora() -> None:
-    method = method_of("fsc_clip:FscClip", LORA)
+    method = method_of(FSC_CLIP, LORA)
     trained = [name for name, parameter in method.named_parameters() if parameter.requires_grad]
     assert trained and all(name.endswith((".0.A", ".0.B")) for name in trained)
     assert not method.backbone.model.logit_scale.requires_grad
@@ -233,20 +248,17 @@ def test_only_low_rank_changes_train_with_lora() -> None:
 def test_a_convolutional_tower_has_no_local_loss_and_no_lora() -> None:
     torch.manual_seed(0)
     convolutional = build("shapes-resnet", "gelu")
-    with pytest.raises(ValueError, match="has none: set local_weight to 0"):
-        method_of("fsc_clip:FscClip", backbone=convolutional)
-    with pytest.raises(ValueError, match="no transformer blocks for lora: set tuning to full"):
-        method_of("clip_ft:ClipFt", LORA, backbone=convolutional)
-    settings = FULL | OWN["fsc_clip:FscClip"] | {"local_weight": 0.0}
-    method = build_method({"class": CLASSES["fsc"], "settings": settings, "seed": 0}, convolutional)
-    pixels, ids, valid = batch_of(method)  # type: ignore[arg-type]
-    method.loss(method.represent(pixels, ids), valid).backward()  # type: ignore[operator]
+    with raises(ArgumentError, place="local_weight"):
+        method_of(FSC_CLIP, backbone=convolutional)
+    with raises(ArgumentError, place="tuning"):
+        method_of(CLIP_FT, LORA, backbone=convolutional)
+    method = method_of(FSC_CLIP, FULL | {"local_weight": 0.0}, convolutional)
+    pixels, ids, valid = batch_of(method)
+    method.loss(method.represent(pixels, ids), valid).backward()
 
 
 def test_new_changes_are_drawn_from_the_seed() -> None:
-    states = [
-        build_method(document("clip_ft:ClipFt", LORA, seed=seed), backbone_of()).state_dict() for seed in (0, 0, 1)
-    ]
+    states = [build_method(document(CLIP_FT, LORA, seed=seed), backbone_of()).state_dict() for seed in (0, 0, 1)]
     name = next(name for name in states[0] if name.endswith(".0.A"))
     assert torch.equal(states[0][name], states[1][name])
     assert not torch.equal(states[0][name], states[2][name])
@@ -254,14 +266,14 @@ def test_new_changes_are_drawn_from_the_seed() -> None:
 
 def test_clip_is_its_backbone() -> None:
     backbone = backbone_of()
-    assert UntunedCLIP(backbone).backbone is backbone
+    assert UntunedCLIP(backbone, UntunedClipSettings()).backbone is backbone
 
 
 def test_kinds_of_negatives() -> None:
     kinds = {name: method_of(name).negatives for name in METHODS}
     assert {name: len(each) for name, each in kinds.items()} == KINDS_OF
-    assert kinds["fsc_clip:FscClip"] == tuple(KINDS)
-    assert kinds["negclip:NegClip"] == ("negclip",)
+    assert kinds[FSC_CLIP] == tuple(KINDS)
+    assert kinds[NEGCLIP] == ("negclip",)
 
 
 def _of_one_process(rank: int, folder: str) -> None:
@@ -278,7 +290,7 @@ def _of_one_process(rank: int, folder: str) -> None:
     torch.distributed.destroy_process_group()
 
 
-DISTRIBUTED = ["clip_ft:ClipFt", "negclip:NegClip", "ce_clip:CeClip"]
+DISTRIBUTED = [CLIP_FT, NEGCLIP, CE_CLIP]
 
 
 def _parts(name: str) -> tuple[list[Representations], list[Tensor], Any]:

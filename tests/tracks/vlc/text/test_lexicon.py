@@ -11,8 +11,10 @@ import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from scipy.stats import chisquare
 
-from recompose.errors import DataError
-from recompose.tracks.vlc.text.lexicon import FILES, PREPOSITIONS, Alternatives, Meaning, WordNet, write_lexicon
+from recompose.errors import ArgumentError, DataError
+from recompose.tracks.vlc.text.lexicon import FILES, PREPOSITIONS, Alternatives, WordNet
+from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
+from tests.errors import raises
 
 MEANINGS = [
     Meaning("entity", "n", ("entity",)),
@@ -222,43 +224,43 @@ def test_an_absent_file_is_named(folder: Path, tmp_path: Path, absent: str) -> N
     for path in folder.iterdir():
         if path.name != absent:
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    with pytest.raises(DataError, match=rf"{absent} cannot be read .*index\.\*, data\.\*"):
+    with raises(DataError, "missing-file", place=absent):
         WordNet(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
+    ("file", "old", "new", "place"),
     [
-        ("index.adj", " 1 1 ! 1 1 ", " 1 x ! 1 1 ", r"index\.adj, entry asleep"),
-        ("index.adj", "1 1 ! 1 1 0", "1 1 ! 1 1 9", r"data\.adj, entry 9\d+"),
-        ("data.adj", "01 asleep(p) 0", "0f asleep(p) 0", r"data\.adj, entry \d+"),
-        ("data.adj", "001 ! ", "002 ! ", r"data\.adj, entry \d+"),
-        ("data.adj", " a 0101 | in a", " a 0109 | in a", r"data\.adj, entry \d+"),
-        ("data.adj", " a 0101 | in a", " x 0101 | in a", r"data\.adj, entry \d+"),
-        ("cntlist.rev", " 1 21", " 1 -21", r"cntlist\.rev, entry asleep%3:00:00::"),
-        ("prepositions.tsv", "", "in front of 3\n", r"prepositions\.tsv, 'in front of 3'"),
-        ("prepositions.tsv", "", "in\t0\n", r"prepositions\.tsv, 'in'"),
+        ("index.adj", " 1 1 ! 1 1 ", " 1 x ! 1 1 ", "index.adj:asleep"),
+        ("index.adj", "1 1 ! 1 1 0", "1 1 ! 1 1 9", "data.adj:9"),
+        ("data.adj", "01 asleep(p) 0", "0f asleep(p) 0", "data.adj:"),
+        ("data.adj", "001 ! ", "002 ! ", "data.adj:"),
+        ("data.adj", " a 0101 | in a", " a 0109 | in a", "data.adj:"),
+        ("data.adj", " a 0101 | in a", " x 0101 | in a", "data.adj:"),
+        ("cntlist.rev", " 1 21", " 1 -21", "cntlist.rev:asleep%3:00:00::"),
+        ("prepositions.tsv", "", "in front of 3\n", "prepositions.tsv:in front of 3"),
+        ("prepositions.tsv", "", "in\t0\n", "prepositions.tsv:in"),
     ],
 )
-def test_damaged_files_are_named(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:
+def test_damaged_files_are_named(tmp_path: Path, file: str, old: str, new: str, place: str) -> None:
     wordnets_own_lines(tmp_path)
     text = (tmp_path / file).read_text() if (tmp_path / file).exists() else ""
     assert old in text
     (tmp_path / file).write_text(text.replace(old, new, 1) if old else new)
-    with pytest.raises(DataError, match=message):
+    with raises(DataError, "damaged-entry", place):
         WordNet(tmp_path).weights("asleep", "a")
 
 
 @pytest.mark.parametrize(
-    ("meanings", "options", "message"),
+    ("meanings", "options", "code"),
     [
-        ([Meaning("a", "n", ("a",)), Meaning("a", "v", ("b",))], {}, "same name"),
-        ([Meaning("a", "n", ("a",), "b")], {}, "called 'b'"),
-        ([Meaning("a", "n", ("a",))], {"antonyms": [("a", "c")]}, "called 'c'"),
-        ([Meaning("a", "n", ("a",))], {"derived": [("d", "a")]}, "called 'd'"),
-        ([], {"prepositions": {"in": 0}}, "below 1"),
+        ([Meaning("a", "n", ("a",)), Meaning("a", "v", ("b",))], {}, "duplicate-name"),
+        ([Meaning("a", "n", ("a",), "b")], {}, "unknown-name"),
+        ([Meaning("a", "n", ("a",))], {"antonyms": [("a", "c")]}, "unknown-name"),
+        ([Meaning("a", "n", ("a",))], {"derived": [("d", "a")]}, "unknown-name"),
+        ([], {"prepositions": {"in": 0}}, "wrong-weight"),
     ],
 )
-def test_descriptions_that_do_not_fit_are_refused(tmp_path: Path, meanings, options, message: str) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(ValueError, match=message):
+def test_descriptions_that_do_not_fit_are_refused(tmp_path: Path, meanings, options, code: str) -> None:  # type: ignore[no-untyped-def]
+    with raises(ArgumentError, code):
         write_lexicon(tmp_path, meanings, **options)

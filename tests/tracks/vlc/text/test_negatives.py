@@ -14,8 +14,9 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
-from recompose.tracks.vlc.text.lexicon import PREPOSITIONS, Lexicon, Meaning, WordNet, write_lexicon
+from recompose.tracks.vlc.text.lexicon import PREPOSITIONS, Lexicon, WordNet
 from recompose.tracks.vlc.text.negatives import bigram_shuffle, negclip, replace
+from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
 from tests.tracks.vlc.parses import (
     BARE,
     BUS,

@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from recompose.errors import DataError
+from recompose.errors import ArgumentError, DataError
 from recompose.files import write_atomically
 
 FILE = "attribution.safetensors"  # of an evaluation that saves it
@@ -40,24 +40,24 @@ class Attributed:
         """Check the arrays' shapes.
 
         Raises:
-            ValueError: the arrays do not fit each other.
+            ArgumentError: the arrays do not fit each other.
         """
         texts, tokens = self.ids.shape
         shapes = {"items": (texts,), "spans": (texts, tokens, 2), "similarity": (texts,)}
         shapes |= dict.fromkeys(("objects", "composition"), (texts, tokens))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} are {getattr(self, name).shape}; ids {self.ids.shape} need {shape}")
+                raise ArgumentError(name, f"are {getattr(self, name).shape}; ids {self.ids.shape} need {shape}")
         for method, scores in self.scores.items():
             if scores.shape != (texts, tokens):
-                raise ValueError(f"scores by {method} are {scores.shape}; ids are {(texts, tokens)}")
+                raise ArgumentError("scores", f"by {method} are {scores.shape}; ids are {(texts, tokens)}")
         for method, patches in self.patches.items():
             if patches.ndim != 2 or len(patches) != len(self.shown):
-                raise ValueError(f"patches by {method} are {patches.shape}, of {len(self.shown)} pictures")
+                raise ArgumentError("patches", f"by {method} are {patches.shape}, of {len(self.shown)} pictures")
             if round(patches.shape[1] ** 0.5) ** 2 != patches.shape[1]:
-                raise ValueError(f"patches by {method} are {patches.shape[1]} of a picture, not a square")
+                raise ArgumentError("patches", f"by {method} are {patches.shape[1]} of a picture, not a square")
         if len(self.shown) and not (self.shown.min() >= 0 and self.shown.max() < texts):
-            raise ValueError(f"pictures are of texts {self.shown.min()} to {self.shown.max()}, out of {texts}")
+            raise ArgumentError("shown", f"are texts {self.shown.min()} to {self.shown.max()}, out of {texts}")
 
 
 def write(by_task: Mapping[str, Attributed], path: Path) -> None:
@@ -83,7 +83,7 @@ def read(path: Path) -> dict[str, Attributed]:
             parts.setdefault(task, {})[name] = array
         return {task: _from_arrays(arrays) for task, arrays in parts.items()}
     except (KeyError, ValueError, SafetensorError) as error:
-        raise DataError(f"{path}: {error}: repeat the evaluation") from None
+        raise DataError(f"{path}: {error}: repeat the evaluation", code="wrong-arrays", place=path) from None
 
 
 def _arrays(attributed: Attributed) -> list[tuple[str, np.ndarray]]:

@@ -1,13 +1,14 @@
 """Attribution by attention (CLIP-CAE, Section 3.1)."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone, end_of_text
-from recompose.tracks.vlc.attribution.towers import Tokens, check_choice, check_pairs, pad_to, read_texts
+from recompose.tracks.vlc.attribution.towers import Tokens, check_pairs, pad_to, read_texts
+from recompose.tracks.vlc.checks import check_choice
 
 Row = Literal["eot", "last"]
 Layers = Literal["mean", "last"]
@@ -36,11 +37,11 @@ def attention(
         heads: ``mean`` or ``sum``.
 
     Raises:
-        ValueError: shapes do not fit, there is no text, or a setting has an unknown value.
+        ArgumentError: shapes do not fit, there is no text, or a setting has an unknown value.
     """
     check_pairs(images, ids)
     for name, choice, choices in (("row", row, Row), ("layers", layers, Layers), ("heads", heads, Heads)):
-        check_choice(name, choice, get_args(choices))
+        check_choice(name, choice, choices)
     end = end_of_text(ids)
     if row == "eot":
         rows, inputs = end, ids[:, : int(end.max()) + 1]

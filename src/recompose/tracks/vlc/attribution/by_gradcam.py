@@ -6,15 +6,15 @@ product in each head, the mean over heads, and starts at the last layer by defau
 """
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.vlc.attribution.towers import (
-    check_choice,
     check_pairs,
     embed_texts,
     image_features,
@@ -24,6 +24,7 @@ from recompose.tracks.vlc.attribution.towers import (
     similarity,
     with_gradient,
 )
+from recompose.tracks.vlc.checks import check_choice
 
 Heads = Literal["mean", "sum"]
 Clamp = Literal["each", "joined", "none"]
@@ -56,7 +57,7 @@ def gradcam(
         create_graph: True to keep the graph, so that scores can be differentiated.
 
     Raises:
-        ValueError: shapes do not fit, there is no text, or a setting has an unknown value.
+        ArgumentError: shapes do not fit, there is no text, or a setting has an unknown value.
     """
     check_pairs(images, ids)
     _check(heads, clamp, layers)
@@ -94,13 +95,13 @@ def patches(
         create_graph: see ``gradcam``.
 
     Raises:
-        ValueError: shapes do not fit, there is no image, a setting has an unknown value, or the image tower is
+        ArgumentError: shapes do not fit, there is no image, a setting has an unknown value, or the image tower is
             convolutional.
     """
     check_pairs(pixels, ids)
     _check(heads, clamp, layers)
     if pixels.ndim != 4:
-        raise ValueError("patches are of pixels [images, 3, H, W]; embeddings have none")
+        raise ArgumentError("pixels", f"are {tuple(pixels.shape)}, not [images, 3, H, W]: embeddings have no patches")
     with torch.set_grad_enabled(create_graph):
         texts = backbone.encode_text(ids)
     with torch.enable_grad():
@@ -143,4 +144,4 @@ def _over_heads(products: Tensor, heads: Heads, clamp: Clamp) -> Tensor:
 
 def _check(heads: str, clamp: str, layers: str) -> None:
     for name, choice, choices in (("heads", heads, Heads), ("clamp", clamp, Clamp), ("layers", layers, Layers)):
-        check_choice(name, choice, get_args(choices))
+        check_choice(name, choice, choices)

@@ -1,13 +1,12 @@
 """Attribution by gradients (CLIP-CAE, Section 3.4)."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.vlc.attribution.towers import (
-    check_choice,
     check_pairs,
     embed_texts,
     image_features,
@@ -15,6 +14,7 @@ from recompose.tracks.vlc.attribution.towers import (
     read_texts,
     similarity,
 )
+from recompose.tracks.vlc.checks import check_choice
 
 Support = Literal["text", "context"]
 
@@ -35,10 +35,10 @@ def gradient(
         create_graph: True to keep the graph, so that scores can be differentiated.
 
     Raises:
-        ValueError: shapes do not fit, there is no text, or the support has an unknown value.
+        ArgumentError: shapes do not fit, there is no text, or the support has an unknown value.
     """
     check_pairs(images, ids)
-    check_choice("support", support, get_args(Support))
+    check_choice("support", support, Support)
     with torch.set_grad_enabled(create_graph):
         features = image_features(backbone, images)
     with torch.enable_grad():

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.vlc.attribution.towers import check_pairs, image_features, similarity
 
 
@@ -23,7 +24,7 @@ def perturbation(backbone: Backbone, images: Tensor, ids: Tensor, perturbed: Ten
             replace none are ignored.
 
     Raises:
-        ValueError: shapes do not fit, or there is no text.
+        ArgumentError: shapes do not fit, or there is no text.
     """
     check_pairs(images, ids)
     _check(ids, perturbed, changed)
@@ -52,7 +53,7 @@ def mean_drops(backbone: Backbone, images: Tensor, texts: Tensor, replaced: Tens
 def _check(ids: Tensor, perturbed: Tensor, changed: Tensor) -> None:
     count, context = ids.shape
     if perturbed.ndim != 3 or len(perturbed) != count:
-        raise ValueError(f"perturbed is [texts, P, context] of {count} texts, not {tuple(perturbed.shape)}")
+        raise ArgumentError("perturbed", f"is {tuple(perturbed.shape)}, not [texts, P, context] of {count} texts")
     if changed.dtype != torch.bool or changed.shape != (*perturbed.shape[:2], context):
         expected = f"bool {(*perturbed.shape[:2], context)}, a row of ids for each perturbation"
-        raise ValueError(f"changed is {expected}, not {changed.dtype} {tuple(changed.shape)}")
+        raise ArgumentError("changed", f"is {changed.dtype} {tuple(changed.shape)}, not {expected}")

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import normalize, pad
 
 from recompose.backbones.clip import Backbone, end_of_text
+from recompose.errors import ArgumentError
 
 
 class Pass(NamedTuple):
@@ -49,10 +50,11 @@ def read_images(backbone: Backbone, pixels: Tensor) -> Pass:
     """Run the image tower on pixels [n, 3, H, W], as ``Backbone.encode_image`` does.
 
     Raises:
-        ValueError: the image tower is convolutional, and has no patches.
+        ArgumentError: the image tower is convolutional, and has no patches.
     """
     if not backbone.depth:
-        raise ValueError("a convolutional image tower has neither patches nor attention: use a transformer")
+        fault = "has a convolutional image tower, with neither patches nor attention: use a transformer"
+        raise ArgumentError("backbone", fault, code="no-patches")
     visual = backbone.model.visual
     x = visual.conv1(pixels).flatten(2).transpose(1, 2)
     x = torch.cat([visual.class_embedding.to(x).expand(len(x), 1, -1), x], dim=1)
@@ -93,21 +95,8 @@ def check_pairs(images: Tensor, ids: Tensor) -> None:
     """Check that there is an image for each text.
 
     Raises:
-        ValueError: shapes do not fit, or there is no text.
+        ArgumentError: shapes do not fit, or there is no text.
     """
     if ids.ndim != 2 or images.ndim not in (2, 4) or len(images) != len(ids) or not ids.numel():
-        shapes = f"{tuple(images.shape)} and {tuple(ids.shape)}"
-        raise ValueError(
-            "images are pixels [texts, 3, H, W] or embeddings [texts, E], and ids [texts, context], with at least one "
-            f"text, not {shapes}"
-        )
-
-
-def check_choice(name: str, choice: str, choices: tuple[str, ...]) -> None:
-    """Check the value of a setting.
-
-    Raises:
-        ValueError: an unknown value.
-    """
-    if choice not in choices:
-        raise ValueError(f"{name} is {choice!r}, not one of {', '.join(choices)}")
+        expected = "pixels [texts, 3, H, W] or embeddings [texts, E], and ids [texts, context], with at least one text"
+        raise ArgumentError("images", f"and ids are {tuple(images.shape)} and {tuple(ids.shape)}, not {expected}")

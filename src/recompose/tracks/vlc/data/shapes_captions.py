@@ -27,7 +27,8 @@ from recompose.synthetic.sentences import (
 from recompose.tracks.vlc.data import negclip_list
 from recompose.tracks.vlc.data.captions import Captions, write_docs
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import swap_entities, swap_names, swap_states
-from recompose.tracks.vlc.text.lexicon import Meaning, PartOfSpeech, write_lexicon
+from recompose.tracks.vlc.text.lexicon import PartOfSpeech
+from recompose.tracks.vlc.text.small_lexicon import Meaning, write_lexicon
 
 ANNOTATED = Look(
     palette={"red": (195, 60, 70), "blue": (60, 100, 190), "green": (80, 160, 65), "golden": (220, 160, 45)},

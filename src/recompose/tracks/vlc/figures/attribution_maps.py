@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -20,9 +19,7 @@ from recompose.tracks.vlc.data.index import SUITES
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures.attribution_distributions import methods_of, read_attributions
 from recompose.tracks.vlc.figures.page import (
-    LETTER,
     LINE,
-    SIZE,
     WIDTH,
     Page,
     Word,
@@ -185,7 +182,7 @@ def draw_lines(rows: Sequence[str], lines: Sequence[Line]) -> Page:
     side = min(SIDE, across - GAP)
     letters = letters_in(across - GAP)
     captions = [
-        {row: wrap_words([Word(word) for word, _ in view.words], letters) for row, view in line.by_row.items()}
+        {row: wrap_words([_shaded(*word) for word in view.words], letters) for row, view in line.by_row.items()}
         for line in lines
     ]
     heights = [side + LINE * (1.5 + max(len(of_row) for of_row in by_row.values())) + GAP for by_row in captions]
@@ -199,20 +196,11 @@ def draw_lines(rows: Sequence[str], lines: Sequence[Line]) -> Page:
         page.lines(wrap_words(plain_words(line.dataset), letters), columns[0], top + side + 0.5 * LINE, weight="bold")
         for row, x in zip(rows, columns[1:], strict=True):
             page.image(overlay_map(line.pixels, line.by_row[row].patches), x, top, side)
-            _shade(page, by_row[row], [shade for _, shade in line.by_row[row].words], x, top + side + 0.5 * LINE)
+            page.lines(by_row[row], x, top + side + 0.5 * LINE)
         top += height
     return page
 
 
-def _shade(page: Page, lines: Sequence[Sequence[Word]], shades: Sequence[float], x: float, top: float) -> None:
-    """Write words in lines, each on a ground as dark as its shade, without a ground if it has no score."""
-    axis, remaining = page.figure.axes[0], iter(shades)
-    for line in lines:
-        position = x
-        for word in line:
-            shade = next(remaining)
-            ground: Any = {"facecolor": mpl.colormaps[SHADE](0.8 * shade), "edgecolor": "none", "pad": 0.6}
-            look: Any = {} if np.isnan(shade) else {"bbox": ground}
-            axis.text(position, top + 0.75 * LINE, word.text, family="monospace", size=SIZE, va="baseline", **look)
-            position += LETTER * (len(word.text) + 1)
-        top += LINE
+def _shaded(word: str, shade: float) -> Word:
+    """Return a word on a ground as dark as its shade; without a ground if it has no score."""
+    return Word(word, ground=None if np.isnan(shade) else mpl.colormaps[SHADE](0.8 * shade))

@@ -24,17 +24,18 @@ LINE = 0.115  # inches: from a line of text to the next one
 
 @dataclass(frozen=True)
 class Word:
-    """A word, and whether it is highlighted."""
+    """A word, whether it is highlighted, and the colour behind it."""
 
     text: str
     marked: bool = False
+    ground: tuple[float, ...] | None = None
 
 
 def mark_differences(caption: str, other: str) -> list[Word]:
     """Return the words of another text, marked unless they continue a common sequence with the caption.
 
     Example:
-        >>> [word.text for word in differing("a red cup on a box", "a blue cup on a box") if word.marked]
+        >>> [word.text for word in mark_differences("a red cup on a box", "a blue cup on a box") if word.marked]
         ['blue']
     """
     before, after = caption.split(), other.split()
@@ -50,7 +51,7 @@ def wrap_words(words: Sequence[Word], letters: int) -> list[list[Word]]:
     """Return words in lines of at most this number of letters; a longer word has its own line.
 
     Example:
-        >>> [[word.text for word in line] for line in wrapped([Word("one"), Word("two"), Word("three")], 8)]
+        >>> [[word.text for word in line] for line in wrap_words([Word("one"), Word("two"), Word("three")], 8)]
         [['one', 'two'], ['three']]
     """
     lines: list[list[Word]] = []
@@ -101,11 +102,12 @@ class Page:
         for line in lines:
             place = left
             for word in line:
-                highlight = {"color": marked, "weight": "bold"} if word.marked else {}
-                place_of_text = (place, top + 0.75 * LINE)
-                self._axis.text(
-                    *place_of_text, word.text, family="monospace", size=SIZE, va="baseline", **{**look, **highlight}
-                )
+                own_look: Any = {"family": "monospace", "size": SIZE, "va": "baseline", **look}
+                if word.marked:
+                    own_look |= {"color": marked, "weight": "bold"}
+                if word.ground:
+                    own_look["bbox"] = {"facecolor": word.ground, "edgecolor": "none", "pad": 0.6}
+                self._axis.text(place, top + 0.75 * LINE, word.text, **own_look)
                 place += LETTER * (len(word.text) + 1)
             top += LINE
         return top

@@ -148,7 +148,7 @@ def nearest_captions(images: np.ndarray, captions: np.ndarray) -> NearestCaption
     ones the first.
 
     Example:
-        >>> nearest(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).captions.tolist()
+        >>> nearest_captions(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])).captions.tolist()
         [[1, 0]]
     """
     cosines = images @ captions.T
@@ -164,7 +164,7 @@ def select_images(right: list[np.ndarray]) -> list[int]:
         right: whether each model gets each image right [images].
 
     Example:
-        >>> chosen([np.array([True, False, False]), np.array([True, True, False])])
+        >>> select_images([np.array([True, False, False]), np.array([True, True, False])])
         [1, 2]
     """
     better, none = right[-1] & ~right[0], ~np.any(right, axis=0)

@@ -1,7 +1,7 @@
 """Replacements of words: antonyms and co-hyponyms in WordNet, and other prepositions.
 
 ``WordNet`` reads the files of WordNet's database (wndb(5WN), 3.x) from any folder: the published one, or a small one
-that ``write_lexicon`` writes for a synthetic data set. NLTK's reader is not used: it opens only folders registered for
+that ``small_lexicon`` writes for a synthetic data set. NLTK's reader is not used: it opens only folders registered for
 the whole process, refuses group-writable files, and needs NLTK's own download of WordNet. The tests compare this reader
 with it.
 
@@ -12,9 +12,9 @@ process looked up, such as a noun's for a verb; here it is the lemma's own.
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -23,11 +23,11 @@ from sys import intern
 from typing import Any, Literal, Protocol
 
 from recompose.errors import DataError
-from recompose.files import write_text
 
 PartOfSpeech = Literal["n", "v", "a", "r"]  # noun, verb, adjective, adverb
 
 FILES: Mapping[PartOfSpeech, str] = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+NUMBERS: Mapping[PartOfSpeech, int] = {"n": 1, "v": 2, "a": 3, "r": 4}  # in the keys of senses
 SynsetKey = tuple[PartOfSpeech, int]  # part of speech and offset
 PREPOSITIONS_FILE = "prepositions.tsv"  # a preposition and its weight in each line; WordNet itself has no such file
 LAYOUT = "index.*, data.* and *.exc of noun, verb, adj and adv, and cntlist.rev (the folder dict of WordNet 3.0)"
@@ -241,8 +241,7 @@ class WordNet:
 
     def _sense_key(self, lemma: Lemma) -> str:
         synset, place = lemma
-        head = ":"
-        number = {"n": 1, "v": 2, "a": 3, "r": 4}[synset.key[0]]
+        head, number = ":", NUMBERS[synset.key[0]]
         if synset.satellite:
             similar = self.synset(synset.related("&")[0])
             head, number = f"{similar.lemmas[0]}:{similar.numbers[0]:02d}", 5
@@ -254,7 +253,7 @@ class WordNet:
             synsets, symbols = int(fields[1]), int(fields[2])
             return [int(offset) for offset in fields[3 + symbols + 2 :][:synsets]]
         except (IndexError, ValueError):
-            raise DataError(_NOT_WORDNET.format(self.folder / f"index.{FILES[part_of_speech]}", lemma)) from None
+            raise _damage(self.folder / f"index.{FILES[part_of_speech]}", lemma) from None
 
     def _read_synset(self, key: SynsetKey) -> Synset:
         part_of_speech, offset = key
@@ -266,10 +265,14 @@ class WordNet:
             raise self._damage(key) from None
 
     def _damage(self, key: SynsetKey) -> DataError:
-        return DataError(_NOT_WORDNET.format(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}"))
+        return _damage(self.folder / f"data.{FILES[key[0]]}", f"{key[1]:08d}")
 
 
-_NOT_WORDNET = "{}, entry {}: not in the format of WordNet's database; download the folder again"
+def _damage(file: Path, entry: str) -> DataError:
+    message = f"{file}, entry {entry}: not in the format of WordNet's database; download the folder again"
+    return DataError(message, code="damaged-entry", place=f"{file}:{entry}")
+
+
 _ENDINGS: Mapping[PartOfSpeech, Sequence[tuple[str, str]]] = {  # of morphy(7WN), with their replacements
     "n": [
         *(("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z")),
@@ -339,7 +342,7 @@ def _counts(path: Path) -> dict[str, int]:
         key, _, numbers = line.partition(" ")
         count = numbers.split()[-1:]
         if not count or not count[0].isascii() or not count[0].isdigit():
-            raise DataError(_NOT_WORDNET.format(path, key))
+            raise _damage(path, key)
         counts[key] = int(count[0])
     return counts
 
@@ -351,7 +354,8 @@ def _prepositions(path: Path) -> Mapping[str, int]:
     for line in _lines(path):
         word, _, weight = line.partition("\t")
         if not weight.isascii() or not weight.isdigit() or not int(weight):
-            raise DataError(f"{path}, {word!r}: a line must be a preposition, a tab and its weight, at least 1")
+            message = f"{path}, {word!r}: a line must be a preposition, a tab and its weight, at least 1"
+            raise DataError(message, code="damaged-entry", place=f"{path}:{word}")
         weights[word] = int(weight)
     return weights
 
@@ -364,152 +368,5 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); WordNet's folder holds {LAYOUT}") from error
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """A synset to write."""
-
-    name: str  # unique in the lexicon
-    part_of_speech: PartOfSpeech
-    lemmas: tuple[str, ...]
-    hypernym: str | None = None  # the name of another meaning
-    counts: Mapping[str, int] = field(default_factory=dict)  # of lemmas in this meaning
-
-
-def write_lexicon(
-    folder: Path,
-    meanings: Sequence[Meaning],
-    *,
-    antonyms: Sequence[tuple[str, str]] = (),
-    derived: Sequence[tuple[str, str]] = (),
-    prepositions: Mapping[str, int] | None = None,
-) -> None:
-    """Write a small lexicon in the format of WordNet's database, which ``WordNet`` and NLTK read.
-
-    Args:
-        folder: the folder of the files.
-        meanings: the synsets, in the order of a word's meanings.
-        antonyms: pairs of names of meanings, whose first lemmas are antonyms.
-        derived: pairs of names of meanings, whose first lemmas are derived from each other, such as an adjective and a
-            noun.
-        prepositions: the weight of each; None: those of English books.
-
-    Raises:
-        ValueError: two meanings have one name, a name refers to no meaning, or a weight is not positive.
-
-    Example:
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     write_lexicon(
-        ...         Path(folder),
-        ...         [Meaning("big", "a", ("big", "large")), Meaning("small", "a", ("small",), counts={"small": 7})],
-        ...         antonyms=[("big", "small")],
-        ...     )
-        ...     WordNet(Path(folder)).weights("big", "a")
-        {'small': 7}
-    """
-    by_name = {meaning.name: meaning for meaning in meanings}
-    if len(by_name) < len(meanings):
-        raise ValueError("two meanings have the same name")
-    if prepositions is not None and min(prepositions.values(), default=1) < 1:
-        raise ValueError("a preposition has a weight below 1")
-    pointers = _pointers(by_name, antonyms, derived)
-    numbers = _numbers(meanings)
-    offsets: dict[str, int] = {}
-    folder.mkdir(parents=True, exist_ok=True)
-    for part_of_speech, file in FILES.items():
-        end = len(_HEADER)
-        for meaning in (meaning for meaning in meanings if meaning.part_of_speech == part_of_speech):
-            offsets[meaning.name] = end
-            end += len(_data_line(meaning, pointers[meaning.name], numbers, defaultdict(int)).encode())
-        write_text(folder / f"{file}.exc", "")
-    for part_of_speech, file in FILES.items():
-        entries = [meaning for meaning in meanings if meaning.part_of_speech == part_of_speech]
-        data = [_data_line(meaning, pointers[meaning.name], numbers, offsets) for meaning in entries]
-        write_text(folder / f"data.{file}", _HEADER + "".join(data))
-        write_text(folder / f"index.{file}", _HEADER + "".join(_index_lines(entries, pointers, offsets)))
-    senses = sorted(_senses(meanings, numbers, offsets))
-    write_text(folder / "index.sense", "".join(f"{key} {fields}\n" for key, fields, _ in senses))
-    write_text(folder / "cntlist.rev", "".join(f"{key} {count}\n" for key, _, count in senses if count))
-    write_text(folder / "lexnames", "".join(f"{n:02d}\t{name}.all\t{n + 1}\n" for n, name in enumerate(FILES.values())))
-    if prepositions is not None:
-        write_text(folder / PREPOSITIONS_FILE, "".join(f"{word}\t{weight}\n" for word, weight in prepositions.items()))
-
-
-_HEADER = "  1 A small lexicon in the format of WordNet's database.\n"  # readers skip lines that begin with blanks
-_Links = Mapping[str, Sequence[tuple[str, "Meaning", str]]]  # of a meaning: symbol, target, the lemmas at both ends
-
-
-def _pointers(
-    by_name: Mapping[str, Meaning], antonyms: Sequence[tuple[str, str]], derived: Sequence[tuple[str, str]]
-) -> _Links:
-    hypernyms = [(meaning.name, meaning.hypernym) for meaning in by_name.values() if meaning.hypernym is not None]
-    links: dict[str, list[tuple[str, Meaning, str]]] = defaultdict(list)
-    for pairs, forward, back, ends in (
-        (hypernyms, "@", "~", "0000"),
-        (antonyms, "!", "!", "0101"),
-        (derived, "+", "+", "0101"),
-    ):
-        for source, target in pairs:
-            if source not in by_name or target not in by_name:
-                raise ValueError(f"no meaning is called {(source if source not in by_name else target)!r}")
-            links[source].append((forward, by_name[target], ends))
-            links[target].append((back, by_name[source], ends))
-    return links
-
-
-def _numbers(meanings: Sequence[Meaning]) -> Mapping[tuple[str, str], int]:
-    """Number the meanings of each lemma; keys are the name of a meaning and the lemma."""
-    seen: Counter[tuple[str, str]] = Counter()
-    numbers = {}
-    for meaning in meanings:
-        for lemma in meaning.lemmas:
-            numbers[meaning.name, lemma] = seen[meaning.part_of_speech, lemma.lower()]
-            seen[meaning.part_of_speech, lemma.lower()] += 1
-    return numbers
-
-
-def _data_line(
-    meaning: Meaning,
-    links: Sequence[tuple[str, Meaning, str]],
-    numbers: Mapping[tuple[str, str], int],
-    offsets: Mapping[str, int],
-) -> str:
-    words = " ".join(f"{lemma.replace(' ', '_')} {numbers[meaning.name, lemma]:x}" for lemma in meaning.lemmas)
-    pointers = "".join(f" {symbol} {offsets[to.name]:08d} {to.part_of_speech} {ends}" for symbol, to, ends in links)
-    frames = " 00" if meaning.part_of_speech == "v" else ""
-    file = [*FILES].index(meaning.part_of_speech)
-    return (
-        f"{offsets[meaning.name]:08d} {file:02d} {meaning.part_of_speech} {len(meaning.lemmas):02x} {words}"
-        f" {len(links):03d}{pointers}{frames} | {meaning.name}  \n"
-    )
-
-
-def _index_lines(meanings: Sequence[Meaning], links: _Links, offsets: Mapping[str, int]) -> list[str]:
-    by_lemma: dict[str, list[Meaning]] = defaultdict(list)
-    for meaning in meanings:
-        for lemma in meaning.lemmas:
-            by_lemma[lemma.lower().replace(" ", "_")].append(meaning)
-    lines = []
-    for lemma, entries in sorted(by_lemma.items()):
-        symbols = dict.fromkeys(symbol for meaning in entries for symbol, _, _ in links[meaning.name])
-        count, pointers = len(entries), " ".join([str(len(symbols)), *symbols])
-        places = " ".join(f"{offsets[meaning.name]:08d}" for meaning in entries)
-        lines.append(f"{lemma} {entries[0].part_of_speech} {count} {pointers} {count} 0 {places}  \n")
-    return lines
-
-
-def _senses(
-    meanings: Sequence[Meaning], numbers: Mapping[tuple[str, str], int], offsets: Mapping[str, int]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield for each lemma of a meaning its key, its fields in index.sense, and those in cntlist.rev ("": none)."""
-    for meaning in meanings:
-        file = [*FILES].index(meaning.part_of_speech)
-        for lemma in meaning.lemmas:
-            number, count = numbers[meaning.name, lemma], meaning.counts.get(lemma, 0)
-            place = {"n": 1, "v": 2, "a": 3, "r": 4}[meaning.part_of_speech]
-            key = f"{lemma.lower().replace(' ', '_')}%{place}:{file:02d}:{number:02d}::"
-            offset = offsets[meaning.name]
-            yield key, f"{offset:08d} {number + 1} {count}", f"{number + 1} {count}" if count else ""
+        message = f"{path} cannot be read ({error.strerror}); WordNet's folder holds {LAYOUT}"
+        raise DataError(message, code="missing-file", place=path) from error

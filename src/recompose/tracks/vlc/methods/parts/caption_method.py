@@ -1,21 +1,19 @@
 """The base class of methods that tune a CLIP on images, captions and hard negatives."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
+from recompose.errors import ArgumentError
 from recompose.tracks.vlc.methods.parts import tower_lora
+from recompose.tracks.vlc.methods.parts.settings import TunedSettings
 
 if TYPE_CHECKING:
     from recompose.tracks.vlc.attribution.label_batches import LabelRequest
     from recompose.tracks.vlc.attribution.token_labels import TokenLabels
-
-Tuning: TypeAlias = Literal["full", "lora"]
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # the settings of an unused option
 
 
 class Representations(NamedTuple):
@@ -70,25 +68,24 @@ class CaptionMethod(nn.Module, ABC):
 
     Args:
         backbone: the CLIP to tune, owned by the method.
-        tuning: ``full``, all its weights, or ``lora``, low-rank changes of them.
-        lora: ``rank`` and ``alpha`` of ``lora``.
+        settings: its tuning.
         negatives: the kinds of negatives of a caption, in the order of ``valid``.
 
     Raises:
-        ValueError: ``lora`` with an image tower without transformer blocks.
+        ArgumentError: ``lora`` with an image tower without transformer blocks.
     """
 
+    settings_class: ClassVar[type[TunedSettings]]
     label_request: "LabelRequest | None" = None  # the labels that the loss needs
 
-    def __init__(
-        self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING, negatives: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, backbone: Backbone, settings: TunedSettings, negatives: Sequence[str] = ()) -> None:
         super().__init__()
         self.backbone, self.negatives = backbone, tuple(negatives)
-        if tuning == "lora":
+        if settings.tuning == "lora" and settings.lora:
             if not backbone.depth:
-                raise ValueError("a convolutional image tower has no transformer blocks for lora: set tuning to full")
-            tower_lora.attach(backbone, lora["rank"], lora["alpha"])
+                fault = "needs transformer blocks, and a convolutional image tower has none: set tuning to full"
+                raise ArgumentError("tuning", f"is lora, which {fault}")
+            tower_lora.attach(backbone, settings.lora.rank, settings.lora.alpha)
 
     @property
     def logit_scale(self) -> Tensor:

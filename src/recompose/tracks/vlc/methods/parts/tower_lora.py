@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from recompose.errors import ArgumentError
+
 JOINT_PROJECTION = "in_proj_weight"
 
 
@@ -27,7 +29,7 @@ class LowRankChange(nn.Module):
         drawn: whether B is drawn, too (both by Xavier); otherwise A is drawn as a linear layer's weight is, and B is 0.
 
     Raises:
-        ValueError: a convolution's kernel is not square.
+        ArgumentError: a convolution's kernel is not square.
 
     Example:
         >>> change = LowRankChange((6, 5), 2, 1.0, drawn=False)
@@ -39,9 +41,8 @@ class LowRankChange(nn.Module):
         super().__init__()
         out, into, *kernel = shape
         if len(set(kernel)) > 1:
-            raise ValueError(
-                f"a change of low rank is for square kernels, not for one of {' x '.join(map(str, kernel))}"
-            )
+            fault = f"is of a kernel of {' x '.join(map(str, kernel))}; changes of low rank are for square ones"
+            raise ArgumentError("shape", fault)
         k = kernel[0] if kernel else 1
         self.scaling = alpha / rank
         self.A = nn.Parameter(torch.empty(rank * k, into * k))
@@ -53,7 +54,7 @@ class LowRankChange(nn.Module):
             nn.init.kaiming_uniform_(self.A, a=sqrt(5))
 
     def forward(self, weight: Tensor) -> Tensor:
-        """The weight with its change."""
+        """Return the weight with its change."""
         return weight + self.scaling * (self.B @ self.A).view(weight.shape)
 
 
@@ -76,7 +77,7 @@ def merge(model: nn.Module) -> None:
 
 
 def _changed(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
-    """The layers whose weights are changed, and the names of these."""
+    """Yield the layers whose weights are changed, and the names of these."""
     for layer in model.modules():
         if isinstance(layer, nn.Linear | nn.Conv2d):
             yield layer, "weight"

@@ -1,21 +1,19 @@
 """CLIP fine-tuned with its own loss, without hard negatives."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import ClassVar
 
 from torch import Tensor
 
-from recompose.backbones.clip import Backbone
 from recompose.nn.gathering import gather_batch
 from recompose.tracks.vlc.losses import contrastive_loss
-from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
+from recompose.tracks.vlc.methods.clip_ft.settings import ClipFtSettings
+from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations
 
 
 class ClipFt(CaptionMethod):
     """CLIP under the contrast of images with captions (FSC-CLIP, Eqs. 1 and 2)."""
 
-    def __init__(self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING) -> None:
-        super().__init__(backbone, tuning=tuning, lora=lora)
+    settings_class: ClassVar = ClipFtSettings
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:
         """Return the contrastive loss of all devices' images and captions."""

@@ -3,22 +3,24 @@
 Negatives are new in each step, and there are no additional images that resemble those of the batch.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import ClassVar
 
 from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.vlc.losses import contrastive_loss_with_negatives
-from recompose.tracks.vlc.methods.parts.caption_method import NOTHING, CaptionMethod, Representations, Tuning
+from recompose.tracks.vlc.methods.negclip.settings import NegClipSettings
+from recompose.tracks.vlc.methods.parts.caption_method import CaptionMethod, Representations
 from recompose.tracks.vlc.methods.parts.gathering import gather_with_negatives
 
 
 class NegClip(CaptionMethod):
     """CLIP with its contrastive loss, in which images are also contrasted with a negative of each caption."""
 
-    def __init__(self, backbone: Backbone, *, tuning: Tuning, lora: Mapping[str, Any] = NOTHING) -> None:
-        super().__init__(backbone, tuning=tuning, lora=lora, negatives=["negclip"])
+    settings_class: ClassVar = NegClipSettings
+
+    def __init__(self, backbone: Backbone, settings: NegClipSettings) -> None:
+        super().__init__(backbone, settings, negatives=["negclip"])
 
     def loss(self, batch: Representations, valid: Tensor) -> Tensor:
         """Return the contrastive loss of all devices' images, captions and negatives."""

@@ -1,0 +1,12 @@
+"""The settings of a pretrained CLIP."""
+
+from typing import ClassVar
+
+from recompose.params.method import MethodSettings
+from recompose.tracks.vlc.methods.parts.settings import ClipScoring
+
+
+class UntunedClipSettings(MethodSettings):
+    """A pretrained CLIP."""
+
+    scoring_class: ClassVar = ClipScoring

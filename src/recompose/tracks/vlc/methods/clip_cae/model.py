@@ -1,0 +1,132 @@
+"""CLIP-CAE (Li et al., 2024): attribution to a caption's relations and attributes is raised to that of its objects.
+
+No code was released. A step encodes images once and captions twice: as all methods do, and for attribution in 32 bits,
+with the attention returned. For perturbation, captions are encoded once, in 32 bits.
+"""
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from recompose.backbones.clip import Backbone
+from recompose.nn.gathering import gather_batch
+from recompose.tracks.vlc.attribution.by_attention import attention
+from recompose.tracks.vlc.attribution.by_gradcam import gradcam
+from recompose.tracks.vlc.attribution.by_gradient import gradient
+from recompose.tracks.vlc.attribution.by_perturbation import mean_drops
+from recompose.tracks.vlc.attribution.label_batches import LabelRequest
+from recompose.tracks.vlc.attribution.token_labels import KINDS
+from recompose.tracks.vlc.losses import attribution_loss, contrastive_loss, contrastive_loss_with_negatives
+from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
+from recompose.tracks.vlc.methods.parts.caption_method import (
+    AnyRepresentations,
+    AttributedRepresentations,
+    CaptionMethod,
+    LabelledRepresentations,
+    Representations,
+)
+from recompose.tracks.vlc.methods.parts.gathering import gather_with_negatives
+from recompose.tracks.vlc.methods.parts.ranking import ranked_loss
+
+
+class ClipCae(CaptionMethod):
+    """CLIP with the loss L_ITC + lambda L_Attr (Eq. 6).
+
+    With hard negatives (Section 4.2, Appendix F), the loss of NegCLIP or CE-CLIP takes the place of L_ITC. Without
+    attribution, or with a lambda of 0, L_Attr is not computed.
+    """
+
+    settings_class: ClassVar = ClipCaeSettings
+    thresholds: Tensor
+
+    def __init__(self, backbone: Backbone, settings: ClipCaeSettings) -> None:
+        super().__init__(backbone, settings, settings.negatives)
+        self.settings = settings
+        weights, replaced = settings.attribution_weights, settings.perturbation
+        self.attribution_weight: float = getattr(weights, settings.attribution, None) or 0.0  # lambda; 0 for "none"
+        if self.attribution_weight:
+            self.label_request = LabelRequest(settings.determiners)
+            if settings.attribution == "perturbation" and replaced:
+                candidates = {kind: getattr(replaced, f"{kind}s") for kind in KINDS}
+                self.label_request = LabelRequest(settings.determiners, replaced.count, candidates)
+        self.register_buffer("thresholds", torch.zeros(len(self.negatives)))
+
+    def begin_epoch(self) -> None:
+        """Reset CE-CLIP's thresholds to 0."""
+        self.thresholds.zero_()
+
+    def represent(self, pixels: Tensor, ids: Tensor) -> AnyRepresentations:
+        """Return embeddings and the scores of captions' tokens; see ``CaptionMethod.represent``.
+
+        Scores are computed in 32 bits whatever the towers' precision. For perturbation there are none: they follow from
+        the embeddings.
+        """
+        if not self.attribution_weight:
+            return super().represent(pixels, ids)
+        device, count = pixels.device.type, len(pixels)
+        if self.settings.attribution == "perturbation":
+            images = self.backbone.encode_image(pixels)
+            with torch.autocast(device, enabled=False):
+                texts = self.backbone.encode_text(ids)
+            return Representations(images, texts[:count], texts[count:])
+        whole = super().represent(pixels, ids)
+        with torch.autocast(device, enabled=False):
+            scores = self._scores(whole.images.to(self.logit_scale), ids[:count])
+        return AttributedRepresentations(whole.images, whole.texts, whole.negatives, scores)
+
+    def loss(self, batch: Representations | LabelledRepresentations, valid: Tensor) -> Tensor:
+        """Return the sum of the two losses of all devices' images, captions and negatives.
+
+        A caption without objects, or without relations and attributes, is only in the first loss.
+
+        Args:
+            batch: representations of images, captions, negatives and perturbed captions, with the captions' labels
+                where lambda is not 0.
+            valid: [n, K + P] bool, the negatives of each kind and the perturbed captions that exist.
+        """
+        if isinstance(batch, Representations):
+            return self.settings.itc_weight * self._itc(batch, valid)
+        kinds = len(self.negatives)
+        is_negative = valid.nonzero()[:, 1] < kinds
+        images, texts, derived = batch.representations[:3]
+        if isinstance(batch.representations, AttributedRepresentations):
+            scores = batch.representations.scores
+        else:
+            replaced = derived[~is_negative]
+            scores = mean_drops(self.backbone, images.detach(), texts, replaced, batch.changed)  # see Eq. 9
+        itc = self._itc(Representations(images, texts, derived[is_negative]), valid[:, :kinds])
+        missing = len(self.backbone.model.positional_embedding) - scores.shape[1]
+        scores, objects, composition = (gather_batch(pad(part, (0, missing))) for part in (scores, *batch.labels))
+        attributed = attribution_loss(scores, objects, composition, self.settings.margin)
+        return self.settings.itc_weight * itc + self.attribution_weight * attributed
+
+    def _scores(self, images: Tensor, ids: Tensor) -> Tensor:
+        """Return the scores of tokens [n, T], given image embeddings [n, E] and captions [n, T]."""
+        settings, create_graph = self.settings, torch.is_grad_enabled()
+        if settings.attribution == "attention" and (choice := settings.attention):
+            return attention(self.backbone, images, ids, row=choice.row, layers=choice.layers, heads=choice.heads)
+        if settings.attribution == "gradcam" and (read := settings.gradcam):
+            return gradcam(
+                self.backbone,
+                images,
+                ids,
+                heads=read.heads,
+                clamp=read.clamp,
+                layers=read.layers,
+                create_graph=create_graph,
+            )
+        assert settings.gradient
+        return gradient(self.backbone, images, ids, support=settings.gradient.support, create_graph=create_graph)
+
+    def _itc(self, mine: Representations, valid: Tensor) -> Tensor:
+        """Return L_ITC, NegCLIP's loss, or CE-CLIP's three, of all devices' images, captions and negatives."""
+        scale = self.logit_scale
+        if not self.negatives:
+            return contrastive_loss(gather_batch(mine.images), gather_batch(mine.texts), scale)
+        whole, valid = gather_with_negatives(mine, valid)
+        if self.settings.negative_loss == "ce-clip" and self.settings.ce_clip:
+            loss, self.thresholds = ranked_loss(whole, valid, scale, self.thresholds, self.settings.ce_clip)
+            return loss
+        return contrastive_loss_with_negatives(*whole, valid, scale)

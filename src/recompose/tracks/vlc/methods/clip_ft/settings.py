@@ -1,0 +1,7 @@
+"""The settings of CLIP fine-tuned with its own loss."""
+
+from recompose.tracks.vlc.methods.parts.settings import TunedSettings
+
+
+class ClipFtSettings(TunedSettings):
+    """A CLIP tuned on images and their captions."""
