@@ -1,7 +1,7 @@
 """Vision-language compositionality: images and captions that differ in how their parts are composed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,9 +13,9 @@ from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Metric, Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
-from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, active_settings
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, PublishedSuite, active_settings
 from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
-from recompose.tracks.vlc.suites.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
+from recompose.tracks.vlc.suites.aggregation import ARO, I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
 from recompose.tracks.vlc.suites.catalogue import SIMILARITIES, SUBTASKS
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class VLC(Track):
 
     def mark(self, recipe: Recipe, data: Path) -> Path:
         root = self.root(recipe, data)
-        return root / str(recipe.document["adapter"]) if self._is_published_suite(recipe) else root
+        return root / str(recipe.document["folder"]) if self._is_published_suite(recipe) else root
 
     def _is_published_suite(self, recipe: Recipe) -> bool:
         """Return True for a published suite: all of these share one folder."""
@@ -181,9 +181,16 @@ class _CaptionRuns(Runs):
         Attribution is of ARO: where a profile has ARO as a suite of its own, nothing else is encoded for it.
         """
         needs: dict[str, Recipe] = {}
-        sections = {name: self.section.suites[name] for name in self.choice.suites}
-        aro = {name: section for name, section in sections.items() if section.adapter == "aro"}
-        for name, section in (aro if attributed and aro else sections).items():
-            suite = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
+        names = [ARO.name] if attributed and ARO.name in self.choice.suites else self.choice.suites
+        for name in names:
+            suite = self._suite(name, seed)
             needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
         return needs
+
+    def _suite(self, name: str, seed: int) -> Recipe:
+        """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
+        section = self.section.suites[name]
+        recipe = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
+        if not isinstance(section, PublishedSuite):
+            return recipe
+        return replace(recipe, document={**recipe.document, "suite": name, "folder": section.folder or name})

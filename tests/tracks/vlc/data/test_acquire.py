@@ -27,6 +27,7 @@ from recompose.tracks.vlc.data.acquire import acquire, write_index
 from recompose.tracks.vlc.data.captions import Captions, read_docs, write_docs
 from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.data.suites_on_disk import layout_of
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.tracks.vlc.data.published import contents, lexicon_files, pack, save_model, wheel_files
 
@@ -182,7 +183,8 @@ def test_a_drawn_corpus_is_drawn_once_and_its_knowledge_copied(tmp_path: Path, m
 @pytest.fixture
 def sugarcrepe_adapter(monkeypatch: pytest.MonkeyPatch) -> Recipe:
     monkeypatch.setitem(ADAPTERS, "sugarcrepe", CaptionAdapter(sugarcrepe.__name__, PublishedSuite, kind="suites"))
-    return Recipe("data", "sugarcrepe", {"adapter": "sugarcrepe"}, track="vlc")
+    document = {"adapter": "sugarcrepe", "suite": "sugarcrepe", "folder": "sugarcrepe"}
+    return Recipe("data", "sugarcrepe", document, track="vlc")
 
 
 ITEM = {"filename": "000000085329.jpg", "caption": "A dog.", "negative_caption": "A cat."}
@@ -236,7 +238,8 @@ def test_an_absent_suite_says_what_to_put_where(tmp_path: Path, sugarcrepe_adapt
     with pytest.raises(DataError) as caught:
         acquire(sugarcrepe_adapter, PublishedSuite(adapter="sugarcrepe"), tmp_path, tmp_path / "vlc")
     said = str(caught.value)
-    assert said.startswith(f"sugarcrepe: {tmp_path / 'vlc/sugarcrepe'} is absent.") and said.endswith(sugarcrepe.LAYOUT)
+    assert said.startswith(f"sugarcrepe: {tmp_path / 'vlc/sugarcrepe'} is absent.")
+    assert said.endswith(layout_of("sugarcrepe"))
 
 
 def test_drawn_suites_have_an_index_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from scipy.stats import pearsonr, spearmanr
 from recompose.errors import DataError
 from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate
 from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity, facts, similarity
 from recompose.tracks.vlc.suites.aggregation import SIMILARITY
@@ -89,7 +89,7 @@ def test_published_sets_have_all_their_pairs() -> None:
 def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Suite]]:
     root: Path = tmp_path_factory.mktemp("world")
     draw_similarity(SuiteReplicate(root, 3))
-    yield [sick.read(root), sts_b.read(root)]
+    yield [read_suite("sick", root), read_suite("sts_b", root)]
 
 
 def test_facts_by_hand() -> None:

@@ -222,6 +222,27 @@ def missing_leaves(tree: Tree, scores: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(leaf for part in tree.parts for leaf in missing_leaves(part, scores))
 
 
+def trees_of(form: str, name: str) -> tuple[Tree, ...]:
+    """Return the trees of a suite under another name than the published one of its form.
+
+    Example:
+        >>> [tree.name for tree in trees_of("sugarcrepe", "mine")]
+        ['mine', 'mine/micro']
+        >>> trees_of("coco", "mine")
+        ('mine/i2t', 'mine/t2i')
+    """
+    trees = (*COMP.parts, *I2T_RET.parts, *T2I_RET.parts, *TREES)
+    return tuple(_renamed(tree, form, name) for tree in trees if _name(tree).split("/")[0] == form)
+
+
+def _renamed(tree: Tree, old: str, new: str) -> Tree:
+    """Return a tree of a suite with another name of the suite."""
+    name = new + _name(tree).removeprefix(old)
+    if isinstance(tree, str):
+        return name
+    return replace(tree, name=name, parts=tuple(_renamed(part, old, new) for part in tree.parts))
+
+
 def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], numbers: dict[str, float]) -> None:
     """Add the numbers of a tree's means to ``numbers``, from the leaves up."""
     if isinstance(tree, str):

@@ -20,7 +20,7 @@ from recompose.files import write_json, write_text
 from recompose.progress import say
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, missing_subtasks, present_suites, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.suites.encoding import Broken, Precision, encode
 from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, check, counts, headline, metrics
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
@@ -136,8 +136,8 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], dic
     Raises:
         DataError: an unknown suite, or none of them is on disk.
     """
-    names = list(FORMATS) if ALL in requested else list(dict.fromkeys(requested))
-    layouts = {name: " ".join(format_of(name).LAYOUT.split()) for name in names}
+    names = list(FORMS) if ALL in requested else list(dict.fromkeys(requested))
+    layouts = {name: " ".join(layout_of(name).split()) for name in names}
     on_disk = present_suites(root)
     absent = {name: layout for name, layout in layouts.items() if name not in on_disk}
     if len(absent) == len(names):

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import aro
 from recompose.tracks.vlc.data.suite import Choices
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 
@@ -41,7 +41,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def groups(root: Path, name: str) -> tuple[str, ...] | None:
-    task = aro.read(root).tasks[name]
+    task = read_suite("aro", root).tasks[name]
     assert isinstance(task, Choices)
     return task.groups
 
@@ -49,7 +49,7 @@ def groups(root: Path, name: str) -> tuple[str, ...] | None:
 def test_relations_are_asked_of_boxes_with_the_true_caption_last(root: Path) -> None:
     captions = ["the bed is on the dog", "the dog is on the bed"]
     first, second = (("images/vg/2353.jpg", (left, 0, left + 20, 30)) for left in (3, 5))
-    suite = aro.read(root)
+    suite = read_suite("aro", root)
     assert questions(suite, "aro/vg_relation") == [(first, captions, 1), (second, captions, 1), (first, captions, 1)]
     assert questions(suite, "aro/vg_attribution") == [(first, captions, 1)]
     assert len(suite.images) == 4
@@ -62,7 +62,7 @@ def test_groups_are_relations_and_pairs_of_attributes_in_their_order(root: Path)
 
 
 def test_the_true_order_stands_first_and_a_shuffled_one_may_equal_it(root: Path) -> None:
-    suite = aro.read(root)
+    suite = read_suite("aro", root)
     assert questions(suite, "aro/coco_order") == [("images/coco/val2014/7.jpg", ORDERS[0]["caption_options"], 0)]
     (flickr,) = questions(suite, "aro/flickr30k_order")
     assert flickr == ("images/flickr30k/flickr30k-images/7.jpg", ["1", "2", "3", "4", "5"], 0)
@@ -83,4 +83,4 @@ def test_the_true_order_stands_first_and_a_shuffled_one_may_equal_it(root: Path)
 def test_a_broken_item_is_named(root: Path, name: str, item: dict[str, Any], fault: str) -> None:
     path = write_json(root / "aro" / f"{name}.json", [*FILES[name], item])
     with pytest.raises(DataError, match=f"{path}, item {len(FILES[name]) + 1}.*{fault}"):
-        aro.read(root)
+        read_suite("aro", root)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import colorswap
 from recompose.tracks.vlc.data.suite import Groups
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import write_json
 
 
@@ -19,7 +19,7 @@ def entry(number: int, **fields: Any) -> dict[str, Any]:
 
 def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
     write_json(tmp_path / "colorswap/test.json", [entry(9), entry(11)])
-    suite = colorswap.read(tmp_path)
+    suite = read_suite("colorswap", tmp_path)
     task = suite.tasks["colorswap"]
     assert isinstance(task, Groups)
     assert [image.path for image in suite.images] == [
@@ -40,4 +40,4 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     write_json(tmp_path / "colorswap/test.json", [entry(9), wrong])
     with pytest.raises(DataError, match=message):
-        colorswap.read(tmp_path)
+        read_suite("colorswap", tmp_path)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import comvg
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions
 
 HEADER = "id,sentence,pos_triplet,neg_triplet,pos_image_id,neg_image_id,neg_value,sentence_id"
@@ -22,7 +22,7 @@ def written(root: Path, *lines: str) -> Path:
 
 
 def test_a_sentence_and_two_images(tmp_path: Path) -> None:
-    suite = comvg.read(written(tmp_path, HEADER, *ROWS))
+    suite = read_suite("comvg", written(tmp_path, HEADER, *ROWS))
     assert questions(suite, "comvg") == [
         ("a man is sitting at a table", [f"images/vg/{number}.jpg" for number in (2358258, other)], 0)
         for other in (2357994, 2400993)
@@ -41,4 +41,4 @@ def test_a_sentence_and_two_images(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        comvg.read(written(tmp_path, *lines))
+        read_suite("comvg", written(tmp_path, *lines))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import crepe
 from recompose.tracks.vlc.data.suite import ABSENT, Choices
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, write_csv
 
 
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_files_of_all_complexities_are_one_sub_task(root: Path) -> None:
-    suite = crepe.read(root)
+    suite = read_suite("crepe", root)
     assert [*suite.tasks] == ["crepe/atom", "crepe/swap", "crepe/negate"]
     found = questions(suite, "crepe/swap")
     assert found[:2] == [
@@ -45,7 +45,7 @@ def test_files_of_all_complexities_are_one_sub_task(root: Path) -> None:
 
 
 def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
-    task = crepe.read(root).tasks["crepe/atom"]
+    task = read_suite("crepe", root).tasks["crepe/atom"]
     assert isinstance(task, Choices)
     assert ((task.offered == ABSENT).sum(axis=1) == [0, 1] * 9).all()
 
@@ -72,13 +72,13 @@ def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], fault: str) -
     broken = row(**fields)
     write_csv(path(root, "negate", 9), [*broken], [row(), broken])
     with pytest.raises(DataError, match=f"negate_complexity_9.csv, row 2.*{fault}"):
-        crepe.read(root)
+        read_suite("crepe", root)
 
 
 def test_a_missing_column_and_a_missing_file_are_named(root: Path) -> None:
     write_csv(path(root, "atom", 4), ["image_id"], [{"image_id": 1}])
     with pytest.raises(DataError, match="line 1: there is no column 'caption'"):
-        crepe.read(root)
+        read_suite("crepe", root)
     path(root, "atom", 4).unlink()
     with pytest.raises(DataError, match=r"atom_complexity_4.csv is absent; required files: .*RAIVNLab/CREPE"):
-        crepe.read(root)
+        read_suite("crepe", root)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.suite import Classes, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import equal, write_json
 
 PROMPTS: dict[str, dict[str, Any]] = {
@@ -87,7 +87,7 @@ def shown(suite: Suite, name: str) -> tuple[Classes, list[str], list[list[str]]]
 
 def test_an_index_of_lines(tmp_path: Path) -> None:
     """A name may hold blanks; of several names of a class the first is taken."""
-    suite = elevater.read(written(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n"))
+    suite = read_suite("elevater", written(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n"))
     assert list(suite.tasks) == ["elevater/caltech101"]
     task, paths, prompts = shown(suite, "elevater/caltech101")
     folder = "images/elevater/classification/caltech-101"
@@ -99,7 +99,7 @@ def test_an_index_of_lines(tmp_path: Path) -> None:
 
 
 def test_images_of_several_classes(tmp_path: Path) -> None:
-    suite = elevater.read(written(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
+    suite = read_suite("elevater", written(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
     task, _, prompts = shown(suite, "elevater/voc2007classification")
     assert task.labels.dtype == bool
     assert np.array_equal(task.labels, [[True, True], [False, True]])
@@ -111,7 +111,7 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
 
     Of this set the whole image is shown.
     """
-    suite = elevater.read(written(tmp_path, coco=COCO))
+    suite = read_suite("elevater", written(tmp_path, coco=COCO))
     task, paths, _ = shown(suite, "elevater/kitti-distance")
     folder = "images/elevater/classification/kitti-distance"
     assert paths == [f"{folder}/loose.png", f"{folder}/test_images/a/9.png"]
@@ -120,7 +120,7 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
 
 
 def test_sets_keep_the_order_of_the_benchmark(tmp_path: Path) -> None:
-    suite = elevater.read(written(tmp_path, "1.jpg 0", "1.jpg 0", COCO))
+    suite = read_suite("elevater", written(tmp_path, "1.jpg 0", "1.jpg 0", COCO))
     assert list(suite.tasks) == [
         f"elevater/{name}" for name in ("caltech101", "kitti-distance", "voc2007classification")
     ]
@@ -128,11 +128,11 @@ def test_sets_keep_the_order_of_the_benchmark(tmp_path: Path) -> None:
 
 def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_path: Path) -> None:
     rest = "kitti_classes = ['a car', 'no car']\nkitti_t = ['a photo i took of {}.']\nvoc_t = ['a {}']\n"
-    ours = elevater.read(written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
+    ours = read_suite("elevater", written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
     root = written(tmp_path / "python", "1.jpg 0", "1.jpg 0", COCO)
     (root / "elevater/elevater_prompts.json").unlink()
     (root / "elevater/prompts.py").write_text(rest + PYTHON)
-    assert equal(elevater.read(root), ours)
+    assert equal(read_suite("elevater", root), ours)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None
     (root / "elevater/elevater_prompts.json").unlink()
     (root / "elevater/prompts.py").write_text(source)
     with pytest.raises(DataError, match=r"prompts\.py, "):
-        elevater.read(root)
+        read_suite("elevater", root)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None
 )
 def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message) as error:
-        elevater.read(written(tmp_path, **files))
+        read_suite("elevater", written(tmp_path, **files))
     assert "\n" not in str(error.value)
 
 
@@ -188,11 +188,11 @@ def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], message: s
 def test_what_is_wrong_with_prompts_is_said(tmp_path: Path, table: str, value: list[Any], message: str) -> None:
     prompts = {**PROMPTS, table: {**PROMPTS[table], "caltech-101": value}}
     with pytest.raises(DataError, match=message):
-        elevater.read(written(tmp_path, "1.jpg 0", prompts=prompts))
+        read_suite("elevater", written(tmp_path, "1.jpg 0", prompts=prompts))
 
 
 def test_an_index_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
     root = written(tmp_path, "1.jpg 0")
     write_json(root / "elevater/vision_datasets.json", [entry("caltech-101", "../../../secret.txt")])
     with pytest.raises(DataError, match=r"item 1: the index '.*secret\.txt' lies outside"):
-        elevater.read(root)
+        read_suite("elevater", root)

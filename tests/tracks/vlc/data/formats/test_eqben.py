@@ -9,6 +9,7 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suite import Groups, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.tracks.vlc.data.formats.published import equal, write_json
 
@@ -46,7 +47,7 @@ def pairs(suite: Suite, name: str) -> list[tuple[tuple[str, str], tuple[str, str
 
 def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     write(tmp_path, published())
-    suite = eqben.read(tmp_path)
+    suite = read_suite("eqben", tmp_path)
     assert {*suite.tasks} == {name for name, task in SUBTASKS.items() if task.suite == "eqben"}
     assert pairs(suite, "eqben/ag") == [
         (
@@ -60,12 +61,12 @@ def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_pat
 
 def test_the_order_of_lines_says_nothing(tmp_path: Path) -> None:
     write(tmp_path / "one", published())
-    expected = eqben.read(tmp_path / "one")
+    expected = read_suite("eqben", tmp_path / "one")
     for seed in range(5):
         rows = published()
         np.random.default_rng(seed).shuffle(rows)
         write(tmp_path / "other", rows)
-        assert equal(eqben.read(tmp_path / "other"), expected)
+        assert equal(read_suite("eqben", tmp_path / "other"), expected)
 
 
 def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
@@ -93,7 +94,7 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
 def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], fault: str) -> None:
     path = write(tmp_path, rows)
     with pytest.raises(DataError, match=f"{path}, {fault}"):
-        eqben.read(tmp_path)
+        read_suite("eqben", tmp_path)
 
 
 def test_images_lie_in_their_folder(tmp_path: Path) -> None:
@@ -102,4 +103,4 @@ def test_images_lie_in_their_folder(tmp_path: Path) -> None:
         row["image"] = "../" + row["image"]
     write(tmp_path, rows)
     with pytest.raises(DataError, match=r"item 1: .*lies outside of its folder images/eqben"):
-        eqben.read(tmp_path)
+        read_suite("eqben", tmp_path)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import imagecode
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, touch, write_json
 
 VIDEO, STATIC = "MSR-VTT-video7-shot1_0", "open-images-7_f91d"
@@ -37,7 +37,7 @@ def paths(name: str, frames: Sequence[int]) -> list[str]:
 
 
 def test_numbers_are_places_among_files_in_the_order_of_frames(root: Path) -> None:
-    suite = imagecode.read(root)
+    suite = read_suite("imagecode", root)
     assert questions(suite, "imagecode/video") == [
         ("A girl in blue.", paths(VIDEO, FRAMES), 9),
         ("Two girls.", paths(VIDEO, FRAMES), 2),
@@ -49,22 +49,22 @@ def test_numbers_are_places_among_files_in_the_order_of_frames(root: Path) -> No
 
 def test_other_files_are_no_images(root: Path) -> None:
     touch(root / f"images/imagecode/{VIDEO}/.DS_Store", root / f"images/imagecode/{VIDEO}/list.txt")
-    assert questions(imagecode.read(root), "imagecode/video")[0][1] == paths(VIDEO, FRAMES)
+    assert questions(read_suite("imagecode", root), "imagecode/video")[0][1] == paths(VIDEO, FRAMES)
 
 
 def test_ten_images_have_to_be_there(root: Path) -> None:
     folder = root / "images/imagecode" / VIDEO
     (folder / "img3.jpg").unlink()
     with pytest.raises(DataError, match=f"{folder} has 9 images instead of 10, for item '{VIDEO}' of .*zenodo"):
-        imagecode.read(root)
+        read_suite("imagecode", root)
     touch(folder / "imgx.jpg")
     with pytest.raises(DataError, match=f"{folder} has a file imgx.jpg"):
-        imagecode.read(root)
+        read_suite("imagecode", root)
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
     with pytest.raises(DataError, match=f"{folder} has 0 images instead of 10"):
-        imagecode.read(root)
+        read_suite("imagecode", root)
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_ten_images_have_to_be_there(root: Path) -> None:
 def test_a_broken_file_is_named(root: Path, document: Any, fault: str) -> None:
     path = write_json(root / "imagecode/valid_data.json", document)
     with pytest.raises(DataError, match=f"{path}, {fault}"):
-        imagecode.read(root)
+        read_suite("imagecode", root)

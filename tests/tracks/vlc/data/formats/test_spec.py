@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import spec
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_both_ways_are_asked_and_the_right_candidate_stands_anywhere(root: Path) -> None:
-    suite = spec.read(root)
+    suite = read_suite("spec", root)
     assert {*suite.tasks} == {name for name, task in SUBTASKS.items() if task.suite == "spec"}
     for name in SUBSETS:
         folder = f"images/spec/{name}/image"
@@ -55,10 +55,10 @@ def test_both_ways_are_asked_and_the_right_candidate_stands_anywhere(root: Path)
 def test_a_broken_item_is_named(root: Path, file: str, item: dict[str, Any], fault: str) -> None:
     path = write_json(root / f"spec/count/{file}.json", [item])
     with pytest.raises(DataError, match=f"{path}, item 1: .*{fault}"):
-        spec.read(root)
+        read_suite("spec", root)
 
 
 def test_a_subset_that_is_absent_is_asked_for(root: Path) -> None:
     (root / "spec/existence/text2image.json").unlink()
     with pytest.raises(DataError, match=r"existence/text2image.json is absent; .*huggingface.co/datasets/wjpoom/SPEC"):
-        spec.read(root)
+        read_suite("spec", root)

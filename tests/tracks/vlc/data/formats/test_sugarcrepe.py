@@ -6,6 +6,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import sugarcrepe
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 
@@ -22,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_true_caption_stands_first_and_keys_may_have_gaps(root: Path) -> None:
-    suite = sugarcrepe.read(root)
+    suite = read_suite("sugarcrepe", root)
     assert suite.name == "sugarcrepe"
     assert [*suite.tasks] == [f"sugarcrepe/{name}" for name in sugarcrepe.SETS]
     assert questions(suite, "sugarcrepe/swap_obj") == [
@@ -44,10 +45,10 @@ def test_the_true_caption_stands_first_and_keys_may_have_gaps(root: Path) -> Non
 def test_a_broken_item_is_named(root: Path, broken: dict[str, str], fault: str) -> None:
     path = write_json(root / "sugarcrepe/add_att.json", {"0": entry("1.jpg", "a cat", "a rat"), "5": broken})
     with pytest.raises(DataError, match=f"{path}, item '5': .*{fault}"):
-        sugarcrepe.read(root)
+        read_suite("sugarcrepe", root)
 
 
 def test_a_file_that_is_absent_is_asked_for(root: Path) -> None:
     (root / "sugarcrepe/swap_att.json").unlink()
     with pytest.raises(DataError, match=r"swap_att.json is absent; required files: .*sugar-crepe"):
-        sugarcrepe.read(root)
+        read_suite("sugarcrepe", root)

@@ -7,6 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import svo_probes
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, touch, write_csv
 
 COLUMNS = (
@@ -40,7 +41,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    suite = svo_probes.read(root)
+    suite = read_suite("svo_probes", root)
     first, second, third, fourth, fifth = (f"images/svo_probes/{number}.jpg" for number in range(1, 6))
     assert questions(suite, "svo_probes/subj_neg") == [("A girl stands in grass.", [first, second], 0)]
     assert questions(suite, "svo_probes/verb_neg") == [
@@ -53,7 +54,7 @@ def test_rows_that_differ_in_one_thing_ask_which_image_it_is(root: Path, capsys:
 
 def test_items_that_lack_an_image_are_left_out_and_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "images/svo_probes/4.jpg").unlink()
-    suite = svo_probes.read(root)
+    suite = read_suite("svo_probes", root)
     assert [sentence for sentence, _, _ in questions(suite, "svo_probes/verb_neg")] == ["A girl stands in grass."]
     assert len(suite.images) == 4
     assert "0 of 1 subj_neg, 1 of 2 verb_neg, 0 of 1 obj_neg" in capsys.readouterr().err
@@ -63,12 +64,12 @@ def test_a_set_without_images_is_none(root: Path) -> None:
     (root / "images/svo_probes/5.jpg").unlink()
     folder = root / "images/svo_probes"
     with pytest.raises(DataError, match=f"{folder} lacks an image of each of the 1 items of obj_neg; .*many .* dead"):
-        svo_probes.read(root)
+        read_suite("svo_probes", root)
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
     with pytest.raises(DataError, match=f"{folder} lacks an image of each of the 1 items of subj_neg"):
-        svo_probes.read(root)
+        read_suite("svo_probes", root)
 
 
 @pytest.mark.parametrize(
@@ -84,4 +85,4 @@ def test_a_set_without_images_is_none(root: Path) -> None:
 def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], fault: str) -> None:
     path = write_csv(root / "svo_probes/svo_probes.csv", COLUMNS, [*ROWS[:4], {**ROWS[0], **fields}])
     with pytest.raises(DataError, match=f"{path}, row 5: {fault}"):
-        svo_probes.read(root)
+        read_suite("svo_probes", root)

@@ -7,6 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import valse
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 
@@ -27,7 +28,7 @@ def test_a_caption_and_its_foil_where_two_of_three_agree(tmp_path: Path) -> None
         "b": entry(2, caption="a dog", foil="no dog"),
         "c": entry(3, caption="no dog", foil="a dog", image="2.jpg"),
     }
-    suite = valse.read(written(tmp_path, existence=existence))
+    suite = read_suite("valse", written(tmp_path, existence=existence))
     assert list(suite.tasks) == [f"valse/{name}" for name in valse.SETS]
     assert questions(suite, "valse/existence") == [
         ("images/coco/val2017/000000291619.jpg", ["a dog", "no dog"], 0),
@@ -53,7 +54,7 @@ def test_a_caption_and_its_foil_where_two_of_three_agree(tmp_path: Path) -> None
     ],
 )
 def test_an_image_lies_in_the_folder_of_its_data_set(tmp_path: Path, dataset: str, image: str, path: str) -> None:
-    suite = valse.read(written(tmp_path, plurals={"a": entry(dataset=dataset, image=image)}))
+    suite = read_suite("valse", written(tmp_path, plurals={"a": entry(dataset=dataset, image=image)}))
     assert questions(suite, "valse/plurals")[0][0] == path
 
 
@@ -70,10 +71,10 @@ def test_an_image_lies_in_the_folder_of_its_data_set(tmp_path: Path, dataset: st
 )
 def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        valse.read(written(tmp_path, plurals={"a": entry(**wrong)}))
+        read_suite("valse", written(tmp_path, plurals={"a": entry(**wrong)}))
 
 
 def test_an_absent_file_says_what_has_to_be_there(tmp_path: Path) -> None:
     (written(tmp_path) / "valse/foil-it.json").unlink()
     with pytest.raises(DataError, match=r"foil-it\.json is absent.*github\.com/Heidelberg-NLP/VALSE"):
-        valse.read(tmp_path)
+        read_suite("valse", tmp_path)

@@ -7,6 +7,7 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import vl_checklist
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
 from tests.tracks.vlc.data.formats.published import questions, write_json
@@ -49,7 +50,7 @@ def test_files_lie_where_the_released_settings_say(leaf: str, file: str) -> None
 
 def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path: Path) -> None:
     swig = [["dialing_8.jpg", {"POS": ["a man dials", "b", "c"], "NEG": ["a man eats", "e", "f"]}]]
-    suite = vl_checklist.read(written(tmp_path, Relation__swig_action=swig))
+    suite = read_suite("vl_checklist", written(tmp_path, Relation__swig_action=swig))
     assert list(suite.tasks) == [*VL_CHECKLIST.leaves]
     task = questions(suite, "vl_checklist/relation_action/swig")
     assert task == [("images/swig/dialing_8.jpg", ["a man dials", "a man eats"], 0)]
@@ -58,13 +59,14 @@ def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path:
 def test_images_lie_in_the_folders_of_their_corpora(tmp_path: Path) -> None:
     """Both parts of Visual Genome in one folder."""
     hake = entry("hico_20160224_det/images/train2015/1.jpg")
-    suite = vl_checklist.read(
+    suite = read_suite(
+        "vl_checklist",
         written(
             tmp_path,
             Attribute__vaw__size=[entry("VG_100K/1.jpg"), entry("VG_100K_2/2.jpg")],
             Relation__vg__spatial=[entry("VG_100K_2/1.jpg")],
             Relation__hake_action=[hake],
-        )
+        ),
     )
     sizes, spatial, actions = (
         [image for image, _, _ in questions(suite, f"vl_checklist/{leaf}")]
@@ -77,7 +79,8 @@ def test_images_lie_in_the_folders_of_their_corpora(tmp_path: Path) -> None:
 
 def test_the_first_items_of_a_set_are_taken(tmp_path: Path) -> None:
     many = [entry("1.jpg", f"knife {number}") for number in range(CHECKLIST_CAP + 2)]
-    task = questions(vl_checklist.read(written(tmp_path, Attribute__vg__color=many)), "vl_checklist/attribute_color/vg")
+    suite = read_suite("vl_checklist", written(tmp_path, Attribute__vg__color=many))
+    task = questions(suite, "vl_checklist/attribute_color/vg")
     assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP)]
 
 
@@ -93,4 +96,4 @@ def test_the_first_items_of_a_set_are_taken(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(tmp_path: Path, wrong: list[Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        vl_checklist.read(written(tmp_path, Attribute__vg__color=[wrong]))
+        read_suite("vl_checklist", written(tmp_path, Attribute__vg__color=[wrong]))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import whatsup
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 MUG = [f"A mug {place} a table" for place in ("on", "under", "to the left of", "to the right of")]
@@ -27,7 +27,7 @@ def written(root: Path, **files: list[Any]) -> Path:
 
 
 def test_the_true_caption_stands_first(tmp_path: Path) -> None:
-    suite = whatsup.read(written(tmp_path))
+    suite = read_suite("whatsup", written(tmp_path))
     assert {name: questions(suite, name) for name in suite.tasks} == {
         "whatsup/a": [("images/whatsup/controlled_images/mug_on_table.jpeg", MUG, 0)],
         "whatsup/b": [("images/whatsup/controlled_clevr/mug_on_table.jpeg", MUG, 0)],
@@ -50,4 +50,4 @@ def test_the_true_caption_stands_first(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(tmp_path: Path, file: str, wrong: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        whatsup.read(written(tmp_path, **{file: [wrong]}))
+        read_suite("whatsup", written(tmp_path, **{file: [wrong]}))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import winoground
 from recompose.tracks.vlc.data.suite import Groups
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 
 
 def entry(number: int, **fields: Any) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def written(root: Path, *items: dict[str, Any]) -> Path:
 
 
 def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
-    suite = winoground.read(written(tmp_path, entry(3, tag="Object"), entry(7)))
+    suite = read_suite("winoground", written(tmp_path, entry(3, tag="Object"), entry(7)))
     task = suite.tasks["winoground"]
     assert isinstance(task, Groups)
     paths = [[suite.images[image].path for image in row] for row in task.images]
@@ -43,9 +43,9 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        winoground.read(written(tmp_path, entry(3), wrong))
+        read_suite("winoground", written(tmp_path, entry(3), wrong))
 
 
 def test_that_it_is_gated_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"examples\.jsonl is absent.*gated"):
-        winoground.read(tmp_path)
+        read_suite("winoground", tmp_path)
