@@ -11,6 +11,7 @@ from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suite import Groups, Suite
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal, write_json
 
 
@@ -77,24 +78,25 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "fault"),
+    ("rows", "code", "place"),
     [
-        (published()[1:], "item 1: its group lacks c0i0"),
-        (published() + published()[:1], "item 37: c0i0 of group 0 is also item 1"),
-        (changed(2, info={"dataset": "eqbenfoo"}), "item 3: there is no 'c0i1' of 'eqbenfoo'"),
-        (changed(2, info={"name": "c0i2"}), "item 3: there is no 'c0i2' of 'eqbengebc'"),
-        (changed(2, info={"sample_cnt": "first"}), "item 3, field 'private_info': field 'sample_cnt' is not a number"),
-        (changed(2, caption=""), "item 3: field 'caption' is empty"),
-        (changed(2, caption="another"), "item 1: the four of its group are not two images with two captions each"),
-        (changed(2, image="another"), "item 1: the four of its group are not two images with two captions each"),
-        (changed(1, private_info=None), "item 2: field 'private_info' is not an object"),
-        (published()[4:], "holds no items of eqbengebc"),
+        (published()[1:], "incomplete-group", "item 1"),
+        (published() + published()[:1], "duplicate-name", "item 37"),
+        (changed(2, info={"dataset": "eqbenfoo"}), "unknown-name", "item 3"),
+        (changed(2, info={"name": "c0i2"}), "unknown-name", "item 3"),
+        (changed(2, info={"sample_cnt": "first"}), "no-number", "item 3, field 'private_info', field 'sample_cnt'"),
+        (changed(2, caption=""), "empty-text", "item 3, field 'caption'"),
+        (changed(2, caption="another"), "incomplete-group", "item 1"),
+        (changed(2, image="another"), "incomplete-group", "item 1"),
+        (changed(1, private_info=None), "wrong-kind", "item 2, field 'private_info'"),
+        (published()[4:], "no-items", "ann_json_finegrained_random.json"),
     ],
 )
-def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], fault: str) -> None:
+def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], code: str, place: str) -> None:
     path = write(tmp_path, rows)
-    with pytest.raises(DataError, match=f"{path}, {fault}"):
+    with raises(DataError, code, path) as error:
         read_suite("eqben", tmp_path)
+    assert str(error.value.place).endswith(place)
 
 
 def test_images_lie_in_their_folder(tmp_path: Path) -> None:
@@ -102,5 +104,5 @@ def test_images_lie_in_their_folder(tmp_path: Path) -> None:
     for row in rows[:4]:
         row["image"] = "../" + row["image"]
     write(tmp_path, rows)
-    with pytest.raises(DataError, match=r"item 1: .*lies outside of its folder images/eqben"):
+    with raises(DataError, "outside-folder", "item 1"):
         read_suite("eqben", tmp_path)

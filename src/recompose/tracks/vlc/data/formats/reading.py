@@ -47,12 +47,12 @@ class AnnotationItem:
 
     def field_fault(self, key: Key, code: str, message: str) -> DataError:
         """Return the error of a field of this item."""
-        return self.fault(code, f"{_field_name(key)} {message}")
+        return fault(self.file, code, f"{_field_name(key)} {message}", self.name, _field_name(key))
 
     def value(self, key: Key) -> Any:
         """Return a field."""
         if key not in self.fields:
-            raise self.fault("missing-field", f"there is no {_field_name(key)}")
+            raise fault(self.file, "missing-field", f"there is no {_field_name(key)}", self.name, _field_name(key))
         return self.fields[key]
 
     def get(self, key: Key, kind: type[T]) -> T:
@@ -124,10 +124,10 @@ class AnnotationItem:
         return box
 
 
-def fault(file: Path, code: str, message: str, part: str = "") -> DataError:
-    """Return the error of an annotation file, or of a part of it, with the remedy."""
-    place = f"{file}, {part}" if part else str(file)
-    return DataError(f"{place}{':' if part else ','} {message}; {MEND}", code=code, place=place)
+def fault(file: Path, code: str, message: str, part: str = "", field: str = "") -> DataError:
+    """Return the error of an annotation file, or of a part of it and its field, with the remedy."""
+    where = f"{file}, {part}:" if part else f"{file},"
+    return DataError(f"{where} {message}; {MEND}", code=code, place=", ".join(filter(None, (str(file), part, field))))
 
 
 def missing_error(path: Path, fault: str, layout: str, code: str = "missing-file") -> DataError:
