@@ -142,7 +142,8 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], dic
     absent = {name: layout for name, layout in layouts.items() if name not in on_disk}
     if len(absent) == len(names):
         expected = "".join(f"\n  {name}: {layout}" for name, layout in absent.items())
-        raise DataError(f"none of these suites is below {root}. Files expected there:{expected}")
+        message = f"none of these suites is below {root}. Files expected there:{expected}"
+        raise DataError(message, code="missing-suite", place=root)
     return [name for name in names if name in on_disk], absent
 
 
@@ -156,7 +157,8 @@ def device_of(name: str) -> torch.device:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise DataError(f"no device '{name}' on this machine: {str(error).splitlines()[0]}") from None
+        message = f"no device '{name}' on this machine: {str(error).splitlines()[0]}"
+        raise DataError(message, code="missing-device", place=name) from None
     return device
 
 
@@ -167,7 +169,8 @@ def precision_of(name: str, device: torch.device) -> Precision:
         DataError: an unknown precision.
     """
     if name not in PRECISIONS:
-        raise DataError(f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}")
+        message = f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}"
+        raise DataError(message, code="unknown-precision", place=name)
     if name != "auto":
         return cast(Precision, name)
     return "fp16" if device.type == "cuda" else "fp32"
