@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.stand_ins.packing import pack
 from benchmarks.stand_ins.pictures import Pictures
 from recompose.files import write_text
-from recompose.tracks.vlc.data.formats import coco, comvg, sugarcrepe, valse
+from recompose.tracks.vlc.data.formats import coco, sugarcrepe, valse
 from recompose.tracks.vlc.data.negclip_list import LIST
 from recompose.tracks.vlc.data.suite import files
 from recompose.tracks.vlc.data.suites_on_disk import read_suite
@@ -160,7 +160,7 @@ def _lexicon() -> dict[str, str]:
 def _write_suites(real: Path, share: float, root: Path, pictures: Pictures) -> dict[str, int]:
     """Write annotation files and pictures of suites below a root; gives how many items count."""
     counts: dict[str, int] = {}
-    for name in (coco.NAME, sugarcrepe.NAME, valse.NAME, comvg.NAME):
+    for name in ("coco", "sugarcrepe", "valse", "comvg"):
         for file, text, items in _PARTS[name](real, share):
             write_text(root / name / file, text)
             counts |= items
@@ -187,15 +187,15 @@ def _of_coco(real: Path, share: float) -> Iterator[Part]:
 
 def _of_sugarcrepe(real: Path, share: float) -> Iterator[Part]:
     for name in sugarcrepe.SETS:
-        items = _first(real / sugarcrepe.NAME / f"{name}.json", share)
-        yield f"{name}.json", json.dumps(items), {f"{sugarcrepe.NAME}/{name}": len(items)}
+        items = _first(real / "sugarcrepe" / f"{name}.json", share)
+        yield f"{name}.json", json.dumps(items), {f"sugarcrepe/{name}": len(items)}
 
 
 def _of_valse(real: Path, share: float) -> Iterator[Part]:
     for name in valse.SETS:
-        items = _first(real / valse.NAME / f"{name}.json", share)
+        items = _first(real / "valse" / f"{name}.json", share)
         agreed = sum(item["mturk"]["caption"] >= valse.AGREEING for item in items.values())
-        yield f"{name}.json", json.dumps(items), {f"{valse.NAME}/{name}": agreed}
+        yield f"{name}.json", json.dumps(items), {f"valse/{name}": agreed}
 
 
 def _of_comvg(real: Path, share: float) -> Iterator[Part]:
@@ -204,10 +204,10 @@ def _of_comvg(real: Path, share: float) -> Iterator[Part]:
     text = io.StringIO()
     kept = rows[: _some(len(rows), share)]
     csv.writer(text, lineterminator="\n").writerows([header, *kept])
-    yield "ComVG.csv", text.getvalue(), {comvg.NAME: len(kept)}
+    yield "ComVG.csv", text.getvalue(), {"comvg": len(kept)}
 
 
-_PARTS = {coco.NAME: _of_coco, sugarcrepe.NAME: _of_sugarcrepe, valse.NAME: _of_valse, comvg.NAME: _of_comvg}
+_PARTS = {"coco": _of_coco, "sugarcrepe": _of_sugarcrepe, "valse": _of_valse, "comvg": _of_comvg}
 
 
 def _first(path: Path, share: float) -> Mapping[str, Any]:

@@ -29,12 +29,12 @@ def plan_of(params: Params) -> Plan:
     """
     planner = Planner(params)
     for paper in all_papers():
-        _check(paper)
+        _check(paper, params)
     chosen = (name for name in TRACKS if name in params.chosen.tracks)
     return Plan({name: TRACKS[name].plan(params, planner, declared_variants(name)) for name in chosen})
 
 
-def _check(paper: Paper) -> None:
+def _check(paper: Paper, params: Params) -> None:
     file = f"papers/{paper.name}/paper.yaml"
     if paper.track not in TRACKS:
         raise PlanError(f"{file}: there is no track {paper.track!r}; the tracks are: {', '.join(TRACKS)}")
@@ -44,7 +44,7 @@ def _check(paper: Paper) -> None:
             raise PlanError(f"{file}: variant {name}: {unknown} cannot be saved{nearest(unknown, savable)}")
     for place, metric in _metrics_of(paper):
         try:
-            TRACKS[paper.track].description_of(metric)
+            TRACKS[paper.track].check_metric(metric, params)
         except PlanError as error:
             raise PlanError(f"{file}: {place}: {error}") from None
 

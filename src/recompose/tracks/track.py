@@ -177,6 +177,14 @@ class Track(ABC):
         """Return the names of metrics, for messages about a misspelt one."""
         return self.compared.values()
 
+    def check_metric(self, metric: str, params: Params) -> None:
+        """Check that evaluations with these parameters can have a metric, or a cost.
+
+        Raises:
+            PlanError: there is no such metric.
+        """
+        self.description_of(metric)
+
     def description_of(self, metric: str) -> Metric:
         """Return the description of a metric of this track, or of a cost.
 

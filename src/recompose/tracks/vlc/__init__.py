@@ -1,28 +1,31 @@
 """Vision-language compositionality: images and captions that differ in how their parts are composed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
+from recompose.errors import PlanError
 from recompose.exhibits.metric import Metric
 from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params import Params
+from recompose.params.mistakes import nearest
 from recompose.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import published_sizes
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationSummary
 from recompose.tracks.planning import Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.cae_subsets import DECLARED, PLAIN
-from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, active_settings
-from recompose.tracks.vlc.params import FORM, Vlc, VlcChoice
-from recompose.tracks.vlc.suites.aggregation import I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
-from recompose.tracks.vlc.suites.catalogue import SIMILARITIES, SUBTASKS
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, UNTRAINED, PublishedSuite, active_settings
+from recompose.tracks.vlc.params import FORM, RESERVED, Vlc, VlcChoice
+from recompose.tracks.vlc.suites.aggregation import ARO, I2T_RET, RETRIEVAL, T2I_RET, TREES, ZS, names_in
+from recompose.tracks.vlc.suites.catalogue import SIMILARITIES, SUBTASKS, SuiteForm
 
 if TYPE_CHECKING:
     from recompose.data.pictures import Picture
 
+FORMS = get_args(SuiteForm)
 ACCURACY = Metric("%", 100, 1, better=1)
 ATTRIBUTION_SCORE = Metric("", 1, 3, better=0)
 GROUP_SENSES = [
@@ -83,7 +86,7 @@ class VLC(Track):
 
     def mark(self, recipe: Recipe, data: Path) -> Path:
         root = self.root(recipe, data)
-        return root / str(recipe.document["adapter"]) if self._is_published_suite(recipe) else root
+        return root / str(recipe.document["folder"]) if self._is_published_suite(recipe) else root
 
     def _is_published_suite(self, recipe: Recipe) -> bool:
         """Return True for a published suite: all of these share one folder."""
@@ -123,18 +126,38 @@ class VLC(Track):
         return read_metrics(needs, evaluation)
 
     def metric(self, name: str) -> Metric:
-        if name not in METRICS and not name.startswith(CLASSIFICATION_PREFIX):
+        if not (name in METRICS or name.startswith(CLASSIFICATION_PREFIX) or _is_own(name)):
             raise KeyError(name)
         return ATTRIBUTION_SCORE if name.removeprefix("test/") in PLAIN else ACCURACY
 
     def metric_names(self) -> Iterable[str]:
         return METRICS
 
+    def check_metric(self, metric: str, params: Params) -> None:
+        super().check_metric(metric, params)
+        section = params.tracks[self.name]
+        assert isinstance(section, Vlc)
+        if _is_own(metric) and (suite := _suite_of(metric)) not in section.suites:
+            raise PlanError(f"there is no suite '{suite}' for the metric '{metric}'{nearest(metric, METRICS)}")
+
     def size(self, recipe: Recipe, index: Path) -> dict[str, int]:
         from recompose.tracks.vlc.data.index import size
 
         synthetic = recipe.document.get("images")  # of a corpus, one for each caption
         return size(index) or ({"train": synthetic} if synthetic else published_sizes(ADAPTERS, recipe.document))
+
+
+def _suite_of(metric: str) -> str:
+    return metric.removeprefix("test/").split("/")[0]
+
+
+def _is_own(metric: str) -> bool:
+    """Return whether a metric is that of a suite under a name of your own: a published one has it, too."""
+    suite = _suite_of(metric)
+    part = metric.removeprefix(f"test/{suite}")
+    return (
+        metric.startswith("test/") and suite not in RESERVED and any(f"test/{form}{part}" in METRICS for form in FORMS)
+    )
 
 
 @dataclass(frozen=True)
@@ -183,9 +206,16 @@ class _CaptionRuns(Runs):
         Attribution is of ARO: where a profile has ARO as a suite of its own, nothing else is encoded for it.
         """
         needs: dict[str, Recipe] = {}
-        sections = {name: self.section.suites[name] for name in self.choice.suites}
-        aro = {name: section for name, section in sections.items() if section.adapter == "aro"}
-        for name, section in (aro if attributed and aro else sections).items():
-            suite = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
+        names = [ARO.name] if attributed and ARO.name in self.choice.suites else self.choice.suites
+        for name in names:
+            suite = self._suite(name, seed)
             needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
         return needs
+
+    def _suite(self, name: str, seed: int) -> Recipe:
+        """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
+        section = self.section.suites[name]
+        recipe = data_recipe(self.track, name, section, ADAPTERS[section.adapter], seed)
+        if not isinstance(section, PublishedSuite):
+            return recipe
+        return replace(recipe, document={**recipe.document, "suite": name, "folder": section.folder or name})

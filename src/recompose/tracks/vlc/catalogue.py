@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from recompose.params.method import MethodSettings
-from recompose.params.sections import Archive, Count, Section, Seed
+from recompose.params.sections import Archive, Count, FileName, Section, Seed
 from recompose.tracks.building import Document, model_settings
 from recompose.tracks.catalogue import DataAdapter, Method
 from recompose.tracks.vlc.methods.ce_clip.settings import CeClipSettings
@@ -15,6 +15,7 @@ from recompose.tracks.vlc.methods.clip_cae.settings import ClipCaeSettings
 from recompose.tracks.vlc.methods.clip_ft.settings import ClipFtSettings
 from recompose.tracks.vlc.methods.fsc_clip.settings import FscClipSettings
 from recompose.tracks.vlc.methods.negclip.settings import NegClipSettings
+from recompose.tracks.vlc.suites.catalogue import SuiteForm
 
 _METHODS = "recompose.tracks.vlc.methods"
 METHODS = {
@@ -69,34 +70,18 @@ class Corpus(Section):
     lexicon: Archive = Field(description="WordNet's files.")
 
 
-SuiteForm = Literal[
-    "aro",
-    "crepe",
-    "eqben",
-    "imagecode",
-    "spec",
-    "sugarcrepe",
-    "svo_probes",
-    "valse",
-    "vl_checklist",
-    "whatsup",
-    "winoground",
-    "comvg",
-    "colorswap",
-    "clip_binding",
-    "elevater",
-    "coco",
-    "flickr30k",
-    "coco_counterfactuals",
-    "sick",
-    "sts_b",
-]
-
-
 class PublishedSuite(Section):
-    """A published suite; all are below one folder, in which they share images."""
+    """A suite in the form of a published one; all are below one folder, in which they share images.
 
-    adapter: SuiteForm = Field(description="The reader: the suite's format.")
+    An entry with the name of its adapter is the published suite itself. An entry with another name is a suite of your
+    own: its sub-tasks and metrics bear that name, and each is scored as in the published suite.
+    """
+
+    adapter: SuiteForm = Field(description="The reader: the form of the suite's files.")
+    folder: FileName | None = Field(
+        default=None,
+        description="Folder of its files in data/vlc, as of its own images in data/vlc/images; null: its name.",
+    )
     archives: list[Archive] = Field(default=[], description="Files to download and unpack; add others manually.")
 
 
@@ -113,10 +98,13 @@ class CaptionAdapter(DataAdapter):
 
 _DATA = "recompose.tracks.vlc.data"
 _100K = {"train": 100_000}  # as FSC-CLIP's authors chose them
+_FORMS = {form: f"{_DATA}.formats.{form}" for form in get_args(SuiteForm)}
 ADAPTERS: dict[str, CaptionAdapter] = {
     "shapes-captions": CaptionAdapter(f"{_DATA}.shapes_captions", ShapesCaptions, synthetic=True),
-    "shapes-suites": CaptionAdapter(f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, kind="suites"),
+    "shapes-suites": CaptionAdapter(
+        f"{_DATA}.shapes_suites", ShapesSuites, synthetic=True, companions=tuple(_FORMS.values()), kind="suites"
+    ),
     "negclip-list": CaptionAdapter(f"{_DATA}.negclip_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
     "caption-list": CaptionAdapter(f"{_DATA}.caption_list", Corpus, companions=(f"{_DATA}.analysis",), sizes=_100K),
-    **{form: CaptionAdapter(f"{_DATA}.formats.{form}", PublishedSuite, kind="suites") for form in get_args(SuiteForm)},
+    **{form: CaptionAdapter(module, PublishedSuite, kind="suites") for form, module in _FORMS.items()},
 }

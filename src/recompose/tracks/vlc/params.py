@@ -1,7 +1,7 @@
 """The track's part of params.yaml: its section, and the choice that a profile makes from it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, get_args
 
 from pydantic import Field
 
@@ -9,10 +9,15 @@ from recompose.params.mistakes import Place, Problem, unknown_name
 from recompose.params.schema import TrackForm
 from recompose.params.sections import Backbone, Clip, Count, Distinct, Name
 from recompose.params.track import TrackChoice, TrackSection, methods_section
-from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, DataSet, SuiteEntry
+from recompose.tracks.vlc.catalogue import ADAPTERS, METHODS, DataSet, PublishedSuite, SuiteEntry
+from recompose.tracks.vlc.suites.aggregation import TREES, names_in
+from recompose.tracks.vlc.suites.catalogue import SuiteForm
 
 MethodName = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)})]
 Methods = methods_section(METHODS)
+IMAGES = "images"  # the folder of the images of all published suites
+# the first parts of the names of metrics
+RESERVED = {*get_args(SuiteForm), "cae", *(name.split("/")[0] for tree in TREES for name in names_in(tree))}
 
 
 class Vlc(TrackSection):
@@ -23,6 +28,15 @@ class Vlc(TrackSection):
     datasets: dict[Name, DataSet] = Field(description="The corpora to train on, under names of your own.")
     suites: dict[Name, SuiteEntry] = Field(description="The suites to evaluate on, under names of your own.")
     methods: Methods = Field(description="The methods and their settings.")  # type: ignore[valid-type]
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield the problems of settings, and suites of your own under names that other scores have."""
+        yield from super().problems()
+        for name, entry in self.suites.items():
+            if isinstance(entry, PublishedSuite) and name != entry.adapter and name in RESERVED:
+                yield Problem(("suites", name), "published suites or their means have this name: choose another")
+            if isinstance(entry, PublishedSuite) and (entry.folder or name) == IMAGES:
+                yield Problem(("suites", name, "folder"), f"the images of all suites are in {IMAGES}: choose another")
 
 
 class VlcChoice(TrackChoice):
@@ -63,13 +77,13 @@ class VlcChoice(TrackChoice):
     def _overlapping_suites(self, section: Vlc) -> Iterator[Problem]:
         """Yield suites whose sub-tasks have the names of an earlier suite's: their scores would overwrite each other.
 
-        A synthetic suite has sub-tasks of all suites.
+        A synthetic suite has sub-tasks of all published suites.
         """
         earlier: list[str] = []
         for number, name in enumerate(self.suites):
-            if name in section.suites:
-                adapter = section.suites[name].adapter
-                if adapter in earlier or (earlier and any(ADAPTERS[form].synthetic for form in (adapter, *earlier))):
+            adapter = section.suites[name].adapter if name in section.suites else ""
+            if adapter == name or (adapter and ADAPTERS[adapter].synthetic):
+                if earlier and any(ADAPTERS[form].synthetic for form in (adapter, *earlier)):
                     yield Problem(("suites", number), f"its sub-tasks have the names of another suite's: {adapter}")
                 earlier.append(adapter)
 

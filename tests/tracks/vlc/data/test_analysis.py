@@ -9,6 +9,7 @@ from recompose.errors import DataError, UnsafeArchive
 from recompose.tracks.vlc.data import analysis
 from recompose.tracks.vlc.data.analysis import CONFIG, annotate, check_config, unpack_model
 from recompose.tracks.vlc.data.captions import read_docs, write_docs
+from tests.errors import raises
 from tests.tracks.vlc.data.published import contents, pack, save_model, wheel_files
 
 CAPTIONS = ["Two dogs run on a field.", "a dog runs ", "  ", 'A sign says\t"Go" \n']
@@ -66,65 +67,64 @@ def test_it_says_how_far_it_is(model: Path, monkeypatch: pytest.MonkeyPatch, cap
 
 
 @pytest.mark.parametrize(
-    ("captions", "complaint"),
+    ("captions", "code", "place"),
     [
-        (["a dog", None], "caption 2 is no text, but None"),
-        ([b"a dog"], "caption 1 is no text, but b'a dog'"),
-        (["a" * 1_000_001], "caption 1 has 1000001 letters, more than spaCy takes"),
+        (["a dog", None], "no-text", "caption 2"),
+        ([b"a dog"], "no-text", "caption 1"),
+        (["a" * 1_000_001], "long-text", "caption 1"),
     ],
 )
-def test_captions_that_are_no_texts(model: Path, captions: list[str], complaint: str) -> None:
-    with pytest.raises(DataError, match=complaint):
+def test_captions_that_are_no_texts(model: Path, captions: list[str], code: str, place: str) -> None:
+    with raises(DataError, code, place):
         annotate(captions, model)  # at once, before the first is asked for
 
 
-def edited(model: Path, old: str, new: str) -> str:
-    """What is said of a model whose configuration has other text."""
+def check_edited(model: Path, old: str, new: str, code: str) -> None:
+    """Check the error of a model whose configuration has other text."""
     config = model / CONFIG
     text = config.read_text()
     assert old in text
     config.write_text(text.replace(old, new, 1))
-    with pytest.raises(DataError) as caught:
+    with raises(DataError, code, model / CONFIG) as caught:
         annotate(["a dog"], model)
-    assert str(model) in str(caught.value) and "\n" not in str(caught.value)
-    return str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 HOSTILE = [
     (
         '@tokenizers = "spacy.Tokenizer.v1"',
         '@misc = "srsly.read_json.v1"\npath = "/etc/passwd"',
-        "names @misc 'srsly.read_json.v1'",
+        "foreign-function",
     ),
     (
         "before_creation = null",
         'before_creation = {"@callbacks":"spacy.copy_from_base_model.v1","tokenizer":"en_evil"}',
-        "runs code",
+        "foreign-code",
     ),
-    ("after_pipeline_creation = null", 'after_pipeline_creation = {"@callbacks":"evil.v1"}', "runs code"),
-    ('factory = "tagger"', 'factory = "evil"', "tagger is no part of an English pipeline"),
-    ('factory = "tagger"', 'source = "en_evil"', "tagger is no part of an English pipeline"),
-    ('factory = "tagger"', 'factory = "tagger"\nsource = "en_evil"', "tagger is no part of an English pipeline"),
-    ('"spacy.tagger_scorer.v1"', '"evil.v1"', "names @scorers 'evil.v1'"),
-    ('"spacy.HashEmbedCNN.v2"', '"evil.v1"', "names @architectures 'evil.v1'"),
+    ("after_pipeline_creation = null", 'after_pipeline_creation = {"@callbacks":"evil.v1"}', "foreign-code"),
+    ('factory = "tagger"', 'factory = "evil"', "foreign-part"),
+    ('factory = "tagger"', 'source = "en_evil"', "foreign-part"),
+    ('factory = "tagger"', 'factory = "tagger"\nsource = "en_evil"', "foreign-part"),
+    ('"spacy.tagger_scorer.v1"', '"evil.v1"', "foreign-function"),
+    ('"spacy.HashEmbedCNN.v2"', '"evil.v1"', "foreign-function"),
     # by way of another section, which is not looked at where it stands
-    ("label_smoothing = 0.0", "label_smoothing = ${corpora.train}", "names @readers 'spacy.Corpus.v1'"),
-    ('lang = "en"', 'lang = "evil"', "its language is 'evil', not 'en'"),
-    ('"tagger", "parser"', '"tagger"', "the pipeline has no parser"),
-    ("[nlp]", "[nlp", "is no configuration of a pipeline"),
-    ("[nlp]", "[other]", "is no configuration of a pipeline"),
+    ("label_smoothing = 0.0", "label_smoothing = ${corpora.train}", "foreign-function"),
+    ('lang = "en"', 'lang = "evil"', "other-language"),
+    ('"tagger", "parser"', '"tagger"', "missing-part"),
+    ("[nlp]", "[nlp", "no-configuration"),
+    ("[nlp]", "[other]", "no-configuration"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "complaint"), HOSTILE)
+@pytest.mark.parametrize(("old", "new", "code"), HOSTILE)
 def test_a_model_that_names_other_code_is_not_loaded(
-    model: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, complaint: str
+    model: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, code: str
 ) -> None:
     def load(*_: object, **__: object) -> None:
         raise AssertionError("the model was loaded")
 
     monkeypatch.setattr("spacy.load", load)
-    assert complaint in edited(model, old, new)
+    check_edited(model, old, new, code)
 
 
 PUBLISHED = """
@@ -202,10 +202,10 @@ def test_what_the_published_model_names_is_known(tmp_path: Path) -> None:
 
 def test_a_damaged_model_is_refused(model: Path) -> None:
     (model / "tagger" / "model").write_bytes(b"nonsense")
-    with pytest.raises(DataError, match="is no model that spaCy can load") as caught:
+    with raises(DataError, "no-model", model) as caught:
         annotate(["a dog"], model)
     assert "\n" not in str(caught.value)
-    with pytest.raises(DataError, match="is missing"):
+    with raises(DataError, "missing-file", model.parent / "absent"):
         annotate(["a dog"], model.parent / "absent")
 
 
@@ -213,8 +213,9 @@ def test_a_damaged_model_is_refused(model: Path) -> None:
 def test_a_wheel_with_no_model_or_two(saved: tuple[Path, Language], tmp_path: Path, number: int) -> None:
     config = (saved[0] / CONFIG).read_bytes()
     files = {f"{place}/{CONFIG}": config + b"\n" * place for place in range(number)} or {"a/meta.json": b""}
-    with pytest.raises(DataError, match=r"expected one file config\.cfg"):
+    with pytest.raises(DataError) as caught:
         unpack_model(pack(tmp_path / "model.whl", files), tmp_path / "model")
+    assert CONFIG in str(caught.value)
     assert not (tmp_path / "model").exists()
 
 
@@ -229,6 +230,6 @@ def test_a_wheel_whose_model_names_other_code_is_not_unpacked(saved: tuple[Path,
     files = wheel_files(saved[0])
     name = next(name for name in files if name.endswith(CONFIG))
     files[name] = files[name].replace(b'factory = "tagger"', b'factory = "evil"')
-    with pytest.raises(DataError, match="tagger is no part"):
+    with raises(DataError, "foreign-part", CONFIG):
         unpack_model(pack(tmp_path / "model.whl", files), tmp_path / "model")
     assert not (tmp_path / "model").exists()

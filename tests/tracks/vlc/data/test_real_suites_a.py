@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats import imagecode, sugarcrepe
+from recompose.tracks.vlc.data.formats import sugarcrepe
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from tests.tracks.vlc.data.formats.published import equal, questions, touch
 
 if not os.environ.get("RECOMPOSE_REAL_DATA"):
@@ -29,18 +30,18 @@ def frames(tmp_path_factory: pytest.TempPathFactory, descriptions: dict[str, dic
     root = tmp_path_factory.mktemp("imagecode")
     (root / "imagecode").symlink_to(REAL / "imagecode")
     touch(*(root / f"images/imagecode/{name}/img{frame}.jpg" for name in descriptions for frame in FRAMES))
-    return imagecode.read(root)
+    return read_suite("imagecode", root)
 
 
 def test_sugarcrepe_has_the_published_counts() -> None:
-    suite = sugarcrepe.read(REAL)
+    suite = read_suite("sugarcrepe", REAL)
     check_counts(suite)
     assert sum(len(questions(suite, name)) for name in suite.tasks) == 7_511
     assert all(picture.path.startswith("images/coco/val2017/0000") for picture in suite.images)
 
 
 def test_items_of_sugarcrepe_are_those_of_the_files() -> None:
-    suite = sugarcrepe.read(REAL)
+    suite = read_suite("sugarcrepe", REAL)
     for name in sugarcrepe.SETS:
         published = json.loads((REAL / f"sugarcrepe/{name}.json").read_text(encoding="utf-8"))
         assert questions(suite, f"sugarcrepe/{name}") == [

@@ -233,8 +233,9 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
     if break_it:
         break_it(data / file)
     suite = of_one_image(Picture(file), items=5)
-    with pytest.raises(DataError, match=rf"{file}.*{why}.*first shown by item 4 \(from 0\) of sugarcrepe/swap_obj"):
+    with raises(DataError, "broken-image", f"{file}, item 4 (from 0) of sugarcrepe/swap_obj") as error:
         encoded(clip, data, tmp_path / "out", [suite])
+    assert why in str(error.value)
     for _ in range(2):  # also where it was found by an earlier pass
         made = encoded(clip, data, tmp_path / "out", [suite], skip_broken=True)
         assert [each.picture.path for each in made.broken] == [file]
@@ -247,8 +248,9 @@ def test_a_broken_image_is_named_with_its_first_item_or_left_out(clip: Backbone,
 
 @pytest.mark.parametrize("box", [(60, 0, 70, 10), (5, 5, 5, 9), (9, 5, 4, 8), (-9, 0, 0, 5), (0, 40, 5, 45)])
 def test_a_box_beside_its_image_is_told(root: Path, box: tuple[int, int, int, int]) -> None:
-    with pytest.raises(DataError, match=r"0\.png.*is not in the image of 50 x 30 pixels"):
+    with pytest.raises(DataError) as error:
         Picture("images/0.png", box).open(root)
+    assert "images/0.png" in str(error.value) and str(box) in str(error.value)
 
 
 def test_arrays_are_blue_green_red(tmp_path: Path) -> None:
@@ -260,7 +262,7 @@ def test_embeddings_that_are_not_finite_are_refused(clip: Backbone, root: Path, 
     other = random_clip()
     with torch.no_grad():
         other.model.visual.proj.fill_(torch.inf)
-    with pytest.raises(DataError, match=r"images/0\.png has an embedding in fp32 that is not finite"):
+    with raises(DataError, "infinite-embedding", "images/0.png"):
         encoded(other, root, tmp_path)
 
 
@@ -284,5 +286,5 @@ def test_squeezing_shows_all_of_an_image(clip: Backbone) -> None:
     cropped, whole = clip.preprocess(image), without_crop(clip.preprocess)(image)
     assert cropped.shape == whole.shape
     assert cropped.max() < whole.max()
-    with pytest.raises(DataError, match="the crop cannot be removed"):
+    with raises(DataError, "unknown-crop", "preprocess"):
         without_crop(lambda _: torch.zeros(3, 4, 4))

@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from recompose.errors import DataError
+from recompose.errors import ArgumentError, DataError
 from recompose.synthetic.sentences import Entity, Scene
 from recompose.tracks.vlc.data.counts import check_counts
-from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.data.synthetic_suites.photos import SuiteReplicate
 from recompose.tracks.vlc.data.synthetic_suites.similarity import draw_similarity, facts, similarity
 from recompose.tracks.vlc.suites.aggregation import SIMILARITY
@@ -41,18 +41,18 @@ def test_without_ties_it_is_spearman_s_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "grades", "message"),
+    ("scores", "grades", "place"),
     [
-        ([0.5], [1.0], "at least two pairs"),
-        ([0.5, 0.1], [1.0, 2.0, 3.0], "at least two pairs"),
-        ([0.5, np.nan], [1.0, 2.0], "pair 1 is the first of 1 with scores that are NaN"),
-        ([0.5, 0.5], [1.0, 2.0], r"all scores are 0\.5"),
-        ([0.5, 0.1], [3.0, 3.0], "all grades are 3"),
+        ([0.5], [1.0], "scores"),
+        ([0.5, 0.1], [1.0, 2.0, 3.0], "scores"),
+        ([0.5, np.nan], [1.0, 2.0], "scores"),
+        ([0.5, 0.5], [1.0, 2.0], "scores"),
+        ([0.5, 0.1], [3.0, 3.0], "grades"),
     ],
 )
-def test_what_has_no_correlation_is_said(scores: list[float], grades: list[float], message: str) -> None:
+def test_what_has_no_correlation_is_said(scores: list[float], grades: list[float], place: str) -> None:
     for correlation in (spearman, pearson):
-        with pytest.raises(ValueError, match=message):
+        with raises(ArgumentError, place=place):
             correlation(scores, grades)
 
 
@@ -78,7 +78,7 @@ def test_published_sets_have_all_their_pairs() -> None:
     assert set(SIMILARITIES) == set(SIMILARITY)
     none = np.zeros(1379, dtype=int)
     check_counts(Suite("sts_b", (), ("a",), {"sts_b": Similarity(none, none, none.astype(float))}))
-    with pytest.raises(DataError, match="sick: 1379 items instead of the 4927 that are published"):
+    with raises(DataError, "wrong-count", "sick"):
         check_counts(Suite("sick", (), ("a",), {"sick": Similarity(none, none, none.astype(float))}))
 
 
@@ -89,7 +89,7 @@ def test_published_sets_have_all_their_pairs() -> None:
 def suites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Suite]]:
     root: Path = tmp_path_factory.mktemp("world")
     draw_similarity(SuiteReplicate(root, 3))
-    yield [sick.read(root), sts_b.read(root)]
+    yield [read_suite("sick", root), read_suite("sts_b", root)]
 
 
 def test_facts_by_hand() -> None:

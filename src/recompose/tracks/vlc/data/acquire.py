@@ -25,6 +25,7 @@ from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.counts import check_counts
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite, files
+from recompose.tracks.vlc.data.suites_on_disk import layout_of, read_suite
 
 MODEL, LEXICON = "model", "lexicon"  # folders of a corpus
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -44,7 +45,7 @@ def acquire(recipe: Recipe, section: Section, data: Path, root: Path) -> Path:
     if isinstance(section, Corpus):
         _acquire_corpus(adapter, section, data, root)
     elif isinstance(section, PublishedSuite):
-        _acquire_suite(adapter, recipe.name, section, data, root)
+        _acquire_suite(recipe, section, data, root)
     else:
         draw_once(adapter.draw, recipe, root)
     return root
@@ -55,7 +56,8 @@ def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path
         archives = [archive for archive in section.archives if archive.file.endswith(_ARCHIVES)]
         lists = [archive for archive in section.archives if archive not in archives]
         if not section.archives:
-            raise DataError(f"{root / adapter.MARK} is absent. Required files: {adapter.LAYOUT}")
+            mark = root / adapter.MARK
+            raise DataError(f"{mark} is absent. Required files: {adapter.LAYOUT}", code="missing-file", place=mark)
         unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
     if not (root / MODEL).exists():
         with open_archive(section.model, data) as path:
@@ -65,11 +67,13 @@ def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path
             wordnet.unpack(path, root / LEXICON)
 
 
-def _acquire_suite(adapter: ModuleType, name: str, section: PublishedSuite, data: Path, root: Path) -> None:
+def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Path) -> None:
     """Store a suite's downloads: archives hold its own images, other files are its annotations."""
-    folder, images = root / adapter.NAME, root / "images" / adapter.NAME
+    name, suite = recipe.name, recipe.document["folder"]
+    folder, images = root / suite, root / "images" / suite
     if sum(archive.file.endswith(_ARCHIVES) for archive in section.archives) > 1:
-        raise DataError(f"{name}: only one archive of images can be unpacked into {images}; add the others by hand")
+        message = f"only one archive of images can be unpacked into {images}; add the others by hand"
+        raise DataError(f"{name}: {message}", code="several-archives", place=name)
     for archive in section.archives:
         place = folder / archive.file
         if archive.file.endswith(_ARCHIVES):
@@ -80,7 +84,8 @@ def _acquire_suite(adapter: ModuleType, name: str, section: PublishedSuite, data
             with open_archive(archive, data) as path:
                 write_atomically(place, partial(shutil.copyfile, path))
     if not folder.is_dir():
-        raise DataError(f"{name}: {folder} is absent. Required files below {root}: {adapter.LAYOUT}")
+        message = f"{folder} is absent. Required files below {root}: {layout_of(section.adapter, suite)}"
+        raise DataError(f"{name}: {message}", code="missing-file", place=folder)
 
 
 def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
@@ -91,7 +96,11 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     """
     adapter, entry = _adapter(recipe), ADAPTERS[recipe.document["adapter"]]
     if entry.kind == "suites":
-        return _write_suites(adapter, entry.synthetic, root, folder)
+        return (
+            _write_drawn(list(adapter.read(root)), root, folder)
+            if entry.synthetic
+            else _write_suite(recipe, root, folder)
+        )
     corpus: Captions = adapter.read(root)
     say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
     corpus.write(folder)
@@ -107,15 +116,17 @@ def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
     return [*adapter.annotation_files(root), *tools, *corpus.paths]
 
 
-def _write_suites(adapter: ModuleType, drawn: bool, root: Path, folder: Path) -> list[str]:
-    if not drawn:
-        suite: Suite = adapter.read(root)
-        check_counts(suite)
-        images = list(files([suite]))
-        _check_images(suite.name, images, root, adapter.LAYOUT)
-        write_suites([suite], folder)
-        return [*_files_below(root / suite.name, root), *images]
-    suites: list[Suite] = list(adapter.read(root))
+def _write_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
+    suite = read_suite(form, root, name, place)
+    check_counts(suite)
+    images = list(files([suite]))
+    _check_images(suite.name, images, root, layout_of(form, place))
+    write_suites([suite], folder)
+    return [*_files_below(root / place, root), *images]
+
+
+def _write_drawn(suites: list[Suite], root: Path, folder: Path) -> list[str]:
     write_suites(suites, folder)
     images = list(files(suites))
     return [*_other_files(root, images), *images]
@@ -132,7 +143,9 @@ def _check_images(suite: str, images: list[str], root: Path, layout: str) -> Non
         raise DataError(
             f"{suite}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. Required "
             f"files: {layout}. Remove {suite} from the profile's suites, or evaluate without these images: recompose "
-            "evaluate --skip-broken"
+            "evaluate --skip-broken",
+            code="missing-image",
+            place=root / absent[0],
         )
 
 

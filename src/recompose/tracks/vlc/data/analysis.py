@@ -78,30 +78,35 @@ def check_config(folder: Path) -> None:
 
     path = folder / CONFIG
     if not path.is_file():
-        raise DataError(f"{path} is missing. Required files: {LAYOUT}")
+        raise _error(path, "missing-file", f"is missing. Required files: {LAYOUT}")
     try:
         config: dict[str, Any] = load_config(path, interpolate=True)
         nlp, components = config["nlp"], config["components"]
         language, pipeline, hooks = nlp["lang"], list(nlp["pipeline"]), [nlp.get(hook) for hook in _HOOKS]
         factories = {name: components[name].get("factory") for name in components}
     except Exception as error:  # the errors of malformed files are not documented
-        raise DataError(
-            f"{path} is no configuration of a pipeline ({_first_line(error)}). Required files: {LAYOUT}"
-        ) from None
+        message = f"is no configuration of a pipeline ({_first_line(error)}). Required files: {LAYOUT}"
+        raise _error(path, "no-configuration", message) from None
     if language != "en":
-        raise DataError(f"{path}: its language is {language!r}, not 'en'. Required files: {LAYOUT}")
+        raise _error(path, "other-language", f"is of the language {language!r}, not 'en'. Required files: {LAYOUT}")
     if any(hook is not None for hook in hooks):
-        raise DataError(f"{path} runs code when the pipeline is built; it is not loaded")
+        raise _error(path, "foreign-code", "runs code when the pipeline is built; it is not loaded")
     for name, factory in factories.items():
         if factory not in _FACTORIES or "source" in components[name]:
-            raise DataError(f"{path}: {name} is no part of an English pipeline of spaCy's own; it is not loaded")
+            message = f"has a part {name}, which is none of an English pipeline of spaCy's own; it is not loaded"
+            raise _error(path, "foreign-part", message)
     for registry, function in [*_named_functions(nlp), *_named_functions(components)]:
         if (registry, function) not in _FUNCTIONS:
-            raise DataError(f"{path} names {registry} {function!r}, which no English pipeline needs; it is not loaded")
+            message = f"names {registry} {function!r}, which no English pipeline needs; it is not loaded"
+            raise _error(path, "foreign-function", message)
     factories_used = {factories.get(name) for name in pipeline}
     for factory in NEEDED:
         if factory not in factories_used:
-            raise DataError(f"{path}: the pipeline has no {factory}. Required files: {LAYOUT}")
+            raise _error(path, "missing-part", f"is a pipeline without {factory}. Required files: {LAYOUT}")
+
+
+def _error(place: Path | str, code: str, fault: str) -> DataError:
+    return DataError(f"{place} {fault}", code=code, place=place)
 
 
 def _named_functions(value: Any) -> Iterator[tuple[str, Any]]:
@@ -132,14 +137,16 @@ def annotate(captions: Sequence[str], model_folder: Path) -> "Iterator[Doc]":
     try:
         model = spacy.load(model_folder, exclude=list(NOT_NEEDED))
     except Exception as error:  # a damaged file may raise any error in spaCy
-        raise DataError(
-            f"{model_folder} is no model that spaCy can load ({_first_line(error)}). Required files: {LAYOUT}"
-        ) from None
+        message = f"is no model that spaCy can load ({_first_line(error)}). Required files: {LAYOUT}"
+        raise _error(model_folder, "no-model", message) from None
     for number, caption in enumerate(captions, start=1):
         if not isinstance(caption, str):
-            raise DataError(f"caption {number} is no text, but {caption!r:.50}; correct the list of captions")
+            raise _error(
+                f"caption {number}", "no-text", f"is {caption!r:.50}, not a text; correct the list of captions"
+            )
         if len(caption) > model.max_length:
-            raise DataError(f"caption {number} has {len(caption)} letters, more than spaCy takes; correct the list")
+            message = f"has {len(caption)} letters, more than spaCy takes; correct the list"
+            raise _error(f"caption {number}", "long-text", message)
     return _with_progress(model.pipe(captions, batch_size=BATCH), len(captions))
 
 

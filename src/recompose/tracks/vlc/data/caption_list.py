@@ -36,7 +36,8 @@ def arrange(unpacked: Path, folder: Path) -> None:
     """
     coca = sorted(path for path in unpacked.rglob(COCA) if path.is_dir())
     if len(coca) > 1:
-        raise DataError(f"{unpacked}: expected one folder {COCA} in the unpacked archives, found {len(coca)}")
+        message = f"{unpacked}: expected one folder {COCA} in the unpacked archives, found {len(coca)}"
+        raise DataError(message, code="several-folders", place=unpacked / COCA)
     for path in coca:
         path.rename(folder / CAPTIONS)
     (folder / CAPTIONS).mkdir(exist_ok=True)
@@ -64,10 +65,10 @@ def read(root: Path) -> Captions:
         DataError: there are no images or captions, or an image has no caption.
     """
     if not (root / CAPTIONS).is_dir():
-        raise DataError(f"{root / CAPTIONS} is missing. Required files: {LAYOUT}")
+        raise _error(root / CAPTIONS, "missing-file", f"is missing. Required files: {LAYOUT}")
     images = sorted(path for path in (root / "images").rglob("*") if path.suffix.lower() in SUFFIXES)
     if not images:
-        raise DataError(f"{root / 'images'} holds no images. Required files: {LAYOUT}")
+        raise _error(root / "images", "missing-image", f"holds no images. Required files: {LAYOUT}")
     captions = tuple(_caption(root / CAPTIONS / f"{path.stem}.txt", path) for path in images)
     return Captions(tuple(path.relative_to(root).as_posix() for path in images), captions)
 
@@ -78,15 +79,21 @@ def _caption(path: Path, image: Path) -> str:
         with path.open(encoding="utf-8") as file:
             caption = file.readline()
     except FileNotFoundError:
-        raise DataError(f"{path} is missing, the caption of {image}; put it there or remove the image") from None
+        message = f"is missing, the caption of {image}; put it there or remove the image"
+        raise _error(path, "missing-file", message) from None
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not UTF-8; correct it, or remove it and {image}") from None
+        raise _error(path, "no-text", f"is not UTF-8; correct it, or remove it and {image}") from None
     if not caption.strip():
-        raise DataError(f"{path} holds no caption; correct it, or remove it and {image}")
+        raise _error(path, "empty-text", f"holds no caption; correct it, or remove it and {image}")
     return caption
+
+
+def _error(path: Path, code: str, fault: str) -> DataError:
+    return DataError(f"{path} {fault}", code=code, place=path)
 
 
 def _move(file: Path, place: Path) -> None:
     if place.exists():
-        raise DataError(f"{file}: {place} exists already; the shards of two corpora may be mixed")
+        message = f"exists already, where {file} belongs; the shards of two corpora may be mixed"
+        raise _error(place, "duplicate-name", message)
     file.rename(place)

@@ -55,17 +55,21 @@ def read(root: Path) -> Captions:
     paths, captions = [], []
     for number, caption, name in _rows(root / LIST):
         if not caption.strip():
-            raise DataError(f"{root / LIST}, row {number}: the caption is empty; correct or remove the row")
+            raise _error(root / LIST, f"row {number}", "empty-text", "the caption is empty; correct or remove the row")
         path = f"images/{name.removeprefix('coco/')}"
         if not is_inside(name) or not is_inside(name.removeprefix("coco/")):
-            raise DataError(f"{root / LIST}, row {number}: the image {name!r} lies outside of {root / 'images'}")
+            message = f"the image {name!r} lies outside of {root / 'images'}"
+            raise _error(root / LIST, f"row {number}", "outside-folder", message)
         paths.append(path)
         captions.append(caption)
     if not paths:
-        raise DataError(f"{root / LIST} has no rows; replace it with the published file")
+        message = f"{root / LIST} has no rows; replace it with the published file"
+        raise DataError(message, code="no-items", place=root / LIST)
     missing = [path for path in dict.fromkeys(paths) if not (root / path).is_file()]
     if missing:
-        raise DataError(f"{root / missing[0]} and {len(missing) - 1} more images are missing. Required files: {LAYOUT}")
+        first = root / missing[0]
+        message = f"{first} and {len(missing) - 1} more images are missing. Required files: {LAYOUT}"
+        raise DataError(message, code="missing-image", place=first)
     return Captions(tuple(paths), tuple(captions))
 
 
@@ -77,14 +81,16 @@ def _rows(path: Path) -> list[tuple[int, str, str]]:
         header = next(reader, [])
         for column in (_CAPTION, _IMAGE):
             if header.count(column) != 1:
-                raise DataError(f"{path}, line 1: expected one column {column!r}, found {header.count(column)}")
+                message = f"expected one column {column!r}, found {header.count(column)}"
+                raise _error(path, "line 1", "missing-field", message)
         caption, image = header.index(_CAPTION), header.index(_IMAGE)
         for number, cells in enumerate(filter(None, reader), start=1):
             if len(cells) != len(header):
-                raise DataError(f"{path}, row {number}: {len(cells)} cells in {len(header)} columns; correct the row")
+                message = f"{len(cells)} cells in {len(header)} columns; correct the row"
+                raise _error(path, f"row {number}", "wrong-count", message)
             rows.append((number, cells[caption], cells[image]))
     except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: not a table with tabs ({error})") from None
+        raise _error(path, f"line {reader.line_num}", "no-csv", f"not a table with tabs ({error})") from None
     return rows
 
 
@@ -92,6 +98,13 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise DataError(f"{path} is missing. Required files: {LAYOUT}") from None
+        message = f"{path} is missing. Required files: {LAYOUT}"
+        raise DataError(message, code="missing-file", place=path) from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}, byte {error.start + 1}: not UTF-8; replace it with the published file") from None
+        message = "not UTF-8; replace it with the published file"
+        raise _error(path, f"byte {error.start + 1}", "no-text", message) from None
+
+
+def _error(path: Path, part: str, code: str, fault: str) -> DataError:
+    """Return the error of a row or another part of the list."""
+    return DataError(f"{path}, {part}: {fault}", code=code, place=f"{path}, {part}")

@@ -10,30 +10,10 @@ from pathlib import Path
 from random import Random
 
 from recompose.synthetic.sentences import Scene
-from recompose.tracks.vlc.data.formats import (
-    aro,
-    clip_binding,
-    coco,
-    coco_counterfactuals,
-    colorswap,
-    comvg,
-    crepe,
-    elevater,
-    eqben,
-    flickr30k,
-    imagecode,
-    sick,
-    spec,
-    sts_b,
-    sugarcrepe,
-    svo_probes,
-    valse,
-    vl_checklist,
-    whatsup,
-    winoground,
-)
+from recompose.tracks.vlc.data.formats import aro
 from recompose.tracks.vlc.data.shapes_captions import WEB
 from recompose.tracks.vlc.data.suite import Suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMS, read_suite
 from recompose.tracks.vlc.data.synthetic_suites.checklist import draw_checklist
 from recompose.tracks.vlc.data.synthetic_suites.classification import draw_classification
 from recompose.tracks.vlc.data.synthetic_suites.coco import (
@@ -56,11 +36,6 @@ from recompose.tracks.vlc.data.synthetic_suites.standalone import (
     draw_winoground,
 )
 from recompose.tracks.vlc.data.synthetic_suites.valse import draw_valse
-
-FORMATS = (
-    *(aro, crepe, eqben, imagecode, spec, sugarcrepe, svo_probes, valse, vl_checklist, whatsup, winoground),
-    *(comvg, colorswap, clip_binding, coco, flickr30k, coco_counterfactuals, elevater, sick, sts_b),
-)
 
 
 def draw_suites(replicate: SuiteReplicate) -> None:
@@ -132,5 +107,5 @@ def read(root: Path) -> Iterator[Suite]:
     Raises:
         DataError: a file is absent or was changed.
     """
-    for form in FORMATS:
-        yield form.read(root)
+    for form in FORMS:
+        yield read_suite(form, root)

@@ -13,6 +13,7 @@ import numpy as np
 from recompose.data.pictures import Box, Picture
 from recompose.files import read_json, write_json
 
+Query: TypeAlias = Literal["i2t", "t2i"]  # a caption is selected for an image, or the reverse
 ABSENT = -1  # fills the rows of items with fewer candidates
 
 
@@ -20,7 +21,7 @@ ABSENT = -1  # fills the rows of items with fewer candidates
 class Choices:
     """Items that select a caption for an image (``i2t``), or an image for a caption (``t2i``)."""
 
-    query: Literal["i2t", "t2i"]
+    query: Query
     asked: np.ndarray  # [items], the queries: numbers of images (i2t) or of texts (t2i)
     offered: np.ndarray  # [items, candidates], numbers of texts (i2t) or of images (t2i); ABSENT after the last one
     true: np.ndarray  # [items], the column of the right candidate
@@ -74,13 +75,24 @@ class Suite:
     name: str
     images: tuple[Picture, ...]
     texts: tuple[str, ...]
-    tasks: Mapping[str, Task]  # by the names of the leaves of ``aggregation.py``
+    tasks: Mapping[str, Task]  # by the names of the leaves of ``aggregation.py``, with the suite's name first
+    form: str = ""  # the published suite that is scored alike, for a suite under another name; empty: it is published
+
+    def published(self, task: str) -> str:
+        """Return the name of a task in the published suite that is scored alike.
+
+        Example:
+            >>> Suite("mine", (), (), {}, form="sugarcrepe").published("mine/swap_obj")
+            'sugarcrepe/swap_obj'
+        """
+        return self.form + task.removeprefix(self.name) if self.form else task
 
     def write(self, path: Path) -> None:
         """Write the index."""
         images = [[picture.path, picture.box, picture.squeezed] for picture in self.images]
         tasks = {name: {"kind": type(task).__name__, **_plain(task)} for name, task in self.tasks.items()}
-        write_json(path, {"name": self.name, "images": images, "texts": list(self.texts), "tasks": tasks})
+        document = {"name": self.name, "form": self.form, "images": images, "texts": list(self.texts), "tasks": tasks}
+        write_json(path, document)
 
     @classmethod
     def read(cls, path: Path) -> "Suite":
@@ -88,7 +100,7 @@ class Suite:
         document = read_json(path)
         images = tuple(Picture(file, _as_tuple(box), squeezed) for file, box, squeezed in document["images"])
         tasks = {name: _task(**task) for name, task in document["tasks"].items()}
-        return cls(document["name"], images, tuple(document["texts"]), tasks)
+        return cls(document["name"], images, tuple(document["texts"]), tasks, document["form"])
 
 
 def _plain(task: Task) -> dict[str, Any]:
@@ -134,7 +146,7 @@ class Collector:
 
     def choices(
         self,
-        query: Literal["i2t", "t2i"],
+        query: Query,
         items: Sequence[tuple[int, Sequence[int], int]],
         groups: Sequence[str] | None = None,
     ) -> Choices:
@@ -148,9 +160,13 @@ class Collector:
         queries, true = (np.array([item[place] for item in items], dtype=np.int64) for place in (0, 2))
         return Choices(query, queries, offered, true, None if groups is None else tuple(groups))
 
-    def suite(self, name: str, tasks: Mapping[str, Task]) -> Suite:
+    def groups(self, images: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]) -> Groups:
+        """Return the task of these pairs of images and of captions [items, 2]."""
+        return Groups(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))
+
+    def suite(self, name: str, tasks: Mapping[str, Task], form: str = "") -> Suite:
         """Return the suite with all numbered images and texts."""
-        return Suite(name, tuple(self.pictures), tuple(self.captions), tasks)
+        return Suite(name, tuple(self.pictures), tuple(self.captions), tasks, form)
 
 
 def files(suites: Sequence[Suite]) -> Iterator[str]:

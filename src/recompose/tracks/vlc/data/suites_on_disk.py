@@ -1,4 +1,4 @@
-"""All suites by their names, and readers of those on disk."""
+"""All forms of suites, and readers of suites on disk."""
 
 from difflib import get_close_matches
 from importlib import import_module
@@ -6,51 +6,66 @@ from pathlib import Path
 from typing import Protocol, cast, get_args
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.catalogue import SuiteForm
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SIMILARITIES, SUBTASKS, SuiteForm
 
-_FORMATS = "recompose.tracks.vlc.data.formats"
-# name of a suite, also of its folder -> the module that reads its files
-FORMATS = {form: f"{_FORMATS}.{form}" for form in get_args(SuiteForm)}
+FORMS = get_args(SuiteForm)  # published suites, also the names of their folders and of the modules that read them
 
 
 class Format(Protocol):
-    """A module that reads the files of a suite."""
+    """A module that reads suites of one form."""
 
-    NAME: str
-    LAYOUT: str  # the required files
+    LAYOUT: str  # the required files; <suite> is the suite's folder
 
     @staticmethod
-    def read(root: Path) -> Suite:
-        """Read the suite below a root of raw files."""
+    def read(files: SuiteFiles) -> Suite:
+        """Read a suite."""
 
 
-def format_of(name: str) -> Format:
-    """Return the module that reads a suite.
+def format_of(form: str) -> Format:
+    """Return the module that reads suites of a form.
 
     Raises:
-        DataError: there is no such suite.
+        DataError: there is no such form.
     """
-    if name not in FORMATS:
-        near = get_close_matches(name.lower(), FORMATS, n=1, cutoff=0.3)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(FORMATS)}"
-        raise DataError(f"there is no suite {name!r}: {hint}")
-    return cast(Format, import_module(FORMATS[name]))
+    if form not in FORMS:
+        near = get_close_matches(form.lower(), FORMS, n=1, cutoff=0.3)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(FORMS)}"
+        raise DataError(f"there is no suite {form!r}: {hint}", code="unknown-suite", place=form)
+    return cast(Format, import_module(f"recompose.tracks.vlc.data.formats.{form}"))
 
 
-def read_suite(name: str, root: Path) -> Suite:
+def layout_of(form: str, folder: str = "") -> str:
+    """Return the files that a suite of a form requires, below the root of raw files.
+
+    Args:
+        form: the form.
+        folder: the suite's folder; empty: that of the published suite.
+    """
+    return format_of(form).LAYOUT.replace("<suite>", folder or form)
+
+
+def read_suite(form: str, root: Path, name: str = "", folder: str = "") -> Suite:
     """Read a suite below a root of raw files.
 
+    Args:
+        form: the published suite whose files have the same form.
+        root: the root of raw files.
+        name: the name of the suite; empty: that of the published one.
+        folder: the folder of its files; empty: its name.
+
     Raises:
-        DataError: there is no such suite, or its files are missing or not as published.
+        DataError: there is no such form, or files are missing or of another form.
     """
-    return format_of(name).read(root)
+    name = name or form
+    folder = folder or name
+    return format_of(form).read(SuiteFiles(root, form, name, folder, layout_of(form, folder)))
 
 
 def present_suites(root: Path) -> list[str]:
-    """Return the suites whose folder of annotation files exists below a root of raw files."""
-    return [name for name in FORMATS if (root / name).is_dir()]
+    """Return the published suites whose folder of annotation files exists below a root of raw files."""
+    return [name for name in FORMS if (root / name).is_dir()]
 
 
 def missing_subtasks(suite: Suite) -> list[str]:

@@ -25,6 +25,7 @@ LAYOUT = (
     f"{', '.join(FILES)} of WordNet {VERSION}: packages/corpora/wordnet.zip of github.com/nltk/nltk_data, "
     "or the folder dict of wordnetcode.princeton.edu/3.0/WNdb-3.0.tar.gz"
 )
+REPLACE = f"Replace it with the published file: {LAYOUT}"
 _MOST_BYTES, _MOST_FILES = 2**28, 1000
 
 
@@ -63,13 +64,14 @@ def check(folder: Path, origin: Path | None = None) -> None:
     origin = origin or folder
     for name in FILES:
         if not (folder / name).is_file() or not (folder / name).stat().st_size:
-            raise DataError(f"{origin}: {name} is missing or empty. Required files: {LAYOUT}")
+            raise _error(origin, name, "missing-file", f"is missing or empty. Required files: {LAYOUT}")
     for part in PARTS:
         data = (folder / f"data.{part}").read_bytes()
         release = re.search(rb"WordNet ([0-9.]+) Copyright", data[:4096])
         if release is None or release[1].decode() != VERSION:
             actual = "names no release" if release is None else f"is of release {release[1].decode()}"
-            raise DataError(f"{origin}: data.{part} {actual}, not {VERSION}. Required files: {LAYOUT}")
+            message = f"{actual}, not {VERSION}. Required files: {LAYOUT}"
+            raise _error(origin, f"data.{part}", "other-release", message)
         _check_places(origin, part, data, (folder / f"index.{part}").read_bytes())
 
 
@@ -79,20 +81,23 @@ def _check_places(origin: Path, part: str, data: bytes, index: bytes) -> None:
     for line in data.split(b"\n"):
         if line[:8].isdigit():
             if int(line[:8]) != place:
-                raise DataError(
-                    f"{origin}: data.{part}, byte {place}: a line that states byte {int(line[:8])}; the file "
-                    f"was changed. Replace it with the published one: {LAYOUT}"
+                message = (
+                    f"has a line at byte {place} that states byte {int(line[:8])}; the file was changed. {REPLACE}"
                 )
+                raise _error(origin, f"data.{part}", "changed-file", message)
             places.add(line[:8])
         place += len(line) + 1
     if not places:
-        raise DataError(f"{origin}: data.{part} holds no synsets. Required files: {LAYOUT}")
+        raise _error(origin, f"data.{part}", "no-items", f"holds no synsets. Required files: {LAYOUT}")
     for number, line in enumerate(index.split(b"\n"), start=1):
         if line.strip() and not line.startswith(b" "):  # the licence is indented
             fields = line.split()
             count = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0
             if not count or len(fields) < count + 6 or not places.issuperset(fields[-count:]):
-                raise DataError(
-                    f"{origin}: index.{part}, line {number}: not a word with its synsets in data.{part}. "
-                    f"Replace the files with the published ones: {LAYOUT}"
-                )
+                message = f"is not a word with its synsets in data.{part}. {REPLACE}"
+                raise _error(origin, f"index.{part}, line {number}", "changed-file", message)
+
+
+def _error(origin: Path, part: str, code: str, fault: str) -> DataError:
+    """Return the error of a file of the lexicon."""
+    return DataError(f"{origin}: {part} {fault}", code=code, place=f"{origin}: {part}")

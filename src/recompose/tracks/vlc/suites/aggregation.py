@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from recompose.errors import ArgumentError
+
 Tree: TypeAlias = "Mean | str"  # a mean, or the name of a leaf
 
 
@@ -188,7 +190,7 @@ def aggregate(
         trees: the trees of means.
 
     Raises:
-        ValueError: a name is in no tree, a score is NaN or infinite, a mean and a part of it both have scores, or the
+        ArgumentError: a name is in no tree, a score is NaN or infinite, a mean and a part of it both have scores, or the
             items of a part of a micro mean are unknown.
 
     Example:
@@ -199,9 +201,9 @@ def aggregate(
     names = {name for tree in trees for name in names_in(tree)}
     for name, score in scores.items():
         if name not in names:
-            raise ValueError(f"{name} is no sub-task and no mean of {', '.join(map(_name, trees))}")
+            raise _score_error(name, "unknown-name", f"is no sub-task and no mean of {', '.join(map(_name, trees))}")
         if not math.isfinite(score):
-            raise ValueError(f"the score of {name} is {score}")
+            raise _score_error(name, "wrong-number", f"has the score {score}")
     numbers = {name: float(score) for name, score in scores.items()}
     for tree in trees:
         _settle(tree, scores, items or {}, numbers)
@@ -222,6 +224,27 @@ def missing_leaves(tree: Tree, scores: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(leaf for part in tree.parts for leaf in missing_leaves(part, scores))
 
 
+def trees_of(form: str, name: str) -> tuple[Tree, ...]:
+    """Return the trees of a suite under another name than the published one of its form.
+
+    Example:
+        >>> [tree.name for tree in trees_of("sugarcrepe", "mine")]
+        ['mine', 'mine/micro']
+        >>> trees_of("coco", "mine")
+        ('mine/i2t', 'mine/t2i')
+    """
+    trees = (*COMP.parts, *I2T_RET.parts, *T2I_RET.parts, *TREES)
+    return tuple(_renamed(tree, form, name) for tree in trees if _name(tree).split("/")[0] == form)
+
+
+def _renamed(tree: Tree, old: str, new: str) -> Tree:
+    """Return a tree of a suite with another name of the suite."""
+    name = new + _name(tree).removeprefix(old)
+    if isinstance(tree, str):
+        return name
+    return replace(tree, name=name, parts=tuple(_renamed(part, old, new) for part in tree.parts))
+
+
 def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], numbers: dict[str, float]) -> None:
     """Add the numbers of a tree's means to ``numbers``, from the leaves up."""
     if isinstance(tree, str):
@@ -229,7 +252,7 @@ def _settle(tree: Tree, scores: Mapping[str, float], items: Mapping[str, int], n
     if tree.name in scores:
         below = [name for part in tree.parts for name in names_in(part) if name in scores]
         if below:
-            raise ValueError(f"{tree.name} has a score, and so has {below[0]}, a part of it")
+            raise _score_error(tree.name, "two-scores", f"has a score, and so has {below[0]}, a part of it")
         return
     for part in tree.parts:
         _settle(part, scores, items, numbers)
@@ -246,8 +269,14 @@ def _items(part: Tree, mean: Mean, items: Mapping[str, int]) -> int:
     if name not in items and isinstance(part, Mean):
         return sum(_items(inner, mean, items) for inner in part.parts)
     if items.get(name, 0) < 1:
-        raise ValueError(f"{mean.name} weighs parts by their items, and {name} has {items.get(name, 'no number')}")
+        fault = f"has {items.get(name, 'no number of')} items, by which {mean.name} weighs its parts"
+        raise _score_error(name, "no-items", fault)
     return items[name]
+
+
+def _score_error(name: str, code: str, fault: str) -> ArgumentError:
+    """Return the error of the score or the items of a sub-task or a mean."""
+    return ArgumentError(name, fault, code=code)
 
 
 def _name(tree: Tree) -> str:

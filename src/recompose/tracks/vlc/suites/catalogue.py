@@ -14,6 +14,28 @@ from recompose.tracks.vlc.suites.aggregation import SPEC_SUBSETS, VL_CHECKLIST
 if TYPE_CHECKING:
     from recompose.tracks.vlc.suites.metrics import Ties
 
+SuiteForm = Literal[
+    "aro",
+    "crepe",
+    "eqben",
+    "imagecode",
+    "spec",
+    "sugarcrepe",
+    "svo_probes",
+    "valse",
+    "vl_checklist",
+    "whatsup",
+    "winoground",
+    "comvg",
+    "colorswap",
+    "clip_binding",
+    "elevater",
+    "coco",
+    "flickr30k",
+    "coco_counterfactuals",
+    "sick",
+    "sts_b",
+]
 Query = Literal["i2t", "t2i", "group"]
 CHECKLIST_CAP = 1_000  # VL-Checklist's own settings take at most the first 1,000 items of a set
 CHECKLIST_SHORT = {  # the sets with fewer items

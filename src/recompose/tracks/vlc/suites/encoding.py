@@ -116,10 +116,10 @@ def encode(
     model = model.to(device).eval()
     pictures, texts = list(all_pictures(suites)), texts_of(suites)
     if not texts:
-        raise DataError("these suites have no texts")
+        raise DataError("these suites have no texts", code="no-items", place="texts")
     for picture in pictures if not skip_broken else ():
         if reason := _path_problem(root, picture.path):
-            raise DataError(_message(_broken(suites, picture, reason)))  # better now than after hours
+            raise _error(_broken(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
     key = _key(model, preprocess, root, pictures, ids, precision)
@@ -141,7 +141,7 @@ def encode(
     for block, (pixels, faults) in zip(store.blocks(IMAGES, batch_size), loader, strict=True):
         if faults and not skip_broken:
             row = min(faults)
-            raise DataError(_message(_broken(suites, pictures[block.start + row], faults[row])))
+            raise _error(_broken(suites, pictures[block.start + row], faults[row]))
         readable = [row for row in range(block.stop - block.start) if row not in faults]
         embeddings = np.full((block.stop - block.start, store.width), np.nan, dtype=np.float32)
         if readable:
@@ -178,7 +178,8 @@ def without_crop(preprocess: Preprocess) -> Preprocess:
     if not sizes and steps and isinstance(steps[0], transforms.Resize) and not isinstance(steps[0].size, int):
         return preprocess
     if len(sizes) != 1 or not isinstance(steps[0], transforms.Resize):
-        raise DataError(f"a data set must not be cropped, but the crop cannot be removed from {preprocess}")
+        message = f"a data set must not be cropped, but the crop cannot be removed from {preprocess}"
+        raise DataError(message, code="unknown-crop", place="preprocess")
     resize = transforms.Resize(tuple(sizes[0]), interpolation=steps[0].interpolation)
     return transforms.Compose([resize, *(step for step in steps[1:] if not isinstance(step, transforms.CenterCrop))])
 
@@ -250,8 +251,10 @@ def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
     return Broken(picture, reason, _first_item(suites, picture))
 
 
-def _message(broken: Broken) -> str:
-    return f"{broken.reason}; first shown by {broken.first_item}. Repair it, or leave out its items with --skip-broken"
+def _error(broken: Broken) -> DataError:
+    remedy = "Repair it, or leave out its items with --skip-broken"
+    message = f"{broken.reason}; first shown by {broken.first_item}. {remedy}"
+    return DataError(message, code="broken-image", place=f"{broken.picture.path}, {broken.first_item}")
 
 
 def _first_item(suites: Sequence[Suite], picture: Picture) -> str:
@@ -310,7 +313,9 @@ def _check_finite(embeddings: np.ndarray, names: Sequence[str], precision: Preci
     broken = ~np.isfinite(embeddings).all(axis=1)
     if broken.any():
         remedy = "are these the model's weights?" if precision == "fp32" else "compute in --precision fp32"
-        raise DataError(f"{names[int(broken.argmax())]} has an embedding in {precision} that is not finite: {remedy}")
+        name = names[int(broken.argmax())]
+        message = f"{name} has an embedding in {precision} that is not finite: {remedy}"
+        raise DataError(message, code="infinite-embedding", place=name)
 
 
 class _EmbeddingFiles:

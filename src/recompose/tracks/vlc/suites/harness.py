@@ -21,7 +21,7 @@ from recompose.progress import say
 from recompose.tracks.model_evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.tracks.vlc.checkpoints import choose_activation, find_weights, load_model
 from recompose.tracks.vlc.data.suite import Suite
-from recompose.tracks.vlc.data.suites_on_disk import FORMATS, format_of, missing_subtasks, present_suites, read_suite
+from recompose.tracks.vlc.data.suites_on_disk import FORMS, layout_of, missing_subtasks, present_suites, read_suite
 from recompose.tracks.vlc.suites.encoding import Broken, Precision, encode
 from recompose.tracks.vlc.suites.metric_values import PREFIX, Count, check, counts, headline, metrics
 from recompose.tracks.vlc.suites.scores import FILE, suite_scores, write_scores
@@ -100,13 +100,14 @@ def suites_present(requested: Sequence[str], root: Path) -> tuple[list[str], dic
     Raises:
         DataError: an unknown suite, or none of them is on disk.
     """
-    names = list(FORMATS) if ALL in requested else list(dict.fromkeys(requested))
-    layouts = {name: " ".join(format_of(name).LAYOUT.split()) for name in names}
+    names = list(FORMS) if ALL in requested else list(dict.fromkeys(requested))
+    layouts = {name: " ".join(layout_of(name).split()) for name in names}
     on_disk = present_suites(root)
     absent = {name: layout for name, layout in layouts.items() if name not in on_disk}
     if len(absent) == len(names):
         expected = "".join(f"\n  {name}: {layout}" for name, layout in absent.items())
-        raise DataError(f"none of these suites is below {root}. Files expected there:{expected}")
+        message = f"none of these suites is below {root}. Files expected there:{expected}"
+        raise DataError(message, code="missing-suite", place=root)
     return [name for name in names if name in on_disk], absent
 
 
@@ -120,7 +121,8 @@ def device_of(name: str) -> torch.device:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else torch.device(name)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise DataError(f"no device '{name}' on this machine: {str(error).splitlines()[0]}") from None
+        message = f"no device '{name}' on this machine: {str(error).splitlines()[0]}"
+        raise DataError(message, code="missing-device", place=name) from None
     return device
 
 
@@ -131,7 +133,8 @@ def precision_of(name: str, device: torch.device) -> Precision:
         DataError: an unknown precision.
     """
     if name not in PRECISIONS:
-        raise DataError(f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}")
+        message = f"unknown precision '{name}': choose among {', '.join(PRECISIONS)}"
+        raise DataError(message, code="unknown-precision", place=name)
     if name != "auto":
         return cast(Precision, name)
     return "fp16" if device.type == "cuda" else "fp32"

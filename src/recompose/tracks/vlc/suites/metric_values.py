@@ -5,6 +5,8 @@ A metric's name is ``test/`` and the name of a sub-task or of a mean: ``test/sug
 and ``test/winoground``; means are over the last one. For retrieval, ``test/coco/i2t`` is R@1, which is also
 ``test/coco/i2t/r1``, beside ``r5`` and ``r10``. For pairs of sentences, ``test/sick`` is Spearman's correlation, beside
 ``test/sick/pearson``. All others are fractions.
+
+A suite with the form of a published one has the same metrics under its own name; no mean over suites includes it.
 """
 
 from collections import Counter
@@ -22,8 +24,19 @@ from recompose.tracks.vlc.attribution.attribution_store import read
 from recompose.tracks.vlc.attribution.cae_metrics import attribution_metrics, subset_metrics
 from recompose.tracks.vlc.data.index import read_suites
 from recompose.tracks.vlc.data.suite import ABSENT, Choices, Classes, Groups, Pool, Similarity, Suite, Task
-from recompose.tracks.vlc.suites.aggregation import COMP, I2T_RET, T2I_RET, TREES, ZS, Mean, Tree, aggregate, macro
-from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS
+from recompose.tracks.vlc.suites.aggregation import (
+    COMP,
+    I2T_RET,
+    T2I_RET,
+    TREES,
+    ZS,
+    Mean,
+    Tree,
+    aggregate,
+    macro,
+    trees_of,
+)
+from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS, RETRIEVALS, SUBTASKS, SubTask
 from recompose.tracks.vlc.suites.metrics import (
     CLASSIFICATION,
     accuracy,
@@ -37,6 +50,7 @@ from recompose.tracks.vlc.suites.metrics import (
 from recompose.tracks.vlc.suites.scores import FILE, WAYS, has_scores, read_scores
 
 PREFIX = "test/"
+CLASSIFICATION_FORM = "elevater"
 RECALLS = (1, 5, 10)
 INDEXES = 8  # kept in memory
 
@@ -58,14 +72,14 @@ def check(suites: Iterable[Suite]) -> None:
     for suite in suites:
         for name, task in suite.tasks.items():
             if name in names:
-                raise DataError(f"{suite.name}: two suites have a sub-task {name}: evaluate them separately")
+                raise _error(suite, "duplicate-name", name, "two suites have this sub-task: evaluate them separately")
             names.add(name)
-            if isinstance(task, Choices | Groups) and name not in SUBTASKS:
-                raise DataError(f"{suite.name}: {name} has no rule for ties{nearest(name, SUBTASKS)}")
+            if isinstance(task, Choices | Groups) and (rule := suite.published(name)) not in SUBTASKS:
+                raise _error(suite, "no-rule", name, f"there is no rule for ties of it{nearest(rule, SUBTASKS)}")
             if not _size(task):
-                raise DataError(f"{suite.name}: {name} has no items: its file of annotations is empty or truncated")
+                raise _error(suite, "no-items", name, "it has no items: its file of annotations is empty or truncated")
             if isinstance(task, Choices):
-                _in_large_groups(name, task)
+                _in_large_groups(suite, name, task)
 
 
 def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[str, float]:
@@ -86,9 +100,9 @@ def metrics(suites: Sequence[Suite], scores: Mapping[str, np.ndarray]) -> dict[s
     details: dict[str, float] = {}
     for suite, name, task in _tasks(suites):
         try:
-            values = dict(_task_metrics(name, task, scores, counted))
+            values = dict(_task_metrics(suite, name, task, scores, counted))
         except ValueError as error:
-            raise DataError(f"{suite.name}: no metrics of {name}: {error}") from None
+            raise _error(suite, "wrong-scores", name, f"it has no metrics: {error}") from None
         details |= values
         leaves |= {leaf: values[leaf] for leaf in _leaves(name, task) if leaf in values}
     sizes = {name: count.items for name, count in counted.items()}
@@ -131,16 +145,25 @@ def trees(suites: Sequence[Suite]) -> tuple[Tree, ...]:
     """Return the trees of means for these suites.
 
     They are the published ones, except that a mean over data sets is over those of the suites if any of these is
-    unpublished.
+    unpublished. They are followed by the trees of suites under names of their own.
     """
-    classifications = [name for _, name, task in _tasks(suites) if isinstance(task, Classes)]
-    pools = [name for _, name, task in _tasks(suites) if isinstance(task, Pool)]
+    published = [suite for suite in suites if not suite.form]
+    classifications = [name for _, name, task in _tasks(published) if isinstance(task, Classes)]
+    pools = [name for _, name, task in _tasks(published) if isinstance(task, Pool)]
     means: dict[Tree, Tree] = {}
     if not {*classifications} <= {*CLASSIFICATIONS}:
         means[ZS] = zero_shot(classifications)
     if not {*pools} <= {*RETRIEVALS}:
         means |= {I2T_RET: retrieval(pools, "i2t"), T2I_RET: retrieval(pools, "t2i")}
-    return tuple(means.get(tree, tree) for tree in TREES)
+    others = (tree for suite in suites if suite.form for tree in _own_trees(suite))
+    return (*(means.get(tree, tree) for tree in TREES), *others)
+
+
+def _own_trees(suite: Suite) -> tuple[Tree, ...]:
+    """Return the trees of a suite under a name of its own; the data sets of classification are its own, too."""
+    if suite.form == CLASSIFICATION_FORM:
+        return (macro(suite.name, *suite.tasks),)
+    return trees_of(suite.form, suite.name)
 
 
 def zero_shot(names: Sequence[str]) -> Mean:
@@ -186,9 +209,10 @@ def _size(task: Task) -> int:
 
 
 def _task_metrics(
-    name: str, task: Task, scores: Mapping[str, np.ndarray], counted: Mapping[str, Count]
+    suite: Suite, name: str, task: Task, scores: Mapping[str, np.ndarray], counted: Mapping[str, Count]
 ) -> Iterator[tuple[str, float]]:
     """Yield the names and values of a task's metrics."""
+    published = suite.published(name)
     for leaf in _leaves(name, task):
         if not counted[leaf].items:
             continue
@@ -196,16 +220,16 @@ def _task_metrics(
         values = scores[leaf][valid]
         match task:
             case Choices():
-                valid &= _in_large_groups(leaf, task)
+                valid &= _in_large_groups(suite, leaf, task)
                 if valid.any():
-                    yield leaf, _choices(leaf, task, scores[leaf], valid)
+                    yield leaf, _choices(SUBTASKS[published], task, scores[leaf], valid)
             case Groups():
-                right = right_groups(values.transpose(0, 2, 1), SUBTASKS[leaf].ties)
+                right = right_groups(values.transpose(0, 2, 1), SUBTASKS[published].ties)
                 yield leaf, accuracy(right.group)
                 yield f"{leaf}/text", accuracy(right.text)
                 yield f"{leaf}/image", accuracy(right.image)
             case Classes():
-                metric = CLASSIFICATIONS[leaf].metric if leaf in CLASSIFICATIONS else "accuracy"
+                metric = CLASSIFICATIONS[published].metric if published in CLASSIFICATIONS else "accuracy"
                 yield leaf, CLASSIFICATION[metric](values, task.labels[valid])
             case Pool():
                 yield leaf, recall_at(values, 1)
@@ -215,14 +239,13 @@ def _task_metrics(
                 yield f"{leaf}/pearson", pearson(values, task.graded[valid])
 
 
-def _choices(name: str, task: Choices, scores: np.ndarray, items: np.ndarray) -> float:
+def _choices(rule: SubTask, task: Choices, scores: np.ndarray, items: np.ndarray) -> float:
     """Return the accuracy of these items, or its mean over their groups."""
-    rule = SUBTASKS[name]
     right = right_choices(scores[items], task.true[items], rule.ties, task.offered[items] != ABSENT)
     return macro_accuracy(right, np.array(task.groups)[items]) if rule.group_minimum else accuracy(right)
 
 
-def _in_large_groups(name: str, task: Choices) -> np.ndarray:
+def _in_large_groups(suite: Suite, name: str, task: Choices) -> np.ndarray:
     """Return True for each item that counts [items]: all, or those of large groups in a mean over groups.
 
     The size of a group includes its items that are left out.
@@ -230,13 +253,19 @@ def _in_large_groups(name: str, task: Choices) -> np.ndarray:
     Raises:
         DataError: the mean is over groups and the task has none, or none is large enough.
     """
-    least = SUBTASKS[name].group_minimum
+    least = SUBTASKS[suite.published(name)].group_minimum
     if not least:
         return np.ones(len(task.asked), dtype=bool)
     if task.groups is None:
-        raise DataError(f"{name} is a mean over groups of items, and its items have no groups")
+        raise _error(suite, "no-groups", name, "it is a mean over groups of items, and its items have no groups")
     sizes = Counter(task.groups)
     large = np.array([sizes[group] >= least for group in task.groups])
     if not large.any():
-        raise DataError(f"{name} is a mean over groups of {least} items or more: the largest has {max(sizes.values())}")
+        message = f"it is a mean over groups of {least} items or more: the largest has {max(sizes.values())}"
+        raise _error(suite, "small-groups", name, message)
     return large
+
+
+def _error(suite: Suite, code: str, task: str, message: str) -> DataError:
+    """Return the error of a task of a suite."""
+    return DataError(f"{suite.name}: {task}: {message}", code=code, place=task)

@@ -21,6 +21,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from recompose.errors import ArgumentError
+
 Ties = Literal["strict", "lenient", "first"]
 BLOCK = 1 << 23  # pairs of a query and a candidate compared at a time, so that masks stay small
 
@@ -51,7 +53,7 @@ def right_choices(scores: Any, true: Any, ties: Ties, present: Any = None) -> np
             are present by default.
 
     Raises:
-        ValueError: shapes do not fit, a true candidate is not present, an item has no other candidate, a score is NaN
+        ArgumentError: shapes do not fit, a true candidate is not present, an item has no other candidate, a score is NaN
             or infinite, or the rule for ties is unknown.
 
     Example:
@@ -76,7 +78,7 @@ def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
         ties: the rule for ties, see above.
 
     Raises:
-        ValueError: an item has one caption, or unequal numbers of captions and images, a score is NaN or infinite, or
+        ArgumentError: an item has one caption, or unequal numbers of captions and images, a score is NaN or infinite, or
             the rule for ties is unknown.
 
     Example:
@@ -86,7 +88,7 @@ def right_groups(scores: Any, ties: Ties = "strict") -> GroupRight:
     """
     scores = _to_host(scores)
     if scores.ndim != 3 or scores.shape[1] != scores.shape[2]:
-        raise ValueError(f"scores are [items, k captions, k images], not {scores.shape}")
+        raise ArgumentError("scores", f"are {scores.shape}, not [items, k captions, k images]")
     items, k, _ = scores.shape
     true = np.tile(np.arange(k), items)
     text, image = (
@@ -103,7 +105,7 @@ def accuracy(right: Any) -> float:
         right: [items] bool.
 
     Raises:
-        ValueError: there are no items, or they are not bool.
+        ArgumentError: there are no items, or they are not bool.
 
     Example:
         >>> accuracy(np.array([True, False, True, True]))
@@ -123,7 +125,7 @@ def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
         at_least: groups with fewer items are left out.
 
     Raises:
-        ValueError: there are no items, they are not bool, shapes do not fit, or no group is large enough.
+        ArgumentError: there are no items, they are not bool, shapes do not fit, or no group is large enough.
 
     Example:
         >>> macro_accuracy(np.array([True, False, True]), ["on", "on", "under"])
@@ -133,12 +135,12 @@ def macro_accuracy(right: Any, groups: Any, at_least: int = 1) -> float:
     """
     right, groups = _checked_right(right), _to_host(groups)
     if groups.shape != right.shape:
-        raise ValueError(f"groups are {groups.shape}; items are {right.shape}")
+        raise ArgumentError("groups", f"are {groups.shape}, not {right.shape} as items")
     _, member = np.unique(groups, return_inverse=True)
     sizes = np.bincount(member)
     large = sizes >= at_least
     if not large.any():
-        raise ValueError(f"no group has {at_least} items: the largest of {len(sizes)} has {sizes.max()}")
+        raise ArgumentError("groups", f"have {sizes.max()} items at most, not {at_least}")
     return float((np.bincount(member, weights=right)[large] / sizes[large]).mean())
 
 
@@ -154,7 +156,7 @@ def retrieval_hits(scores: Any, image_of: Any, ties: Ties = "first") -> Retrieva
         ties: the rule for ties, see above.
 
     Raises:
-        ValueError: shapes do not fit, a caption's image does not exist, an image has no caption, a score is NaN or
+        ArgumentError: shapes do not fit, a caption's image does not exist, an image has no caption, a score is NaN or
             infinite, or the rule for ties is unknown.
 
     Example:
@@ -164,7 +166,7 @@ def retrieval_hits(scores: Any, image_of: Any, ties: Ties = "first") -> Retrieva
     """
     scores, image_of = _to_host(scores), _to_host(image_of)
     if scores.ndim != 2:
-        raise ValueError(f"scores are [images, captions], not {scores.shape}")
+        raise ArgumentError("scores", f"are {scores.shape}, not [images, captions]")
     images = np.arange(len(scores))
     return RetrievalHits(
         image_to_text=first_hits(scores, images, image_of, ties),
@@ -184,7 +186,7 @@ def first_hits(scores: Any, queries: Any, candidates: Any, ties: Ties = "first")
         ties: the rule for ties of the best right candidate, see above.
 
     Raises:
-        ValueError: shapes do not fit, a query has no right candidate, a score is NaN or infinite, or the rule for ties
+        ArgumentError: shapes do not fit, a query has no right candidate, a score is NaN or infinite, or the rule for ties
             is unknown.
 
     Example:
@@ -195,11 +197,10 @@ def first_hits(scores: Any, queries: Any, candidates: Any, ties: Ties = "first")
     _check_ties(ties)
     expected = queries.shape + candidates.shape
     if scores.shape != expected or len(expected) != 2:
-        raise ValueError(f"scores are {scores.shape}, not {expected} as queries and candidates")
+        raise ArgumentError("scores", f"are {scores.shape}, not {expected} as queries and candidates")
     unmatched = ~np.isin(queries, candidates)
     if unmatched.any():
-        first, count = int(unmatched.argmax()), int(unmatched.sum())
-        raise ValueError(f"query {first} is the first of {count} without a right candidate")
+        raise _item_error("candidates", "query", unmatched, "without a right one")
     rows = max(1, BLOCK // max(1, len(candidates)))
     hits = np.empty(len(queries), dtype=np.int64)
     for start in range(0, len(queries), rows):
@@ -220,14 +221,14 @@ def recall_at(hits: Any, k: int) -> float:
         k: the number of candidates, at least 1.
 
     Raises:
-        ValueError: there are no queries, or k is below 1.
+        ArgumentError: there are no queries, or k is below 1.
 
     Example:
         >>> recall_at(np.array([0, 3, 1]), k=1), recall_at(np.array([0, 3, 1]), k=5)
         (0.3333333333333333, 1.0)
     """
     if k < 1:
-        raise ValueError(f"K is {k}; it must be at least 1")
+        raise ArgumentError("k", f"is {k}, less than 1")
     return accuracy(_to_host(hits) < k)
 
 
@@ -239,7 +240,7 @@ def class_accuracy(scores: Any, targets: Any) -> float:
         targets: [images], the index of each image's class.
 
     Raises:
-        ValueError: shapes do not fit, a target is no class, a score is NaN or infinite, or there are no images.
+        ArgumentError: shapes do not fit, a target is no class, a score is NaN or infinite, or there are no images.
 
     Example:
         >>> class_accuracy(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]), targets=np.array([0, 0, 1]))
@@ -259,7 +260,7 @@ def mean_per_class(scores: Any, targets: Any) -> float:
         targets: [images], the index of each image's class.
 
     Raises:
-        ValueError: shapes do not fit, a target is no class, a score is NaN or infinite, or there are no images.
+        ArgumentError: shapes do not fit, a target is no class, a score is NaN or infinite, or there are no images.
 
     Example:
         >>> mean_per_class(np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]), targets=np.array([0, 0, 1]))
@@ -281,7 +282,7 @@ def mean_average_precision(scores: Any, labels: Any) -> float:
         labels: [images, classes] bool, True where an image shows a class.
 
     Raises:
-        ValueError: shapes do not fit, labels are not bool, a score is NaN or infinite, or no class has an image.
+        ArgumentError: shapes do not fit, labels are not bool, a score is NaN or infinite, or no class has an image.
 
     Example:
         >>> mean_average_precision(np.array([[0.9], [0.8], [0.7]]), np.array([[False], [True], [False]]))
@@ -289,13 +290,13 @@ def mean_average_precision(scores: Any, labels: Any) -> float:
     """
     scores, labels = _to_host(scores), _to_host(labels)
     if labels.dtype != bool or labels.ndim != 2:
-        raise ValueError(f"labels are [images, classes] of bool, not {labels.dtype} of shape {labels.shape}")
+        raise ArgumentError("labels", f"are {labels.dtype} of shape {labels.shape}, not [images, classes] of bool")
     if scores.shape != labels.shape:
-        raise ValueError(f"scores are {scores.shape}; labels are {labels.shape}")
+        raise ArgumentError("scores", f"are {scores.shape}, not {labels.shape} as labels")
     _check_finite(np.isfinite(scores), "image")
     classes = np.flatnonzero(labels.any(axis=0))
     if not len(classes):
-        raise ValueError("no class has an image")
+        raise ArgumentError("labels", "show no image of any class")
     return float(np.mean([_average_precision(scores[:, number], labels[:, number]) for number in classes]))
 
 
@@ -310,7 +311,7 @@ def roc_auc(scores: Any, targets: Any) -> float:
         targets: [images], 0 or 1.
 
     Raises:
-        ValueError: shapes do not fit, a target is no class, a score is NaN or infinite, or a class has no images.
+        ArgumentError: shapes do not fit, a target is no class, a score is NaN or infinite, or a class has no images.
 
     Example:
         >>> roc_auc(np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.4, 0.6]]), targets=np.array([0, 0, 1, 1]))
@@ -318,12 +319,12 @@ def roc_auc(scores: Any, targets: Any) -> float:
     """
     scores, targets = _to_host(scores), _to_host(targets)
     if scores.ndim != 2 or scores.shape[1] != 2:
-        raise ValueError(f"scores are [images, 2], not {scores.shape}")
+        raise ArgumentError("scores", f"are {scores.shape}, not [images, 2]")
     targets = _checked_true(targets, scores)
     _check_finite(np.isfinite(scores), "image")
     lower, upper = (np.sort(scores[targets == number, 1]) for number in (0, 1))
     if not len(lower) or not len(upper):
-        raise ValueError(f"there are {len(lower)} images of class 0 and {len(upper)} of class 1: the area needs both")
+        raise ArgumentError("targets", f"have {len(lower)} images of class 0 and {len(upper)} of class 1, not of both")
     below = np.searchsorted(lower, upper, side="left").sum()
     not_above = np.searchsorted(lower, upper, side="right").sum()
     return float((below + not_above) / (2 * len(lower) * len(upper)))
@@ -341,7 +342,7 @@ def spearman(scores: Any, grades: Any) -> float:
     """Return Spearman's correlation of scores [pairs] with grades [pairs]: Pearson's of ranks; ties share a mean rank.
 
     Raises:
-        ValueError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
+        ArgumentError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
 
     Example:
         >>> spearman([0.1, 0.2, 0.9], [1.0, 5.0, 3.0])
@@ -356,7 +357,7 @@ def pearson(scores: Any, grades: Any) -> float:
     """Return Pearson's correlation of scores [pairs] with grades [pairs].
 
     Raises:
-        ValueError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
+        ArgumentError: there are fewer than two pairs, one is NaN or infinite, or all scores or all grades are equal.
 
     Example:
         >>> round(pearson([0.1, 0.2, 0.9], [1.0, 5.0, 3.0]), 4)
@@ -369,12 +370,12 @@ def pearson(scores: Any, grades: Any) -> float:
 def _checked_pairs(scores: Any, grades: Any) -> tuple[np.ndarray, np.ndarray]:
     pairs = _to_host(scores).astype(np.float64), _to_host(grades).astype(np.float64)
     if pairs[0].ndim != 1 or pairs[0].shape != pairs[1].shape or len(pairs[0]) < 2:
-        shapes = f"{pairs[0].shape}, {pairs[1].shape}"
-        raise ValueError(f"scores and grades are [pairs] of at least two pairs, not {shapes}")
+        shapes = f"{pairs[0].shape} and {pairs[1].shape}"
+        raise ArgumentError("scores", f"and grades are {shapes}, not [pairs] of at least two pairs")
     _check_finite(np.isfinite(np.stack(pairs, axis=1)), "pair")
     for name, values in zip(("scores", "grades"), pairs, strict=True):
         if (values == values[0]).all():
-            raise ValueError(f"all {name} are {values[0]:g}: the correlation is undefined")
+            raise ArgumentError(name, f"are all {values[0]:g}: the correlation is undefined")
     return pairs
 
 
@@ -411,19 +412,17 @@ def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[n
     scores, true = _to_host(scores), _to_host(true)
     _check_ties(ties)
     if scores.ndim != 2:
-        raise ValueError(f"scores are [items, candidates], not {scores.shape}")
+        raise ArgumentError("scores", f"are {scores.shape}, not [items, candidates]")
     true = _checked_true(np.broadcast_to(true, len(scores)) if true.ndim == 0 else true, scores)
     present = np.ones(scores.shape, dtype=bool) if present is None else _to_host(present)
     if present.shape != scores.shape or present.dtype != bool:
-        raise ValueError(f"present is bool of shape {scores.shape}, not {present.dtype} of shape {present.shape}")
+        raise ArgumentError("present", f"is {present.dtype} of shape {present.shape}, not bool of {scores.shape}")
     absent = ~present[np.arange(len(true)), true]
     if absent.any():
-        raise ValueError(
-            f"item {int(absent.argmax())} is the first of {int(absent.sum())} whose true candidate is not present"
-        )
+        raise _item_error("present", "item", absent, "whose true candidate is absent")
     alone = present.sum(axis=1) < 2
     if alone.any():
-        raise ValueError(f"item {int(alone.argmax())} is the first of {int(alone.sum())} with only one candidate")
+        raise _item_error("present", "item", alone, "with only one candidate")
     _check_finite(np.isfinite(scores) | ~present, "item")
     return scores, true, present
 
@@ -431,25 +430,21 @@ def _checked_choices(scores: Any, true: Any, ties: str, present: Any) -> tuple[n
 def _checked_true(true: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Check indices of columns of scores, one for each row."""
     if true.ndim != 1 or (true.size and true.dtype.kind not in "iu"):
-        raise ValueError(f"indices are [items] of integers, not {true.dtype} of shape {true.shape}")
+        raise ArgumentError("indices", f"are {true.dtype} of shape {true.shape}, not [items] of integers")
     if len(true) != len(scores):
-        raise ValueError(f"there are {len(true)} indices for {len(scores)} rows of scores")
+        raise ArgumentError("indices", f"are {len(true)} for {len(scores)} rows of scores")
     outside = (true < 0) | (true >= scores.shape[1])
     if outside.any():
-        item = int(outside.argmax())
-        raise ValueError(
-            f"item {item} is the first of {int(outside.sum())} with a wrong index: "
-            f"{true[item]} is not among {scores.shape[1]}"
-        )
+        raise _item_error("indices", "item", outside, f"with {true[outside][0]}, which is not among {scores.shape[1]}")
     return true.astype(np.int64)
 
 
 def _checked_right(right: Any) -> np.ndarray:
     right = _to_host(right)
     if right.ndim != 1 or right.dtype != bool:
-        raise ValueError(f"right is [items] of bool, not {right.dtype} of shape {right.shape}")
+        raise ArgumentError("right", f"is {right.dtype} of shape {right.shape}, not [items] of bool")
     if not len(right):
-        raise ValueError("there are no items")
+        raise ArgumentError("right", "has no items")
     return right
 
 
@@ -457,13 +452,19 @@ def _check_finite(fine: np.ndarray, row: str, first: int = 0) -> None:
     """Raise for the first row of scores that is not finite; rows are counted from ``first``."""
     broken = ~fine.all(axis=1)
     if broken.any():
-        place = first + int(broken.argmax())
-        raise ValueError(f"{row} {place} is the first of {int(broken.sum())} with scores that are NaN or infinite")
+        raise _item_error("scores", row, broken, "with scores that are NaN or infinite", first)
+
+
+def _item_error(argument: str, row: str, wrong: np.ndarray, fault: str, first: int = 0) -> ArgumentError:
+    """Return the error of the first of the wrong items of an argument."""
+    return ArgumentError(
+        argument, f"are wrong: {row} {first + int(wrong.argmax())} is the first of {int(wrong.sum())} {fault}"
+    )
 
 
 def _check_ties(ties: str) -> None:
     if ties not in get_args(Ties):
-        raise ValueError(f"ties are {', '.join(get_args(Ties))}, not {ties}")
+        raise ArgumentError("ties", f"are {ties}, not one of {', '.join(get_args(Ties))}")
 
 
 def _to_host(array: Any) -> np.ndarray:

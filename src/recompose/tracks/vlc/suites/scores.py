@@ -38,7 +38,8 @@ def suite_scores(suite: Suite, features: Features) -> dict[str, np.ndarray]:
     scores: dict[str, np.ndarray] = {}
     for name, task in suite.tasks.items():
         if isinstance(task, Pool):
-            ties = RETRIEVALS[name].ties if name in RETRIEVALS else "first"
+            published = RETRIEVALS.get(suite.published(name))
+            ties = published.ties if published else "first"
             ranks = pool_ranks(task, features, ties)
             scores |= {f"{name}/{way}": rank for way, rank in zip(WAYS, ranks, strict=True)}
         else:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import aro
 from recompose.tracks.vlc.data.suite import Choices
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 
@@ -41,7 +42,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def groups(root: Path, name: str) -> tuple[str, ...] | None:
-    task = aro.read(root).tasks[name]
+    task = read_suite("aro", root).tasks[name]
     assert isinstance(task, Choices)
     return task.groups
 
@@ -49,7 +50,7 @@ def groups(root: Path, name: str) -> tuple[str, ...] | None:
 def test_relations_are_asked_of_boxes_with_the_true_caption_last(root: Path) -> None:
     captions = ["the bed is on the dog", "the dog is on the bed"]
     first, second = (("images/vg/2353.jpg", (left, 0, left + 20, 30)) for left in (3, 5))
-    suite = aro.read(root)
+    suite = read_suite("aro", root)
     assert questions(suite, "aro/vg_relation") == [(first, captions, 1), (second, captions, 1), (first, captions, 1)]
     assert questions(suite, "aro/vg_attribution") == [(first, captions, 1)]
     assert len(suite.images) == 4
@@ -62,25 +63,26 @@ def test_groups_are_relations_and_pairs_of_attributes_in_their_order(root: Path)
 
 
 def test_the_true_order_stands_first_and_a_shuffled_one_may_equal_it(root: Path) -> None:
-    suite = aro.read(root)
+    suite = read_suite("aro", root)
     assert questions(suite, "aro/coco_order") == [("images/coco/val2014/7.jpg", ORDERS[0]["caption_options"], 0)]
     (flickr,) = questions(suite, "aro/flickr30k_order")
     assert flickr == ("images/flickr30k/flickr30k-images/7.jpg", ["1", "2", "3", "4", "5"], 0)
 
 
 @pytest.mark.parametrize(
-    ("name", "item", "fault"),
+    ("name", "item", "code", "place"),
     [
-        ("visual_genome_relation", cut(), "there is no field 'relation_name'"),
-        ("visual_genome_relation", cut(relation_name="on", bbox_w=0), "the box at 3, 0 of 0 x 30 pixels is empty"),
-        ("visual_genome_relation", cut(relation_name="on", bbox_y=None), "field 'bbox_y' is not a number"),
-        ("visual_genome_relation", cut(relation_name="on", image_path="../../a.jpg"), "lies outside of its folder"),
-        ("visual_genome_attribution", cut(attributes=["open"]), "field 'attributes' has 1 entries, not 2"),
-        ("coco_order", {"image": "7.jpg", "caption_options": ["a", "b"]}, "has 2 entries, not 5"),
-        ("flickr30k_order", {"image": "7.jpg", "caption_options": [*"abcd", ""]}, "entry 5 is empty"),
+        ("visual_genome_relation", cut(), "missing-field", "field 'relation_name'"),
+        ("visual_genome_relation", cut(relation_name="on", bbox_w=0), "empty-box", ""),
+        ("visual_genome_relation", cut(relation_name="on", bbox_y=None), "no-number", "field 'bbox_y'"),
+        ("visual_genome_relation", cut(relation_name="on", image_path="../../a.jpg"), "outside-folder", ""),
+        ("visual_genome_attribution", cut(attributes=["open"]), "wrong-count", "field 'attributes'"),
+        ("coco_order", {"image": "7.jpg", "caption_options": ["a", "b"]}, "wrong-count", "field 'caption_options'"),
+        ("flickr30k_order", {"image": "7.jpg", "caption_options": [*"abcd", ""]}, "empty-text", "entry 5"),
     ],
 )
-def test_a_broken_item_is_named(root: Path, name: str, item: dict[str, Any], fault: str) -> None:
+def test_a_broken_item_is_named(root: Path, name: str, item: dict[str, Any], code: str, place: str) -> None:
     path = write_json(root / "aro" / f"{name}.json", [*FILES[name], item])
-    with pytest.raises(DataError, match=f"{path}, item {len(FILES[name]) + 1}.*{fault}"):
-        aro.read(root)
+    with raises(DataError, code, f"{path}, item {len(FILES[name]) + 1}") as error:
+        read_suite("aro", root)
+    assert str(error.value.place).endswith(place)

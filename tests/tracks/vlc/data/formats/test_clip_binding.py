@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import clip_binding
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_csv
 
 CAPTIONS = ("red cube", "blue cube", "red sphere", "green cylinder", "gray cube")
@@ -25,16 +24,16 @@ def row(file: str, *captions: str) -> dict[str, str]:
 def test_the_true_caption_stands_first(tmp_path: Path) -> None:
     """An image of two objects stands once for each."""
     other = ("blue sphere", *CAPTIONS[1:])
-    suite = clip_binding.read(written(tmp_path, row("CLEVR_1.png", *CAPTIONS), row("CLEVR_1.png", *other)))
+    suite = read_suite("clip_binding", written(tmp_path, row("CLEVR_1.png", *CAPTIONS), row("CLEVR_1.png", *other)))
     image = "images/clip_binding/two_object/images/gen/CLEVR_1.png"
     assert questions(suite, "clip_binding") == [(image, [*CAPTIONS], 0), (image, [*other], 0)]
     assert len(suite.images) == 1
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"gen\.csv, row 1: the image '../1\.png' lies outside"):
-        clip_binding.read(written(tmp_path, row("../1.png", *CAPTIONS)))
-    with pytest.raises(DataError, match="row 1: field 'neg_3' is empty"):
-        clip_binding.read(written(tmp_path, row("1.png", *CAPTIONS[:4], "")))
-    with pytest.raises(DataError, match="holds no items"):
-        clip_binding.read(written(tmp_path))
+    with raises(DataError, "outside-folder", "gen.csv, row 1"):
+        read_suite("clip_binding", written(tmp_path, row("../1.png", *CAPTIONS)))
+    with raises(DataError, "empty-text", "row 1, field 'neg_3'"):
+        read_suite("clip_binding", written(tmp_path, row("1.png", *CAPTIONS[:4], "")))
+    with raises(DataError, "no-items"):
+        read_suite("clip_binding", written(tmp_path))

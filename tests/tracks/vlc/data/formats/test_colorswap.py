@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import colorswap
 from recompose.tracks.vlc.data.suite import Groups
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import write_json
 
 
@@ -19,7 +20,7 @@ def entry(number: int, **fields: Any) -> dict[str, Any]:
 
 def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
     write_json(tmp_path / "colorswap/test.json", [entry(9), entry(11)])
-    suite = colorswap.read(tmp_path)
+    suite = read_suite("colorswap", tmp_path)
     task = suite.tasks["colorswap"]
     assert isinstance(task, Groups)
     assert [image.path for image in suite.images] == [
@@ -30,14 +31,14 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "code", "place"),
     [
-        (entry(9), r"test\.json, item 2: field 'id' '9' is also that of item 1"),
-        (entry(4, image_2="/img.png"), "item 2: the image '/img.png' lies outside"),
-        ({"id": 4, "caption_1": "a", "caption_2": "b"}, "item 2: there is no field 'image_1'"),
+        (entry(9), "duplicate-name", "test.json, item 2, field 'id'"),
+        (entry(4, image_2="/img.png"), "outside-folder", "item 2"),
+        ({"id": 4, "caption_1": "a", "caption_2": "b"}, "missing-field", "item 2, field 'image_1'"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], code: str, place: str) -> None:
     write_json(tmp_path / "colorswap/test.json", [entry(9), wrong])
-    with pytest.raises(DataError, match=message):
-        colorswap.read(tmp_path)
+    with raises(DataError, code, place):
+        read_suite("colorswap", tmp_path)

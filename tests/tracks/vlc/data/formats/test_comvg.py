@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import comvg
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions
 
 HEADER = "id,sentence,pos_triplet,neg_triplet,pos_image_id,neg_image_id,neg_value,sentence_id"
@@ -22,7 +23,7 @@ def written(root: Path, *lines: str) -> Path:
 
 
 def test_a_sentence_and_two_images(tmp_path: Path) -> None:
-    suite = comvg.read(written(tmp_path, HEADER, *ROWS))
+    suite = read_suite("comvg", written(tmp_path, HEADER, *ROWS))
     assert questions(suite, "comvg") == [
         ("a man is sitting at a table", [f"images/vg/{number}.jpg" for number in (2358258, other)], 0)
         for other in (2357994, 2400993)
@@ -31,14 +32,14 @@ def test_a_sentence_and_two_images(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("lines", "code", "place"),
     [
-        ((HEADER, ROWS[0], ROWS[0]), r"ComVG\.csv, row 2: field 'id' '1' is also that of row 1"),
-        ((HEADER, ROWS[0].replace("2357994", "../7")), "row 1: field 'neg_image_id' is not a number"),
-        ((HEADER.replace("pos_image_id", "image"), *ROWS), "line 1: there is no column 'pos_image_id'"),
-        ((HEADER,), "holds no items"),
+        ((HEADER, ROWS[0], ROWS[0]), "duplicate-name", "ComVG.csv, row 2, field 'id'"),
+        ((HEADER, ROWS[0].replace("2357994", "../7")), "no-number", "row 1, field 'neg_image_id'"),
+        ((HEADER.replace("pos_image_id", "image"), *ROWS), "missing-field", "line 1"),
+        ((HEADER,), "no-items", "ComVG.csv"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        comvg.read(written(tmp_path, *lines))
+def test_what_is_wrong_is_said(tmp_path: Path, lines: tuple[str, ...], code: str, place: str) -> None:
+    with raises(DataError, code, place):
+        read_suite("comvg", written(tmp_path, *lines))

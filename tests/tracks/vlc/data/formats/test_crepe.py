@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import crepe
 from recompose.tracks.vlc.data.suite import ABSENT, Choices
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_csv
 
 
@@ -30,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_files_of_all_complexities_are_one_sub_task(root: Path) -> None:
-    suite = crepe.read(root)
+    suite = read_suite("crepe", root)
     assert [*suite.tasks] == ["crepe/atom", "crepe/swap", "crepe/negate"]
     found = questions(suite, "crepe/swap")
     assert found[:2] == [
@@ -45,40 +46,41 @@ def test_files_of_all_complexities_are_one_sub_task(root: Path) -> None:
 
 
 def test_items_may_have_negatives_of_different_numbers(root: Path) -> None:
-    task = crepe.read(root).tasks["crepe/atom"]
+    task = read_suite("crepe", root).tasks["crepe/atom"]
     assert isinstance(task, Choices)
     assert ((task.offered == ABSENT).sum(axis=1) == [0, 1] * 9).all()
 
 
 @pytest.mark.parametrize(
-    ("fields", "fault"),
+    ("fields", "code", "place"),
     [
-        ({"hard_negs": "[]"}, "field 'hard_negs' has 0 entries"),
-        ({"hard_negs": "['a', '']"}, "entry 2 is empty"),
-        ({"hard_negs": "['a', 3]"}, "entry 2 is not a text"),
-        ({"hard_negs": "a"}, "is not a list as Python writes it"),
-        ({"hard_negs": "'a'"}, "is not a list as Python writes it"),
-        ({"hard_negs": "[open('a')]"}, "is not a list as Python writes it"),
-        ({"hard_negs": "[" * 9999}, "is not a list as Python writes it"),
-        ({"hard_negs": "['a\0']"}, "is not a list as Python writes it"),
-        ({"caption": " "}, "field 'caption' is empty"),
-        ({"image_id": "../23"}, "field 'image_id' is not a number"),
-        ({"image_id": -23}, "field 'image_id' is -23"),
-        ({"width": 0}, "pixels is empty"),
-        ({"height": ""}, "field 'height' is not a number"),
+        ({"hard_negs": "[]"}, "wrong-count", "field 'hard_negs'"),
+        ({"hard_negs": "['a', '']"}, "empty-text", "entry 2"),
+        ({"hard_negs": "['a', 3]"}, "wrong-kind", "entry 2"),
+        ({"hard_negs": "a"}, "wrong-kind", "field 'hard_negs'"),
+        ({"hard_negs": "'a'"}, "wrong-kind", "field 'hard_negs'"),
+        ({"hard_negs": "[open('a')]"}, "wrong-kind", "field 'hard_negs'"),
+        ({"hard_negs": "[" * 9999}, "wrong-kind", "field 'hard_negs'"),
+        ({"hard_negs": "['a\0']"}, "wrong-kind", "field 'hard_negs'"),
+        ({"caption": " "}, "empty-text", "field 'caption'"),
+        ({"image_id": "../23"}, "no-number", "field 'image_id'"),
+        ({"image_id": -23}, "wrong-number", "field 'image_id'"),
+        ({"width": 0}, "empty-box", "row 2"),
+        ({"height": ""}, "no-number", "field 'height'"),
     ],
 )
-def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], fault: str) -> None:
+def test_a_broken_row_is_named(root: Path, fields: dict[str, Any], code: str, place: str) -> None:
     broken = row(**fields)
     write_csv(path(root, "negate", 9), [*broken], [row(), broken])
-    with pytest.raises(DataError, match=f"negate_complexity_9.csv, row 2.*{fault}"):
-        crepe.read(root)
+    with raises(DataError, code, "negate_complexity_9.csv, row 2") as error:
+        read_suite("crepe", root)
+    assert str(error.value.place).endswith(place)
 
 
 def test_a_missing_column_and_a_missing_file_are_named(root: Path) -> None:
     write_csv(path(root, "atom", 4), ["image_id"], [{"image_id": 1}])
-    with pytest.raises(DataError, match="line 1: there is no column 'caption'"):
-        crepe.read(root)
+    with raises(DataError, "missing-field", "line 1"):
+        read_suite("crepe", root)
     path(root, "atom", 4).unlink()
-    with pytest.raises(DataError, match=r"atom_complexity_4.csv is absent; required files: .*RAIVNLab/CREPE"):
-        crepe.read(root)
+    with raises(DataError, "missing-file", "atom_complexity_4.csv"):
+        read_suite("crepe", root)

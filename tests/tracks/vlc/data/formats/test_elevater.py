@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import elevater
 from recompose.tracks.vlc.data.suite import Classes, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal, write_json
 
 PROMPTS: dict[str, dict[str, Any]] = {
@@ -87,7 +88,7 @@ def shown(suite: Suite, name: str) -> tuple[Classes, list[str], list[list[str]]]
 
 def test_an_index_of_lines(tmp_path: Path) -> None:
     """A name may hold blanks; of several names of a class the first is taken."""
-    suite = elevater.read(written(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n"))
+    suite = read_suite("elevater", written(tmp_path, "test.zip@0/1.jpg 2\r\ntest.zip@a b/2.jpg 0\n\nloose.jpg 1\n"))
     assert list(suite.tasks) == ["elevater/caltech101"]
     task, paths, prompts = shown(suite, "elevater/caltech101")
     folder = "images/elevater/classification/caltech-101"
@@ -99,7 +100,7 @@ def test_an_index_of_lines(tmp_path: Path) -> None:
 
 
 def test_images_of_several_classes(tmp_path: Path) -> None:
-    suite = elevater.read(written(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
+    suite = read_suite("elevater", written(tmp_path, many="test.zip@1.jpg 0,1\ntest.zip@2.jpg 1\n"))
     task, _, prompts = shown(suite, "elevater/voc2007classification")
     assert task.labels.dtype == bool
     assert np.array_equal(task.labels, [[True, True], [False, True]])
@@ -111,7 +112,7 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
 
     Of this set the whole image is shown.
     """
-    suite = elevater.read(written(tmp_path, coco=COCO))
+    suite = read_suite("elevater", written(tmp_path, coco=COCO))
     task, paths, _ = shown(suite, "elevater/kitti-distance")
     folder = "images/elevater/classification/kitti-distance"
     assert paths == [f"{folder}/loose.png", f"{folder}/test_images/a/9.png"]
@@ -120,7 +121,7 @@ def test_an_index_as_coco_has_it(tmp_path: Path) -> None:
 
 
 def test_sets_keep_the_order_of_the_benchmark(tmp_path: Path) -> None:
-    suite = elevater.read(written(tmp_path, "1.jpg 0", "1.jpg 0", COCO))
+    suite = read_suite("elevater", written(tmp_path, "1.jpg 0", "1.jpg 0", COCO))
     assert list(suite.tasks) == [
         f"elevater/{name}" for name in ("caltech101", "kitti-distance", "voc2007classification")
     ]
@@ -128,11 +129,11 @@ def test_sets_keep_the_order_of_the_benchmark(tmp_path: Path) -> None:
 
 def test_prompts_are_read_from_the_published_python_file_without_running_it(tmp_path: Path) -> None:
     rest = "kitti_classes = ['a car', 'no car']\nkitti_t = ['a photo i took of {}.']\nvoc_t = ['a {}']\n"
-    ours = elevater.read(written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
+    ours = read_suite("elevater", written(tmp_path / "json", "1.jpg 0", "1.jpg 0", COCO))
     root = written(tmp_path / "python", "1.jpg 0", "1.jpg 0", COCO)
     (root / "elevater/elevater_prompts.json").unlink()
     (root / "elevater/prompts.py").write_text(rest + PYTHON)
-    assert equal(elevater.read(root), ours)
+    assert equal(read_suite("elevater", root), ours)
 
 
 @pytest.mark.parametrize(
@@ -143,56 +144,59 @@ def test_python_that_is_no_table_is_refused(tmp_path: Path, source: str) -> None
     root = written(tmp_path, "1.jpg 0")
     (root / "elevater/elevater_prompts.json").unlink()
     (root / "elevater/prompts.py").write_text(source)
-    with pytest.raises(DataError, match=r"prompts\.py, "):
-        elevater.read(root)
+    with raises(DataError, place=root / "elevater/prompts.py"):
+        read_suite("elevater", root)
 
 
 @pytest.mark.parametrize(
-    ("files", "message"),
+    ("files", "code", "place"),
     [
-        ({"lines": "1.jpg 3"}, r"test\.txt, line 1: entry 1 is 3, not a whole number from 0 below 3"),
-        ({"lines": "1.jpg 0,1"}, "line 1: 2 labels, where an image has one"),
-        ({"lines": "1.jpg"}, "line 1: entry 1 is not a number"),
-        ({"lines": "test.zip@../../1.jpg 0"}, "line 1: the image 'test/../../1.jpg' lies outside"),
-        ({"lines": "\n"}, "holds no items"),
-        ({"coco": {**COCO, "categories": COCO["categories"][:1]}}, "1 categories, where prompts are of 2 classes"),
+        ({"lines": "1.jpg 3"}, "wrong-number", "test.txt, line 1, entry 1"),
+        ({"lines": "1.jpg 0,1"}, "wrong-count", "line 1"),
+        ({"lines": "1.jpg"}, "no-number", "line 1, entry 1"),
+        ({"lines": "test.zip@../../1.jpg 0"}, "outside-folder", "line 1"),
+        ({"lines": "\n"}, "no-items", "test.txt"),
+        ({"coco": {**COCO, "categories": COCO["categories"][:1]}}, "wrong-count", "test_meta.json"),
         (
             {"coco": {**COCO, "annotations": [{"image_id": 2, "category_id": 5}]}},
-            "there is no image 2 or no category 5",
+            "unknown-name",
+            "annotations, item 1",
         ),
-        ({"coco": {**COCO, "annotations": COCO["annotations"][:1]}}, "item 1: 0 labels, where an image has one"),
-        ({"coco": {**COCO, "annotations": COCO["annotations"] * 2}}, "2 labels, where an image has one"),
-        ({"coco": {**COCO, "images": COCO["images"] * 2}}, "field 'id' '9' is also that of images, item 1"),
-        ({"coco": {"images": []}}, r"test_meta\.json, images, holds no items"),
-        ({"coco": []}, "field 'content' is not an object"),
-        ({}, "the index of a set that .* names; required files"),
+        ({"coco": {**COCO, "annotations": COCO["annotations"][:1]}}, "wrong-count", "images, item 1"),
+        ({"coco": {**COCO, "annotations": COCO["annotations"] * 2}}, "wrong-count", "images, item 2"),
+        ({"coco": {**COCO, "images": COCO["images"] * 2}}, "duplicate-name", "images, item 3, field 'id'"),
+        ({"coco": {"images": []}}, "no-items", "test_meta.json, images"),
+        ({"coco": []}, "wrong-kind", "field 'content'"),
+        ({}, "missing-file", "vision_datasets.json"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message) as error:
-        elevater.read(written(tmp_path, **files))
+def test_what_is_wrong_is_said(tmp_path: Path, files: dict[str, Any], code: str, place: str) -> None:
+    with raises(DataError, code, place) as error:
+        read_suite("elevater", written(tmp_path, **files))
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("table", "value", "message"),
+    ("table", "value", "code", "place"),
     [
-        ("class_map", [], "there are no classes"),
-        ("class_map", ["cat", ""], "field 'caltech-101': entry 2 is empty"),
-        ("class_map", ["cat", []], "entry 2' has 0 entries|has 0 entries"),
-        ("template_map", ["a photo"], "caltech-101: 'a photo' has not one {} for the class"),
-        ("template_map", ["{0.__class__}"], "has not one {} for the class"),
-        ("template_map", ["{} and {}"], "has not one {} for the class"),
+        ("class_map", [], "no-items", "field 'caltech-101'"),
+        ("class_map", ["cat", ""], "empty-text", "field 'caltech-101'"),
+        ("class_map", ["cat", []], "wrong-count", "entry 2"),
+        ("template_map", ["a photo"], "wrong-template", "field 'template_map', field 'caltech-101'"),
+        ("template_map", ["{0.__class__}"], "wrong-template", "field 'template_map', field 'caltech-101'"),
+        ("template_map", ["{} and {}"], "wrong-template", "field 'template_map', field 'caltech-101'"),
     ],
 )
-def test_what_is_wrong_with_prompts_is_said(tmp_path: Path, table: str, value: list[Any], message: str) -> None:
+def test_what_is_wrong_with_prompts_is_said(
+    tmp_path: Path, table: str, value: list[Any], code: str, place: str
+) -> None:
     prompts = {**PROMPTS, table: {**PROMPTS[table], "caltech-101": value}}
-    with pytest.raises(DataError, match=message):
-        elevater.read(written(tmp_path, "1.jpg 0", prompts=prompts))
+    with raises(DataError, code, place):
+        read_suite("elevater", written(tmp_path, "1.jpg 0", prompts=prompts))
 
 
 def test_an_index_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
     root = written(tmp_path, "1.jpg 0")
     write_json(root / "elevater/vision_datasets.json", [entry("caltech-101", "../../../secret.txt")])
-    with pytest.raises(DataError, match=r"item 1: the index '.*secret\.txt' lies outside"):
-        elevater.read(root)
+    with raises(DataError, "outside-folder", "item 1"):
+        read_suite("elevater", root)

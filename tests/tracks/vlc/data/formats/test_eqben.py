@@ -9,7 +9,9 @@ import pytest
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import eqben
 from recompose.tracks.vlc.data.suite import Groups, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.catalogue import SUBTASKS
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import equal, write_json
 
 
@@ -46,7 +48,7 @@ def pairs(suite: Suite, name: str) -> list[tuple[tuple[str, str], tuple[str, str
 
 def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     write(tmp_path, published())
-    suite = eqben.read(tmp_path)
+    suite = read_suite("eqben", tmp_path)
     assert {*suite.tasks} == {name for name, task in SUBTASKS.items() if task.suite == "eqben"}
     assert pairs(suite, "eqben/ag") == [
         (
@@ -60,12 +62,12 @@ def test_groups_are_put_together_and_stand_in_the_order_of_their_numbers(tmp_pat
 
 def test_the_order_of_lines_says_nothing(tmp_path: Path) -> None:
     write(tmp_path / "one", published())
-    expected = eqben.read(tmp_path / "one")
+    expected = read_suite("eqben", tmp_path / "one")
     for seed in range(5):
         rows = published()
         np.random.default_rng(seed).shuffle(rows)
         write(tmp_path / "other", rows)
-        assert equal(eqben.read(tmp_path / "other"), expected)
+        assert equal(read_suite("eqben", tmp_path / "other"), expected)
 
 
 def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
@@ -76,24 +78,25 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "fault"),
+    ("rows", "code", "place"),
     [
-        (published()[1:], "item 1: its group lacks c0i0"),
-        (published() + published()[:1], "item 37: c0i0 of group 0 is also item 1"),
-        (changed(2, info={"dataset": "eqbenfoo"}), "item 3: there is no 'c0i1' of 'eqbenfoo'"),
-        (changed(2, info={"name": "c0i2"}), "item 3: there is no 'c0i2' of 'eqbengebc'"),
-        (changed(2, info={"sample_cnt": "first"}), "item 3, field 'private_info': field 'sample_cnt' is not a number"),
-        (changed(2, caption=""), "item 3: field 'caption' is empty"),
-        (changed(2, caption="another"), "item 1: the four of its group are not two images with two captions each"),
-        (changed(2, image="another"), "item 1: the four of its group are not two images with two captions each"),
-        (changed(1, private_info=None), "item 2: field 'private_info' is not an object"),
-        (published()[4:], "holds no items of eqbengebc"),
+        (published()[1:], "incomplete-group", "item 1"),
+        (published() + published()[:1], "duplicate-name", "item 37"),
+        (changed(2, info={"dataset": "eqbenfoo"}), "unknown-name", "item 3"),
+        (changed(2, info={"name": "c0i2"}), "unknown-name", "item 3"),
+        (changed(2, info={"sample_cnt": "first"}), "no-number", "item 3, field 'private_info', field 'sample_cnt'"),
+        (changed(2, caption=""), "empty-text", "item 3, field 'caption'"),
+        (changed(2, caption="another"), "incomplete-group", "item 1"),
+        (changed(2, image="another"), "incomplete-group", "item 1"),
+        (changed(1, private_info=None), "wrong-kind", "item 2, field 'private_info'"),
+        (published()[4:], "no-items", "ann_json_finegrained_random.json"),
     ],
 )
-def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], fault: str) -> None:
+def test_what_is_broken_is_named(tmp_path: Path, rows: list[dict[str, Any]], code: str, place: str) -> None:
     path = write(tmp_path, rows)
-    with pytest.raises(DataError, match=f"{path}, {fault}"):
-        eqben.read(tmp_path)
+    with raises(DataError, code, path) as error:
+        read_suite("eqben", tmp_path)
+    assert str(error.value.place).endswith(place)
 
 
 def test_images_lie_in_their_folder(tmp_path: Path) -> None:
@@ -101,5 +104,5 @@ def test_images_lie_in_their_folder(tmp_path: Path) -> None:
     for row in rows[:4]:
         row["image"] = "../" + row["image"]
     write(tmp_path, rows)
-    with pytest.raises(DataError, match=r"item 1: .*lies outside of its folder images/eqben"):
-        eqben.read(tmp_path)
+    with raises(DataError, "outside-folder", "item 1"):
+        read_suite("eqben", tmp_path)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import sick, sts_b
 from recompose.tracks.vlc.data.suite import Similarity, Suite
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 
 SICK = [
     "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment",
@@ -28,7 +29,7 @@ def written(root: Path, path: str, lines: list[str], end: str = "\n") -> Path:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
 def test_sick(tmp_path: Path, end: str) -> None:
-    suite = sick.read(written(tmp_path, "sick/SICK_test_annotated.txt", SICK, end))
+    suite = read_suite("sick", written(tmp_path, "sick/SICK_test_annotated.txt", SICK, end))
     task = suite.tasks["sick"]
     assert isinstance(task, Similarity)
     assert suite.images == ()
@@ -39,7 +40,7 @@ def test_sick(tmp_path: Path, end: str) -> None:
 
 
 def test_sts_b_has_no_header_and_rows_of_several_lengths(tmp_path: Path) -> None:
-    suite = sts_b.read(written(tmp_path, "sts_b/sts-test.csv", STS))
+    suite = read_suite("sts_b", written(tmp_path, "sts_b/sts-test.csv", STS))
     task = suite.tasks["sts_b"]
     assert isinstance(task, Similarity)
     assert suite.texts == ("A girl is styling her hair.", '"Oil" rose.', "A girl is brushing her hair.")
@@ -47,7 +48,7 @@ def test_sts_b_has_no_header_and_rows_of_several_lengths(tmp_path: Path) -> None
 
 
 def test_an_index_keeps_it(tmp_path: Path) -> None:
-    suite = sick.read(written(tmp_path, "sick/SICK_test_annotated.txt", SICK))
+    suite = read_suite("sick", written(tmp_path, "sick/SICK_test_annotated.txt", SICK))
     suite.write(tmp_path / "sick.json")
     again = Suite.read(tmp_path / "sick.json")
     before, after = suite.tasks["sick"], again.tasks["sick"]
@@ -58,23 +59,23 @@ def test_an_index_keeps_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("lines", "code", "place"),
     [
-        ([SICK[0]], "holds no items"),
-        ([SICK[0].replace("sentence_B", "other"), SICK[1]], "line 1: there is no column 'sentence_B'"),
-        ([*SICK[:2], "7\tone"], "line 3: 2 cells in 5 columns"),
-        ([*SICK[:2], f"{SICK[2]}\tmore"], "line 3: 6 cells in 5 columns"),
-        ([*SICK[:2], SICK[1]], "line 3: field 'pair_ID' '6' is also that of line 2"),
-        ([SICK[0], SICK[1].replace("3.3", "0.9")], r"'relatedness_score' is 0\.9, not a grade from 1 to 5; correct"),
-        ([SICK[0], SICK[1].replace("3.3", "nan")], "'relatedness_score' is not a number"),
-        ([SICK[0], "8\t \tone\t3\tNEUTRAL"], "line 2: field 'sentence_A' is empty"),
+        ([SICK[0]], "no-items", "SICK_test_annotated.txt"),
+        ([SICK[0].replace("sentence_B", "other"), SICK[1]], "missing-field", "line 1"),
+        ([*SICK[:2], "7\tone"], "wrong-count", "line 3"),
+        ([*SICK[:2], f"{SICK[2]}\tmore"], "wrong-count", "line 3"),
+        ([*SICK[:2], SICK[1]], "duplicate-name", "line 3, field 'pair_ID'"),
+        ([SICK[0], SICK[1].replace("3.3", "0.9")], "wrong-number", "line 2, field 'relatedness_score'"),
+        ([SICK[0], SICK[1].replace("3.3", "nan")], "no-number", "line 2, field 'relatedness_score'"),
+        ([SICK[0], "8\t \tone\t3\tNEUTRAL"], "empty-text", "line 2, field 'sentence_A'"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, lines: list[str], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        sick.read(written(tmp_path, "sick/SICK_test_annotated.txt", lines))
+def test_what_is_wrong_is_said(tmp_path: Path, lines: list[str], code: str, place: str) -> None:
+    with raises(DataError, code, place):
+        read_suite("sick", written(tmp_path, "sick/SICK_test_annotated.txt", lines))
 
 
 def test_a_row_of_sts_b_that_is_cut_short_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"sts-test\.csv, line 2: 6 cells in 7 columns"):
-        sts_b.read(written(tmp_path, "sts_b/sts-test.csv", [STS[0], STS[1].split("\tA girl")[0]]))
+    with raises(DataError, "wrong-count", "sts-test.csv, line 2"):
+        read_suite("sts_b", written(tmp_path, "sts_b/sts-test.csv", [STS[0], STS[1].split("\tA girl")[0]]))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import imagecode
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, touch, write_json
 
 VIDEO, STATIC = "MSR-VTT-video7-shot1_0", "open-images-7_f91d"
@@ -37,7 +38,7 @@ def paths(name: str, frames: Sequence[int]) -> list[str]:
 
 
 def test_numbers_are_places_among_files_in_the_order_of_frames(root: Path) -> None:
-    suite = imagecode.read(root)
+    suite = read_suite("imagecode", root)
     assert questions(suite, "imagecode/video") == [
         ("A girl in blue.", paths(VIDEO, FRAMES), 9),
         ("Two girls.", paths(VIDEO, FRAMES), 2),
@@ -49,44 +50,45 @@ def test_numbers_are_places_among_files_in_the_order_of_frames(root: Path) -> No
 
 def test_other_files_are_no_images(root: Path) -> None:
     touch(root / f"images/imagecode/{VIDEO}/.DS_Store", root / f"images/imagecode/{VIDEO}/list.txt")
-    assert questions(imagecode.read(root), "imagecode/video")[0][1] == paths(VIDEO, FRAMES)
+    assert questions(read_suite("imagecode", root), "imagecode/video")[0][1] == paths(VIDEO, FRAMES)
 
 
 def test_ten_images_have_to_be_there(root: Path) -> None:
     folder = root / "images/imagecode" / VIDEO
     (folder / "img3.jpg").unlink()
-    with pytest.raises(DataError, match=f"{folder} has 9 images instead of 10, for item '{VIDEO}' of .*zenodo"):
-        imagecode.read(root)
+    with raises(DataError, "missing-image", folder):
+        read_suite("imagecode", root)
     touch(folder / "imgx.jpg")
-    with pytest.raises(DataError, match=f"{folder} has a file imgx.jpg"):
-        imagecode.read(root)
+    with raises(DataError, "unknown-name", folder):
+        read_suite("imagecode", root)
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    with pytest.raises(DataError, match=f"{folder} has 0 images instead of 10"):
-        imagecode.read(root)
+    with raises(DataError, "missing-image", folder):
+        read_suite("imagecode", root)
 
 
 @pytest.mark.parametrize(
-    ("document", "fault"),
+    ("document", "code", "place"),
     [
-        ([DESCRIPTIONS], "expected an object of folders"),
-        ({}, "holds no items"),
-        ({STATIC: DESCRIPTIONS[STATIC]}, "video, holds no items"),
-        ({VIDEO: {}}, f"item '{VIDEO}', holds no items"),
-        ({VIDEO: []}, f"item '{VIDEO}', holds no items"),
-        ({VIDEO: "a dog"}, f"item '{VIDEO}': neither an object nor a list"),
-        ({VIDEO: {"3": "  "}}, f"item '{VIDEO}': field '3' is empty"),
-        ({VIDEO: {"3": 3}}, f"item '{VIDEO}': field '3' is not a text"),
-        ({VIDEO: {"10": "a dog"}}, f"item '{VIDEO}': '10' is not the number of an image, from 0 to 9"),
-        ({VIDEO: {"03": "a dog"}}, f"item '{VIDEO}': '03' is not the number of an image, from 0 to 9"),
-        ({VIDEO: ["a dog"]}, f"item '{VIDEO}': 0 is not the number of an image, from 0 to 9"),
-        ({"../x": {"3": "a dog"}}, "item '../x': the images lie outside of images/imagecode"),
-        ({".": {"3": "a dog"}}, "item '.': the images lie outside of images/imagecode"),
-        ({"a/b": {"3": "a dog"}}, "item 'a/b': the images lie outside of images/imagecode"),
+        ([DESCRIPTIONS], "wrong-kind", "valid_data.json"),
+        ({}, "no-items", "valid_data.json"),
+        ({STATIC: DESCRIPTIONS[STATIC]}, "no-items", "video"),
+        ({VIDEO: {}}, "no-items", f"item '{VIDEO}'"),
+        ({VIDEO: []}, "no-items", f"item '{VIDEO}'"),
+        ({VIDEO: "a dog"}, "wrong-kind", f"item '{VIDEO}'"),
+        ({VIDEO: {"3": "  "}}, "empty-text", f"item '{VIDEO}', field '3'"),
+        ({VIDEO: {"3": 3}}, "wrong-kind", f"item '{VIDEO}', field '3'"),
+        ({VIDEO: {"10": "a dog"}}, "wrong-number", f"item '{VIDEO}'"),
+        ({VIDEO: {"03": "a dog"}}, "wrong-number", f"item '{VIDEO}'"),
+        ({VIDEO: ["a dog"]}, "wrong-number", f"item '{VIDEO}'"),
+        ({"../x": {"3": "a dog"}}, "outside-folder", "item '../x'"),
+        ({".": {"3": "a dog"}}, "outside-folder", "item '.'"),
+        ({"a/b": {"3": "a dog"}}, "outside-folder", "item 'a/b'"),
     ],
 )
-def test_a_broken_file_is_named(root: Path, document: Any, fault: str) -> None:
+def test_a_broken_file_is_named(root: Path, document: Any, code: str, place: str) -> None:
     path = write_json(root / "imagecode/valid_data.json", document)
-    with pytest.raises(DataError, match=f"{path}, {fault}"):
-        imagecode.read(root)
+    with raises(DataError, code, path) as error:
+        read_suite("imagecode", root)
+    assert str(error.value.place).endswith(place)

@@ -6,6 +6,8 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import sugarcrepe
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 
@@ -22,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_true_caption_stands_first_and_keys_may_have_gaps(root: Path) -> None:
-    suite = sugarcrepe.read(root)
+    suite = read_suite("sugarcrepe", root)
     assert suite.name == "sugarcrepe"
     assert [*suite.tasks] == [f"sugarcrepe/{name}" for name in sugarcrepe.SETS]
     assert questions(suite, "sugarcrepe/swap_obj") == [
@@ -34,20 +36,21 @@ def test_the_true_caption_stands_first_and_keys_may_have_gaps(root: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("broken", "fault"),
+    ("broken", "code", "place"),
     [
-        ({"filename": "1.jpg", "caption": "a dog"}, "there is no field 'negative_caption'"),
-        (entry("1.jpg", "", "a rat"), "field 'caption' is empty"),
-        (entry("../1.jpg", "a cat", "a rat"), "lies outside of its folder images/coco/val2017"),
+        ({"filename": "1.jpg", "caption": "a dog"}, "missing-field", "field 'negative_caption'"),
+        (entry("1.jpg", "", "a rat"), "empty-text", "field 'caption'"),
+        (entry("../1.jpg", "a cat", "a rat"), "outside-folder", "item '5'"),
     ],
 )
-def test_a_broken_item_is_named(root: Path, broken: dict[str, str], fault: str) -> None:
+def test_a_broken_item_is_named(root: Path, broken: dict[str, str], code: str, place: str) -> None:
     path = write_json(root / "sugarcrepe/add_att.json", {"0": entry("1.jpg", "a cat", "a rat"), "5": broken})
-    with pytest.raises(DataError, match=f"{path}, item '5': .*{fault}"):
-        sugarcrepe.read(root)
+    with raises(DataError, code, f"{path}, item '5'") as error:
+        read_suite("sugarcrepe", root)
+    assert str(error.value.place).endswith(place)
 
 
 def test_a_file_that_is_absent_is_asked_for(root: Path) -> None:
     (root / "sugarcrepe/swap_att.json").unlink()
-    with pytest.raises(DataError, match=r"swap_att.json is absent; required files: .*sugar-crepe"):
-        sugarcrepe.read(root)
+    with raises(DataError, "missing-file", "swap_att.json"):
+        read_suite("sugarcrepe", root)

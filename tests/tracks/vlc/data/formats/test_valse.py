@@ -7,6 +7,8 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import valse
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 
@@ -27,7 +29,7 @@ def test_a_caption_and_its_foil_where_two_of_three_agree(tmp_path: Path) -> None
         "b": entry(2, caption="a dog", foil="no dog"),
         "c": entry(3, caption="no dog", foil="a dog", image="2.jpg"),
     }
-    suite = valse.read(written(tmp_path, existence=existence))
+    suite = read_suite("valse", written(tmp_path, existence=existence))
     assert list(suite.tasks) == [f"valse/{name}" for name in valse.SETS]
     assert questions(suite, "valse/existence") == [
         ("images/coco/val2017/000000291619.jpg", ["a dog", "no dog"], 0),
@@ -53,27 +55,27 @@ def test_a_caption_and_its_foil_where_two_of_three_agree(tmp_path: Path) -> None
     ],
 )
 def test_an_image_lies_in_the_folder_of_its_data_set(tmp_path: Path, dataset: str, image: str, path: str) -> None:
-    suite = valse.read(written(tmp_path, plurals={"a": entry(dataset=dataset, image=image)}))
+    suite = read_suite("valse", written(tmp_path, plurals={"a": entry(dataset=dataset, image=image)}))
     assert questions(suite, "valse/plurals")[0][0] == path
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "code", "place"),
     [
-        ({"dataset": "Flickr30k"}, r"plurals\.json, item 'a': there are images of .*, not of 'Flickr30k'"),
-        ({"dataset": "VisDial_v1.0"}, "there are images of COCO_train2014, .*, not of ''"),
-        ({"image": "../1.jpg"}, "item 'a': the image '../1.jpg' lies outside"),
-        ({"mturk": {"foil": 1}}, "item 'a', field 'mturk': there is no field 'caption'"),
-        ({"foil": " "}, "item 'a': field 'foil' is empty"),
-        ({"votes": 1}, "no item has 2 votes for its caption"),
+        ({"dataset": "Flickr30k"}, "unknown-name", "plurals.json, item 'a'"),
+        ({"dataset": "VisDial_v1.0"}, "unknown-name", "item 'a'"),
+        ({"image": "../1.jpg"}, "outside-folder", "item 'a'"),
+        ({"mturk": {"foil": 1}}, "missing-field", "item 'a', field 'mturk', field 'caption'"),
+        ({"foil": " "}, "empty-text", "item 'a', field 'foil'"),
+        ({"votes": 1}, "no-items", "plurals.json"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        valse.read(written(tmp_path, plurals={"a": entry(**wrong)}))
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], code: str, place: str) -> None:
+    with raises(DataError, code, place):
+        read_suite("valse", written(tmp_path, plurals={"a": entry(**wrong)}))
 
 
 def test_an_absent_file_says_what_has_to_be_there(tmp_path: Path) -> None:
     (written(tmp_path) / "valse/foil-it.json").unlink()
-    with pytest.raises(DataError, match=r"foil-it\.json is absent.*github\.com/Heidelberg-NLP/VALSE"):
-        valse.read(tmp_path)
+    with raises(DataError, "missing-file", "foil-it.json"):
+        read_suite("valse", tmp_path)

@@ -7,8 +7,10 @@ import pytest
 
 from recompose.errors import DataError
 from recompose.tracks.vlc.data.formats import vl_checklist
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
 from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 LEAVES = [leaf.removeprefix("vl_checklist/") for leaf in VL_CHECKLIST.leaves]
@@ -49,7 +51,7 @@ def test_files_lie_where_the_released_settings_say(leaf: str, file: str) -> None
 
 def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path: Path) -> None:
     swig = [["dialing_8.jpg", {"POS": ["a man dials", "b", "c"], "NEG": ["a man eats", "e", "f"]}]]
-    suite = vl_checklist.read(written(tmp_path, Relation__swig_action=swig))
+    suite = read_suite("vl_checklist", written(tmp_path, Relation__swig_action=swig))
     assert list(suite.tasks) == [*VL_CHECKLIST.leaves]
     task = questions(suite, "vl_checklist/relation_action/swig")
     assert task == [("images/swig/dialing_8.jpg", ["a man dials", "a man eats"], 0)]
@@ -58,13 +60,14 @@ def test_the_first_of_the_true_captions_against_the_first_of_the_false(tmp_path:
 def test_images_lie_in_the_folders_of_their_corpora(tmp_path: Path) -> None:
     """Both parts of Visual Genome in one folder."""
     hake = entry("hico_20160224_det/images/train2015/1.jpg")
-    suite = vl_checklist.read(
+    suite = read_suite(
+        "vl_checklist",
         written(
             tmp_path,
             Attribute__vaw__size=[entry("VG_100K/1.jpg"), entry("VG_100K_2/2.jpg")],
             Relation__vg__spatial=[entry("VG_100K_2/1.jpg")],
             Relation__hake_action=[hake],
-        )
+        ),
     )
     sizes, spatial, actions = (
         [image for image, _, _ in questions(suite, f"vl_checklist/{leaf}")]
@@ -77,20 +80,21 @@ def test_images_lie_in_the_folders_of_their_corpora(tmp_path: Path) -> None:
 
 def test_the_first_items_of_a_set_are_taken(tmp_path: Path) -> None:
     many = [entry("1.jpg", f"knife {number}") for number in range(CHECKLIST_CAP + 2)]
-    task = questions(vl_checklist.read(written(tmp_path, Attribute__vg__color=many)), "vl_checklist/attribute_color/vg")
+    suite = read_suite("vl_checklist", written(tmp_path, Attribute__vg__color=many))
+    task = questions(suite, "vl_checklist/attribute_color/vg")
     assert [captions[0] for _, captions, _ in task] == [f"knife {number}" for number in range(CHECKLIST_CAP)]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "code", "place"),
     [
-        (entry("VG_100K/../1.jpg"), "color.json, item 1: the image .* lies outside"),
-        (entry("/1.jpg"), "item 1: the image '/1.jpg' lies outside"),
-        (["1.jpg"], "item 1: there is no entry 2"),
-        (["1.jpg", {"POS": ["a"]}], "item 1, entry 2: there is no field 'NEG'"),
-        (["1.jpg", {"POS": ["a"], "NEG": []}], "item 1, entry 2: field 'NEG' has 0 entries"),
+        (entry("VG_100K/../1.jpg"), "outside-folder", "color.json, item 1"),
+        (entry("/1.jpg"), "outside-folder", "item 1"),
+        (["1.jpg"], "missing-field", "item 1, entry 2"),
+        (["1.jpg", {"POS": ["a"]}], "missing-field", "item 1, entry 2, field 'NEG'"),
+        (["1.jpg", {"POS": ["a"], "NEG": []}], "wrong-count", "item 1, entry 2, field 'NEG'"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, wrong: list[Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        vl_checklist.read(written(tmp_path, Attribute__vg__color=[wrong]))
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: list[Any], code: str, place: str) -> None:
+    with raises(DataError, code, place):
+        read_suite("vl_checklist", written(tmp_path, Attribute__vg__color=[wrong]))

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import whatsup
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 from tests.tracks.vlc.data.formats.published import questions, write_json
 
 MUG = [f"A mug {place} a table" for place in ("on", "under", "to the left of", "to the right of")]
@@ -27,7 +28,7 @@ def written(root: Path, **files: list[Any]) -> Path:
 
 
 def test_the_true_caption_stands_first(tmp_path: Path) -> None:
-    suite = whatsup.read(written(tmp_path))
+    suite = read_suite("whatsup", written(tmp_path))
     assert {name: questions(suite, name) for name in suite.tasks} == {
         "whatsup/a": [("images/whatsup/controlled_images/mug_on_table.jpeg", MUG, 0)],
         "whatsup/b": [("images/whatsup/controlled_clevr/mug_on_table.jpeg", MUG, 0)],
@@ -39,15 +40,25 @@ def test_the_true_caption_stands_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "wrong", "message"),
+    ("file", "wrong", "code", "place"),
     [
-        ("controlled_images_dataset", {"image_path": "../mug.jpeg", "caption_options": MUG}, "item 1: .* lies outside"),
-        ("controlled_images_dataset", {"image_path": "mug.jpeg", "caption_options": MUG[:3]}, "has 3 entries, not 4"),
-        ("coco_qa_one_obj", [-1, "a", "b"], r"coco_qa_one_obj\.json, item 1: entry 1 is -1"),
-        ("vg_qa_one_obj", ["../1", "a", "b"], "item 1: the image '../1.jpg' lies outside"),
-        ("vg_qa_two_obj", ["1", "a"], "item 1: there is no entry 3"),
+        (
+            "controlled_images_dataset",
+            {"image_path": "../mug.jpeg", "caption_options": MUG},
+            "outside-folder",
+            "item 1",
+        ),
+        (
+            "controlled_images_dataset",
+            {"image_path": "mug.jpeg", "caption_options": MUG[:3]},
+            "wrong-count",
+            "item 1, field 'caption_options'",
+        ),
+        ("coco_qa_one_obj", [-1, "a", "b"], "wrong-number", "coco_qa_one_obj.json, item 1, entry 1"),
+        ("vg_qa_one_obj", ["../1", "a", "b"], "outside-folder", "item 1"),
+        ("vg_qa_two_obj", ["1", "a"], "missing-field", "item 1, entry 3"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, file: str, wrong: Any, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        whatsup.read(written(tmp_path, **{file: [wrong]}))
+def test_what_is_wrong_is_said(tmp_path: Path, file: str, wrong: Any, code: str, place: str) -> None:
+    with raises(DataError, code, place):
+        read_suite("whatsup", written(tmp_path, **{file: [wrong]}))

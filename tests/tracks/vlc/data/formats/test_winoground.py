@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from recompose.errors import DataError
-from recompose.tracks.vlc.data.formats import winoground
 from recompose.tracks.vlc.data.suite import Groups
+from recompose.tracks.vlc.data.suites_on_disk import read_suite
+from tests.errors import raises
 
 
 def entry(number: int, **fields: Any) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def written(root: Path, *items: dict[str, Any]) -> Path:
 
 
 def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
-    suite = winoground.read(written(tmp_path, entry(3, tag="Object"), entry(7)))
+    suite = read_suite("winoground", written(tmp_path, entry(3, tag="Object"), entry(7)))
     task = suite.tasks["winoground"]
     assert isinstance(task, Groups)
     paths = [[suite.images[image].path for image in row] for row in task.images]
@@ -33,19 +34,19 @@ def test_image_and_caption_of_one_number_go_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("wrong", "code", "place"),
     [
-        (entry(3), r"examples\.jsonl, line 2: field 'id' '3' is also that of line 1"),
-        (entry(4, image_1="../ex"), "line 2: the image '../ex' lies outside"),
-        (entry(4, caption_1=""), "line 2: field 'caption_1' is empty"),
-        ({"id": 4}, "line 2: there is no field 'image_0'"),
+        (entry(3), "duplicate-name", "examples.jsonl, line 2, field 'id'"),
+        (entry(4, image_1="../ex"), "outside-folder", "line 2"),
+        (entry(4, caption_1=""), "empty-text", "line 2, field 'caption_1'"),
+        ({"id": 4}, "missing-field", "line 2, field 'image_0'"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        winoground.read(written(tmp_path, entry(3), wrong))
+def test_what_is_wrong_is_said(tmp_path: Path, wrong: dict[str, Any], code: str, place: str) -> None:
+    with raises(DataError, code, place):
+        read_suite("winoground", written(tmp_path, entry(3), wrong))
 
 
 def test_that_it_is_gated_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"examples\.jsonl is absent.*gated"):
-        winoground.read(tmp_path)
+    with raises(DataError, "missing-file", "examples.jsonl"):
+        read_suite("winoground", tmp_path)

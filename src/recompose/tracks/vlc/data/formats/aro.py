@@ -13,25 +13,17 @@ and the five ``caption_options``.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import (
-    COCO,
-    FLICKR30K,
-    VISUAL_GENOME,
-    AnnotationItem,
-    Question,
-    read_items,
-)
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.data.formats.reading import COCO, FLICKR30K, VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Choices, Suite
 
-NAME = "aro"
 CAPTIONS = 5  # of an item of the order tasks
 ORDERS = {"coco_order": COCO, "flickr30k_order": FLICKR30K}  # sub-task -> the folder of its images
 LAYOUT = f"""\
-{NAME}/visual_genome_relation.json, {NAME}/visual_genome_attribution.json: dataset_zoo/aro_datasets.py of \
+<suite>/visual_genome_relation.json, <suite>/visual_genome_attribution.json: dataset_zoo/aro_datasets.py of \
 github.com/mertyg/vision-language-models-are-bows fetches them from Google Drive
-{NAME}/coco_order.json, {NAME}/flickr30k_order.json: not published by the authors; json.dump the test_cases of \
+<suite>/coco_order.json, <suite>/flickr30k_order.json: not published by the authors; json.dump the test_cases of \
 COCO_Order and of Flickr30k_Order there, after seed_all(1) of misc: [{{"image": "val2014/..." or \
 "flickr30k-images/...", "caption_options": [true, 4 shuffled]}}, ...] (another draw, with images, is \
 huggingface.co/datasets/gowitheflow/ARO-COCO-order and ARO-Flickr-Order)
@@ -41,39 +33,36 @@ visualgenome.org
 {FLICKR30K}/flickr30k-images/*.jpg: request by a form at shannon.cs.illinois.edu/DenotationGraph"""
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: a file is absent or not as published.
     """
-    folder, collector = root / NAME, Collector()
-    relations = read_items(folder / "visual_genome_relation.json", LAYOUT)
-    attributions = read_items(folder / "visual_genome_attribution.json", LAYOUT)
-    tasks = {
-        f"{NAME}/vg_relation": _boxes(relations, [item.text("relation_name") for item in relations], collector),
-        f"{NAME}/vg_attribution": _boxes(attributions, [_attributes(item) for item in attributions], collector),
-    }
-    for name, images in ORDERS.items():
-        items = read_items(folder / f"{name}.json", LAYOUT)
-        tasks[f"{NAME}/{name}"] = collector.choices("i2t", [_order(item, images, collector) for item in items])
-    return collector.suite(NAME, tasks)
+    relations, attributions = (files.items(f"visual_genome_{name}.json") for name in ("relation", "attribution"))
+    groups = ["_".join(item.texts("attributes", 2)) for item in attributions]
+    return files.suite(
+        {
+            "vg_relation": _boxes(files, relations, [item.text("relation_name") for item in relations]),
+            "vg_attribution": _boxes(files, attributions, groups),
+            **{name: _order(files, name, images) for name, images in ORDERS.items()},
+        }
+    )
 
 
-def _boxes(items: Sequence[AnnotationItem], groups: Sequence[str], collector: Collector) -> Choices:
-    return collector.choices("i2t", [_box(item, collector) for item in items], groups)
+def _boxes(files: SuiteFiles, items: Sequence[AnnotationItem], groups: Sequence[str]) -> Choices:
+    def question(item: AnnotationItem) -> Question:
+        image = files.image(item, "image_path", VISUAL_GENOME, item.box("bbox_x", "bbox_y", "bbox_w", "bbox_h"))
+        return image, files.texts(item, "false_caption", "true_caption"), 1
+
+    return files.choices("i2t", [question(item) for item in items], groups)
 
 
-def _box(item: AnnotationItem, collector: Collector) -> Question:
-    box = item.box("bbox_x", "bbox_y", "bbox_w", "bbox_h")
-    captions = [collector.text(item.text(field)) for field in ("false_caption", "true_caption")]
-    return collector.image(item.path("image_path", VISUAL_GENOME), box), captions, 1
-
-
-def _attributes(item: AnnotationItem) -> str:
-    return "_".join(item.texts("attributes", 2))
-
-
-def _order(item: AnnotationItem, images: str, collector: Collector) -> Question:
-    captions = [collector.text(caption) for caption in item.texts("caption_options", CAPTIONS)]
-    return collector.image(item.path("image", images)), captions, 0
+def _order(files: SuiteFiles, name: str, images: str) -> Choices:
+    return files.choices(
+        "i2t",
+        [
+            (files.image(item, "image", images), files.text_list(item, "caption_options", CAPTIONS), 0)
+            for item in files.items(f"{name}.json")
+        ],
+    )

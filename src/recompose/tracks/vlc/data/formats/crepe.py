@@ -6,32 +6,28 @@ reports ranks for each number of atoms; a sub-task here has the items of all its
 """
 
 import ast
-from pathlib import Path
 
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question, read_rows
-from recompose.tracks.vlc.data.suite import Collector, Suite
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite
 
-NAME = "crepe"
 SETS = ("atom", "swap", "negate")
 COMPLEXITIES = range(4, 13)  # atoms of a caption
 COLUMNS = ("image_id", "caption", "hard_negs", "x", "y", "width", "height")  # hard_negs: a list as Python writes it
 LAYOUT = f"""\
-{NAME}/prod_hard_negatives/<set>/prod_vg_hard_negs_<set>_complexity_<n>.csv, sets {", ".join(SETS)}, n from \
+<suite>/prod_hard_negatives/<set>/prod_vg_hard_negs_<set>_complexity_<n>.csv, sets {", ".join(SETS)}, n from \
 {COMPLEXITIES[0]} to {COMPLEXITIES[-1]}: data/prod_hard_negatives.zip of github.com/RAIVNLab/CREPE
 {VISUAL_GENOME}/<image_id>.jpg: both parts of Visual Genome's images (VG_100K and VG_100K_2) in one folder, \
 visualgenome.org"""
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: a file is absent or not as published.
     """
-    collector = Collector()
-    questions = {name: [_question(row, collector) for row in _rows(root, name)] for name in SETS}
-    tasks = {f"{NAME}/{name}": collector.choices("i2t", questions[name]) for name in SETS}
-    return collector.suite(NAME, tasks)
+    return files.suite({name: files.choices("i2t", _questions(files, name)) for name in SETS})
 
 
 def negatives(row: AnnotationItem) -> list[str]:
@@ -45,16 +41,17 @@ def negatives(row: AnnotationItem) -> list[str]:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         captions = None
     if not isinstance(captions, list):
-        raise row.fault("field 'hard_negs' is not a list as Python writes it")
+        raise row.field_fault("hard_negs", "wrong-kind", "is not a list as Python writes it")
     return AnnotationItem(row.file, row.name, {"hard_negs": captions}).texts("hard_negs")
 
 
-def _rows(root: Path, name: str) -> list[AnnotationItem]:
-    folder = root / NAME / "prod_hard_negatives" / name
-    files = [folder / f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv" for complexity in COMPLEXITIES]
-    return [row for file in files for row in read_rows(file, LAYOUT, COLUMNS)]
+def _questions(files: SuiteFiles, name: str) -> list[Question]:
+    names = [f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv" for complexity in COMPLEXITIES]
+    rows = [row for file in names for row in files.rows(f"prod_hard_negatives/{name}/{file}", COLUMNS)]
+    return [_question(files, row) for row in rows]
 
 
-def _question(row: AnnotationItem, collector: Collector) -> Question:
-    image = collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", row.box("x", "y", "width", "height"))
-    return image, [collector.text(caption) for caption in (row.text("caption"), *negatives(row))], 0
+def _question(files: SuiteFiles, row: AnnotationItem) -> Question:
+    box = row.box("x", "y", "width", "height")
+    image = files.collector.image(f"{VISUAL_GENOME}/{row.whole('image_id')}.jpg", box)
+    return image, [files.text(row, "caption"), *map(files.collector.text, negatives(row))], 0

@@ -24,13 +24,13 @@ from recompose.tracks.vlc.data.formats.reading import (
     fault,
     items,
     missing_error,
-    read_document,
+    read_object,
     require_items,
 )
-from recompose.tracks.vlc.data.suite import Classes, Collector, Suite
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Classes, Suite
 from recompose.tracks.vlc.suites.catalogue import CLASSIFICATIONS
 
-NAME = "elevater"
 SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the prompts and in the registry
     "caltech101": "caltech-101",
     "cifar10": "cifar-10",
@@ -54,23 +54,20 @@ SETS = {  # name of the settings (``resources/datasets/*.yaml``) -> name of the 
     "stanfordcar": "stanford-cars",
     "voc2007classification": "voc-2007-classification",
 }
-IMAGES = f"images/{NAME}"
 SOURCE, PROMPTS, REGISTRY = "prompts.py", "elevater_prompts.json", "vision_datasets.json"
 LAYOUT = (
-    f"{NAME}/{SOURCE}: vision_benchmark/datasets/{SOURCE} of "
+    f"<suite>/{SOURCE}: vision_benchmark/datasets/{SOURCE} of "
     "github.com/Computer-Vision-in-the-Wild/Elevater_Toolkit_IC, or its two tables as "
-    f'{NAME}/{PROMPTS}: {{"class_map": {{set: [class or [name, ...], ...]}}, "template_map": {{set: '
+    f'<suite>/{PROMPTS}: {{"class_map": {{set: [class or [name, ...], ...]}}, "template_map": {{set: '
     '["... {} ...", ...]}}; '
-    f"{NAME}/{REGISTRY}: vision_benchmark/resources/datasets/{REGISTRY} there; "
-    f"{NAME}/<root_folder>/<index_path>: the index of a set's test split that the registry names, such as "
-    f"{NAME}/classification/caltech_101_20211007/test.txt, which classification/download_datasets.py of "
+    f"<suite>/{REGISTRY}: vision_benchmark/resources/datasets/{REGISTRY} there; "
+    "<suite>/<root_folder>/<index_path>: the index of a set's test split that the registry names, such as "
+    "<suite>/classification/caltech_101_20211007/test.txt, which classification/download_datasets.py of "
     "github.com/Computer-Vision-in-the-Wild/DataDownload gets with the archives (a signed link, which may be dead); "
-    f"{IMAGES}/<root_folder>/<archive>/<file>, each archive unpacked into a folder of its name without .zip, so that "
-    f"test.zip@0/1.jpg is {IMAGES}/classification/caltech_101_20211007/test/0/1.jpg; sets without an index are left "
-    "out (imagenet-1k is distributed by image-net.org)"
+    "images/<suite>/<root_folder>/<archive>/<file>, each archive unpacked into a folder of its name without .zip, so "
+    "that test.zip@0/1.jpg is images/<suite>/classification/caltech_101_20211007/test/0/1.jpg; sets without an index "
+    "are left out (imagenet-1k is distributed by image-net.org)"
 )
-
-
 MULTILABEL = "classification_multilabel"  # among the registry's types: an image may show several classes
 
 
@@ -91,42 +88,37 @@ class LabelledImage:
     labels: tuple[int, ...]
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files; sets without an index are left out.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite; sets without an index are left out.
 
     If none of the 21 exists, the registry's other sets are read, under their own names: a user's, or synthetic ones.
 
     Raises:
         DataError: a file is not as published, or there is no set at all.
     """
-    folder, collector = root / NAME, Collector()
-    prompts = tables(folder)
-    registry = items(read_document(folder / REGISTRY, LAYOUT), folder / REGISTRY)
+    prompts, registry = tables(files), files.items(REGISTRY)
     check_distinct(registry, "name")
-    entries = {entry.text("name"): entry for entry in registry if index_of(entry, folder).exists()}
+    entries = {entry.text("name"): entry for entry in registry if index_of(files, entry).exists()}
     names = {name: published for name, published in SETS.items() if published in entries}
     tasks = {
-        f"{NAME}/{name}": _classes(entries[listed], folder, prompts_of(prompts, listed), name, collector)
+        name: _classes(files, entries[listed], prompts_of(prompts, listed), name)
         for name, listed in (names or dict(zip(entries, entries, strict=True))).items()
     }
     if not tasks:
-        raise missing_error(f"the index of a set that {folder / REGISTRY} names", LAYOUT)
-    return collector.suite(NAME, tasks)
+        raise missing_error(files.path(REGISTRY), "names sets, but no index of any exists", files.layout)
+    return files.suite(tasks)
 
 
-def tables(folder: Path) -> AnnotationItem:
+def tables(files: SuiteFiles) -> AnnotationItem:
     """Return the classes and templates of all sets: the assignments of the toolkit's Python file, or the same in JSON.
-
-    Args:
-        folder: the folder of the suite.
 
     Raises:
         DataError: there is neither file, or it is not as published.
     """
-    if (folder / SOURCE).is_file() and not (folder / PROMPTS).exists():
-        path = folder / SOURCE
+    path = files.path(SOURCE)
+    if path.is_file() and not files.path(PROMPTS).exists():
         return AnnotationItem(path, "the file", assignments(path))
-    return _object(folder / PROMPTS)
+    return read_object(files.path(PROMPTS), files.layout)
 
 
 def assignments(path: Path) -> dict[Key, Any]:
@@ -143,7 +135,8 @@ def assignments(path: Path) -> dict[Key, Any]:
                 (target,) = statement.targets
                 values[ast.unparse(target)] = _value(statement.value, values)
     except (ValueError, TypeError, SyntaxError, KeyError, MemoryError, RecursionError) as error:
-        raise fault(path, f"not lists of texts and tables of these ({type(error).__name__})") from None
+        message = f"not lists of texts and tables of these ({type(error).__name__})"
+        raise fault(path, "wrong-kind", message) from None
     return values
 
 
@@ -167,11 +160,11 @@ def prompts_of(tables: AnnotationItem, name: str) -> ClassPrompts:
     classes, templates = tables.part("class_map", dict).part(name, list), tables.part("template_map", dict)
     names = tuple(_class(classes, label) for label in classes.fields)
     if not names:
-        raise classes.fault("there are no classes")
+        raise classes.fault("no-items", "there are no classes")
     wordings = templates.texts(name)
     for wording in wordings:
         if wording.count("{}") != 1 or set("{}") & set(wording.replace("{}", "")):
-            raise templates.fault(f"{name}: {wording!r} has not one {{}} for the class")
+            raise templates.field_fault(name, "wrong-template", f"{wording!r} has not one {{}} for the class")
     return ClassPrompts(
         names, tuple(tuple(wording.replace("{}", class_name) for wording in wordings) for class_name in names)
     )
@@ -183,37 +176,34 @@ def _class(classes: AnnotationItem, label: int | str) -> str:
     return classes.text(label)
 
 
-def index_of(entry: AnnotationItem, folder: Path) -> Path:
-    """Return the path of the index of a set's test split.
-
-    Args:
-        entry: the set in the registry.
-        folder: the folder of the suite.
+def index_of(files: SuiteFiles, entry: AnnotationItem) -> Path:
+    """Return the path of the index of the test split of a set in the registry.
 
     Raises:
         DataError: the registry names none, or one outside of the folder.
     """
     name = f"{entry.text('root_folder')}/{entry.part('test', dict).text('index_path')}"
     if not is_inside(name):
-        raise entry.fault(f"the index {name!r} lies outside of its folder")
-    return folder / name
+        raise entry.fault("outside-folder", f"the index {name!r} lies outside of its folder")
+    return files.path(name)
 
 
-def _classes(entry: AnnotationItem, folder: Path, prompts: ClassPrompts, name: str, collector: Collector) -> Classes:
-    index, images = index_of(entry, folder), f"{IMAGES}/{entry.text('root_folder')}"
+def _classes(files: SuiteFiles, entry: AnnotationItem, prompts: ClassPrompts, name: str) -> Classes:
+    index, images = index_of(files, entry), f"{files.images}/{entry.text('root_folder')}"
     many = entry.text("type") == MULTILABEL
     coco = "format" in entry.fields and entry.text("format") == "coco"
-    listed = (read_coco_index if coco else read_line_index)(index, images, len(prompts.names))
+    content = read_object(index, files.layout) if coco else None
+    listed = read_coco_index(content, images, prompts) if content else read_line_index(index, images, prompts)
     for image in listed:
         if not many and len(image.labels) != 1:
-            raise image.entry.fault(f"{len(image.labels)} labels, where an image has one")
+            raise image.entry.fault("wrong-count", f"{len(image.labels)} labels, where an image has one")
     labels = _indicators(listed, len(prompts.names)) if many else np.array([image.labels[0] for image in listed])
-    published = CLASSIFICATIONS.get(f"{NAME}/{name}")
+    published = CLASSIFICATIONS.get(f"elevater/{name}")
     squeezed = published is not None and not published.centre_crop
     return Classes(
-        np.array([collector.image(image.path, squeezed=squeezed) for image in listed], dtype=np.int64),
+        np.array([files.collector.image(image.path, squeezed=squeezed) for image in listed], dtype=np.int64),
         labels,
-        tuple(tuple(collector.text(prompt) for prompt in of_class) for of_class in prompts.prompts),
+        tuple(tuple(files.collector.text(prompt) for prompt in of_class) for of_class in prompts.prompts),
         prompts.names,
     )
 
@@ -226,13 +216,13 @@ def _indicators(listed: list[LabelledImage], classes: int) -> np.ndarray:
     return indicators
 
 
-def read_line_index(path: Path, images: str, classes: int) -> list[LabelledImage]:
+def read_line_index(path: Path, images: str, prompts: ClassPrompts) -> list[LabelledImage]:
     """Return the images of an index of lines ``image label[,label...]``, in their order; a name may hold blanks.
 
     Args:
         path: the index.
         images: the folder that the names of images are relative to.
-        classes: the number of classes.
+        prompts: the classes of labels.
 
     Raises:
         DataError: a line is malformed, a label has no class, or there are no lines.
@@ -242,43 +232,41 @@ def read_line_index(path: Path, images: str, classes: int) -> list[LabelledImage
         if line:
             image, _, labels = line.rpartition(" ")
             entry = AnnotationItem(path, f"line {number}", {"image": image, **dict(enumerate(labels.split(",")))})
-            numbers = tuple(entry.whole(place, classes) for place in range(len(entry.fields) - 1))
+            numbers = tuple(entry.whole(place, len(prompts.names)) for place in range(len(entry.fields) - 1))
             listed.append(LabelledImage(entry, entry.image_path(images, unpacked_path(entry.text("image"))), numbers))
     return require_items(listed, path)
 
 
-def read_coco_index(path: Path, images: str, classes: int) -> list[LabelledImage]:
+def read_coco_index(document: AnnotationItem, images: str, prompts: ClassPrompts) -> list[LabelledImage]:
     """Return the images of an index in COCO's form, by their ids; labels are the positions of categories by their ids.
 
     Args:
-        path: the index.
+        document: the index.
         images: the folder that the names of images are relative to.
-        classes: the number of classes.
+        prompts: the classes of labels.
 
     Raises:
         DataError: the index has another form, an id is repeated or unknown, or the number of categories is not that of
             classes.
     """
-    document = _object(path)
+    path, classes = document.file, len(prompts.names)
     parts = {name: items(document.get(name, list), path, name) for name in ("images", "categories", "annotations")}
     for name in ("images", "categories"):
         check_distinct(parts[name], "id")
     if len(parts["categories"]) != classes:
-        raise fault(path, f"{len(parts['categories'])} categories, where prompts are of {classes} classes")
+        message = f"{len(parts['categories'])} categories, where prompts are of {classes} classes"
+        raise fault(path, "wrong-count", message)
     ids = sorted(category.whole("id") for category in parts["categories"])
     positions = {category: position for position, category in enumerate(ids)}
     labels: dict[int, list[int]] = {image.whole("id"): [] for image in parts["images"]}
     for annotation in parts["annotations"]:
         image, category = annotation.whole("image_id"), annotation.whole("category_id")
         if image not in labels or category not in positions:
-            raise annotation.fault(f"there is no image {image} or no category {category}")
+            raise annotation.fault("unknown-name", f"there is no image {image} or no category {category}")
         labels[image].append(positions[category])
-    ordered = sorted(parts["images"], key=lambda image: image.whole("id"))
     return [
-        LabelledImage(
-            image, image.image_path(images, unpacked_path(_name_in_archive(image))), tuple(labels[image.whole("id")])
-        )
-        for image in ordered
+        LabelledImage(entry, entry.image_path(images, unpacked_path(_name_in_archive(entry))), tuple(labels[number]))
+        for number, entry in sorted((image.whole("id"), image) for image in parts["images"])
     ]
 
 
@@ -290,7 +278,7 @@ def unpacked_path(name: str) -> str:
     """Return the path of an image whose archive is unpacked into a folder of the archive's name.
 
     Example:
-        >>> unpacked("test.zip@0/1.jpg"), unpacked("images/1.jpg")
+        >>> unpacked_path("test.zip@0/1.jpg"), unpacked_path("images/1.jpg")
         ('test/0/1.jpg', 'images/1.jpg')
     """
     return name.replace(".zip@", "/", 1)
@@ -300,8 +288,4 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise fault(path, f"cannot be read as text in UTF-8 ({type(error).__name__})") from None
-
-
-def _object(path: Path) -> AnnotationItem:
-    return AnnotationItem(path, "the file", {"content": read_document(path, LAYOUT)}).part("content", dict)
+        raise fault(path, "no-text", f"cannot be read as text in UTF-8 ({type(error).__name__})") from None

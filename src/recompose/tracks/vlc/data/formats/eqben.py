@@ -10,37 +10,31 @@ Frames of YouCook2 are arrays, ``.npy``: [height, width, 3] uint8, blue, green, 
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
-import numpy as np
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Groups, Suite
 
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, fault, read_items
-from recompose.tracks.vlc.data.suite import Collector, Groups, Suite
-
-NAME = "eqben"
 SETS = ("youcook2", "gebc", "ag", "kubric_loc", "kubric_cnt", "kubric_attr", "sd")
-IMAGES = f"images/{NAME}"
 FILE = "ann_json_finegrained_random.json"
 PARTS = ("c0i0", "c1i0", "c0i1", "c1i1")  # of a group: a caption and an image
 LAYOUT = f"""\
-{NAME}/{FILE}: the annotation with answers (private_info) that github.com/Wangt-CN/EqBen links to, Google Drive
-{IMAGES}/<image>: the archive of images linked there, 100 GB, whose folders are \
+<suite>/{FILE}: the annotation with answers (private_info) that github.com/Wangt-CN/EqBen links to, Google Drive
+images/<suite>/<image>: the archive of images linked there, 100 GB, whose folders are \
 {", ".join(f"eqben{name}" for name in SETS)} (of the light one, 23 GB, .png are .jpg: change that in the annotation)"""
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: a file is absent or not as published, or a group is incomplete.
     """
-    path = root / NAME / FILE
-    groups = group_items(read_items(path, LAYOUT))
-    missing = [name for name in SETS if not groups[name]]
-    if missing:
-        raise fault(path, f"holds no items of eqben{missing[0]}")
-    collector = Collector()
-    return collector.suite(NAME, {f"{NAME}/{name}": _groups(groups[name], collector) for name in SETS})
+    groups = group_items(files.items(FILE))
+    for name in SETS:
+        if not groups[name]:
+            raise fault(files.path(FILE), "no-items", f"holds no items of eqben{name}")
+    return files.suite({name: _groups(files, groups[name]) for name in SETS})
 
 
 def group_items(entries: list[AnnotationItem]) -> dict[str, list[Mapping[str, AnnotationItem]]]:
@@ -54,10 +48,10 @@ def group_items(entries: list[AnnotationItem]) -> dict[str, list[Mapping[str, An
         info = item.part("private_info", dict)
         name, part, number = info.text("dataset").removeprefix("eqben"), info.text("name"), info.whole("sample_cnt")
         if name not in groups or part not in PARTS:
-            raise item.fault(f"there is no {part!r} of {info.text('dataset')!r}")
+            raise item.fault("unknown-name", f"there is no {part!r} of {info.text('dataset')!r}")
         group = groups[name].setdefault(number, {})
         if part in group:
-            raise item.fault(f"{part} of group {number} is also {group[part].name}")
+            raise item.fault("duplicate-name", f"{part} of group {number} is also {group[part].name}")
         group[part] = item
     return {name: [_complete_group(groups[name][number]) for number in sorted(groups[name])] for name in SETS}
 
@@ -65,16 +59,19 @@ def group_items(entries: list[AnnotationItem]) -> dict[str, list[Mapping[str, An
 def _complete_group(group: Mapping[str, AnnotationItem]) -> Mapping[str, AnnotationItem]:
     first = next(iter(group.values()))
     if len(group) < len(PARTS):
-        raise first.fault(f"its group lacks {', '.join(part for part in PARTS if part not in group)}")
+        raise first.fault(
+            "incomplete-group", f"its group lacks {', '.join(part for part in PARTS if part not in group)}"
+        )
     captions = [group[part].text("caption") for part in PARTS]
     images = [group[part].text("image") for part in PARTS]
     if captions[:2] != captions[2:] or images[::2] != images[1::2]:
-        raise first.fault("the four of its group are not two images with two captions each")
+        raise first.fault("incomplete-group", "the four of its group are not two images with two captions each")
     return group
 
 
-def _groups(groups: list[Mapping[str, AnnotationItem]], collector: Collector) -> Groups:
-    both = [[group["c0i0"], group["c1i1"]] for group in groups]
-    images = [[collector.image(item.path("image", IMAGES)) for item in pair] for pair in both]
-    texts = [[collector.text(item.text("caption")) for item in pair] for pair in both]
-    return Groups(np.array(images, dtype=np.int64), np.array(texts, dtype=np.int64))
+def _groups(files: SuiteFiles, groups: list[Mapping[str, AnnotationItem]]) -> Groups:
+    pairs = [[group["c0i0"], group["c1i1"]] for group in groups]
+    return files.collector.groups(
+        [[files.image(item, "image", files.images) for item in pair] for pair in pairs],
+        [[files.text(item, "caption") for item in pair] for pair in pairs],
+    )

@@ -1,25 +1,23 @@
 """Flickr30k's retrieval: Karpathy's test split, 1,000 images and their 5,000 captions."""
 
-from pathlib import Path
-
 from recompose.tracks.vlc.data.formats.reading import FLICKR30K
 from recompose.tracks.vlc.data.formats.retrieval import FORMS, KarpathySplit
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Suite
 
-NAME = "flickr30k"
 FILE, ORIGINAL, FOLDER = "flickr30k_test.json", "dataset_flickr30k.json", "flickr30k-images"
 LAYOUT = (
-    f"{NAME}/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or {NAME}/{ORIGINAL} "
+    f"<suite>/{FILE} (storage.googleapis.com/sfr-vision-language-research/datasets/{FILE}) or <suite>/{ORIGINAL} "
     f"(caption_datasets.zip of cs.stanford.edu/people/karpathy/deepimagesent): {FORMS}; "
     f"{FLICKR30K}/{FOLDER}/<file>, such as 1007129816.jpg (request at shannon.cs.illinois.edu/DenotationGraph)"
 )
-SPLIT = KarpathySplit(NAME, FILE, ORIGINAL, FLICKR30K, FOLDER, LAYOUT)
+SPLIT = KarpathySplit(FILE, ORIGINAL, FLICKR30K, FOLDER)
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: the file is absent or not as published.
     """
-    return SPLIT.read(root)
+    return SPLIT.read(files)

@@ -32,131 +32,107 @@ _KINDS: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "an ob
 
 @dataclass(frozen=True, slots=True)
 class AnnotationItem:
-    """An item of an annotation file, or a part of one."""
+    """An item of an annotation file, or a part of one.
+
+    A method raises DataError for a field that is missing or malformed.
+    """
 
     file: Path
     name: str  # its name in messages
     fields: Mapping[Key, Any]  # by name, or by position in a list
 
-    def fault(self, message: str) -> DataError:
+    def fault(self, code: str, message: str) -> DataError:
         """Return the error of this item."""
-        return fault(self.file, f"{self.name}: {message}")
+        return fault(self.file, code, message, self.name)
+
+    def field_fault(self, key: Key, code: str, message: str) -> DataError:
+        """Return the error of a field of this item."""
+        return fault(self.file, code, f"{_field_name(key)} {message}", self.name, _field_name(key))
+
+    def value(self, key: Key) -> Any:
+        """Return a field."""
+        if key not in self.fields:
+            raise fault(self.file, "missing-field", f"there is no {_field_name(key)}", self.name, _field_name(key))
+        return self.fields[key]
 
     def get(self, key: Key, kind: type[T]) -> T:
-        """Return a field of this kind; truth values are no numbers.
-
-        Raises:
-            DataError: there is none, or it is of another kind.
-        """
-        if key not in self.fields:
-            raise self.fault(f"there is no {_field_name(key)}")
-        value = self.fields[key]
+        """Return a field of this kind; truth values are no numbers."""
+        value = self.value(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise self.fault(f"{_field_name(key)} is not {_KINDS[kind]}")
+            raise self.field_fault(key, "wrong-kind", f"is not {_KINDS[kind]}")
         return value
 
     def text(self, key: Key) -> str:
-        """Return a text that is not blank, unchanged.
-
-        Raises:
-            DataError: it is missing or empty, or UTF-8 cannot encode it.
-        """
+        """Return a text that is not blank and that UTF-8 can encode, unchanged."""
         value = self.get(key, str)
         if not value.strip():
-            raise self.fault(f"{_field_name(key)} is empty")
+            raise self.field_fault(key, "empty-text", "is empty")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise self.fault(f"{_field_name(key)} holds half a character")
+            raise self.field_fault(key, "half-character", "holds half a character")
         return value
 
     def texts(self, key: Key, count: int | None = None) -> list[str]:
-        """Return a list of texts, none of them empty: at least one, or ``count``.
-
-        Raises:
-            DataError: it is no such list.
-        """
+        """Return a list of texts, none of them empty: at least one, or ``count``."""
         entries = self.part(key, list)
         if not entries.fields or count not in (None, len(entries.fields)):
-            raise self.fault(f"{_field_name(key)} has {len(entries.fields)} entries, not {count or 'one or more'}")
+            message = f"has {len(entries.fields)} entries, not {count or 'one or more'}"
+            raise self.field_fault(key, "wrong-count", message)
         return [entries.text(place) for place in entries.fields]
 
     def whole(self, key: Key, limit: int | None = None) -> int:
-        """Return a whole number from 0, written as a number or, as in CSV, as text.
-
-        Raises:
-            DataError: it is no such number, or not below the limit.
-        """
+        """Return a whole number from 0, below the limit, written as a number or, as in CSV, as text."""
         number = self.number(key)
         if number != int(number) or not 0 <= number < (_EXACT if limit is None else limit):
             bound = "" if limit is None else f" below {limit}"
-            raise self.fault(f"{_field_name(key)} is {number:g}, not a whole number from 0{bound}")
+            raise self.field_fault(key, "wrong-number", f"is {number:g}, not a whole number from 0{bound}")
         return int(number)
 
     def number(self, key: Key) -> float:
-        """Return a finite number, written as a number or, as in CSV, as text.
-
-        Raises:
-            DataError: it is none.
-        """
-        if key not in self.fields:
-            raise self.fault(f"there is no {_field_name(key)}")
-        value = self.fields[key]
+        """Return a finite number, written as a number or, as in CSV, as text."""
+        value = self.value(key)
         try:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise self.fault(f"{_field_name(key)} is not a number")
+            raise self.field_fault(key, "no-number", "is not a number")
         return number
 
     def part(self, key: Key, kind: type[dict[str, Any]] | type[list[Any]]) -> "AnnotationItem":
-        """Return an object or a list within this item.
-
-        Raises:
-            DataError: there is none.
-        """
+        """Return an object or a list within this item."""
         return _item(self.file, f"{self.name}, {_field_name(key)}", self.get(key, kind))
 
     def path(self, key: Key, folder: str) -> str:
-        """Return the path below the root of raw files of the image that a field names below a folder.
-
-        Raises:
-            DataError: the name is missing, or leads out of the folder.
-        """
+        """Return the path below the root of raw files of the image that a field names below a folder."""
         return self.image_path(folder, self.text(key))
 
     def image_path(self, folder: str, name: str) -> str:
-        """Return the path of an image of this name, below the root of raw files.
-
-        Raises:
-            DataError: the name leads out of the folder.
-        """
+        """Return the path of an image of this name, below the root of raw files; the name must stay in the folder."""
         if not is_inside(name):
-            raise self.fault(f"the image {name!r} lies outside of its folder {folder}")
+            raise self.fault("outside-folder", f"the image {name!r} lies outside of its folder {folder}")
         return f"{folder}/{name}"
 
     def box(self, left: Key, top: Key, width: Key, height: Key) -> Box:
         """Return the box of a corner and two sides, rounded to whole pixels like Pillow's ``crop``.
 
         It may reach beyond the image: that part is black, as in the released loaders, all of which crop so.
-
-        Raises:
-            DataError: a number is malformed, or the box has no pixel.
         """
         x, y, w, h = (self.number(key) for key in (left, top, width, height))
         box = (round(x), round(y), round(x + w), round(y + h))
         if box[2] <= box[0] or box[3] <= box[1]:
-            raise self.fault(f"the box at {x:g}, {y:g} of {w:g} x {h:g} pixels is empty")
+            raise self.fault("empty-box", f"the box at {x:g}, {y:g} of {w:g} x {h:g} pixels is empty")
         return box
 
 
-def fault(file: Path, message: str) -> DataError:
-    """Return the error of an annotation file, with the remedy."""
-    return DataError(f"{file}, {message}; {MEND}")
+def fault(file: Path, code: str, message: str, part: str = "", field: str = "") -> DataError:
+    """Return the error of an annotation file, or of a part of it and its field, with the remedy."""
+    where = f"{file}, {part}:" if part else f"{file},"
+    return DataError(f"{where} {message}; {MEND}", code=code, place=", ".join(filter(None, (str(file), part, field))))
 
 
-def missing_error(missing: str, layout: str) -> DataError:
-    """Return the error of a missing file, with the files that the format requires."""
-    return DataError(f"{missing}; required files: {'; '.join(layout.splitlines())}")
+def missing_error(path: Path, fault: str, layout: str, code: str = "missing-file") -> DataError:
+    """Return the error of a path where a file is missing, with the files that the format requires."""
+    return DataError(f"{path} {fault}; required files: {'; '.join(layout.splitlines())}", code=code, place=path)
 
 
 def read_document(path: Path, layout: str) -> Any:
@@ -170,6 +146,15 @@ def read_document(path: Path, layout: str) -> Any:
         DataError: the file is missing or not JSON.
     """
     return _parsed(_content(path, layout), path, "")
+
+
+def read_object(path: Path, layout: str) -> AnnotationItem:
+    """Return the content of a JSON file that is an object.
+
+    Raises:
+        DataError: the file is missing, not JSON, or another value.
+    """
+    return AnnotationItem(path, "the file", {"content": read_document(path, layout)}).part("content", dict)
 
 
 def read_items(path: Path, layout: str) -> list[AnnotationItem]:
@@ -198,7 +183,7 @@ def items(document: Any, path: Path, within: str = "") -> list[AnnotationItem]:
     elif isinstance(document, list):
         entries = [_item(path, f"{where}item {number}", value) for number, value in enumerate(document, start=1)]
     else:
-        raise fault(path, f"{where}expected a list of items or an object")
+        raise fault(path, "wrong-kind", f"{where}expected a list of items or an object")
     return require_items(entries, path, within)
 
 
@@ -209,7 +194,7 @@ def read_lines(path: Path, layout: str) -> list[AnnotationItem]:
         DataError: the file is missing, a line is no JSON object, or there is no line.
     """
     lines = [(number, line) for number, line in enumerate(_content(path, layout).split("\n"), start=1) if line.strip()]
-    parsed = [_item(path, f"line {number}", _parsed(line, path, f"line {number}: ")) for number, line in lines]
+    parsed = [_item(path, f"line {number}", _parsed(line, path, f"line {number}")) for number, line in lines]
     return require_items(parsed, path)
 
 
@@ -229,17 +214,15 @@ def read_rows(path: Path, layout: str, columns: Iterable[str]) -> list[Annotatio
     rows = []
     try:
         header = next(reader, [])
-        missing = [column for column in columns if column not in header]
-        if missing:
-            raise fault(path, f"line 1: there is no column {missing[0]!r}")
+        _require_columns(columns, header, path)
         if len(set(header)) != len(header):
-            raise fault(path, "line 1: a column occurs twice")
+            raise fault(path, "duplicate-name", "a column occurs twice", "line 1")
         for number, cells in enumerate(filter(None, reader), start=1):
             if len(cells) != len(header):
-                raise fault(path, f"row {number}: {len(cells)} cells in {len(header)} columns")
+                raise _wrong_length(path, f"row {number}", cells, header)
             rows.append(AnnotationItem(path, f"row {number}", dict(zip(header, cells, strict=True))))
     except csv.Error as error:
-        raise fault(path, f"line {reader.line_num}: not CSV ({error})") from None
+        raise fault(path, "no-csv", f"not CSV ({error})", f"line {reader.line_num}") from None
     return require_items(rows, path)
 
 
@@ -258,13 +241,11 @@ def read_tabbed(path: Path, layout: str, columns: Sequence[str], *, header: bool
     lines = [(number, line.rstrip("\r")) for number, line in enumerate(_content(path, layout).split("\n"), start=1)]
     cells = [(number, line.split("\t")) for number, line in lines if line.strip()]
     names = [name.strip() for name in cells.pop(0)[1]] if header and cells else list(columns)
-    missing = [column for column in columns if column not in names]
-    if missing:
-        raise fault(path, f"line 1: there is no column {missing[0]!r}")
+    _require_columns(columns, names, path)
     rows = []
     for number, row in cells:
         if len(row) < len(names) or (header and len(row) > len(names)):
-            raise fault(path, f"line {number}: {len(row)} cells in {len(names)} columns")
+            raise _wrong_length(path, f"line {number}", row, names)
         rows.append(AnnotationItem(path, f"line {number}", dict(zip(names, row, strict=False))))
     return require_items(rows, path)
 
@@ -294,7 +275,8 @@ def similarity_task(
     values = [row.number(grade) for row in rows]
     for row, number in zip(rows, values, strict=True):
         if not grades[0] <= number <= grades[1]:
-            raise row.fault(f"{_field_name(grade)} is {number:g}, not a grade from {grades[0]:g} to {grades[1]:g}")
+            message = f"is {number:g}, not a grade from {grades[0]:g} to {grades[1]:g}"
+            raise row.field_fault(grade, "wrong-number", message)
     numbers = np.array(texts, dtype=np.int64)
     return Similarity(numbers[0], numbers[1], np.array(values, dtype=np.float64))
 
@@ -306,7 +288,7 @@ def require_items(entries: Sequence[T], path: Path, within: str = "") -> list[T]
         DataError: there is none.
     """
     if not entries:
-        raise fault(path, f"{within + ', ' if within else ''}holds no items")
+        raise fault(path, "no-items", "holds no items", within)
     return list(entries)
 
 
@@ -320,7 +302,7 @@ def check_distinct(entries: Sequence[AnnotationItem], key: Key) -> None:
     for item in entries:
         name = str(item.text(key) if isinstance(item.fields.get(key), str) else item.whole(key))
         if name in first:
-            raise item.fault(f"{_field_name(key)} {name!r} is also that of {first[name].name}")
+            raise item.field_fault(key, "duplicate-name", f"{name!r} is also that of {first[name].name}")
         first[name] = item
 
 
@@ -333,30 +315,40 @@ def _item(path: Path, name: str, value: Any) -> AnnotationItem:
         return AnnotationItem(path, name, value)
     if isinstance(value, list):
         return AnnotationItem(path, name, dict(enumerate(value)))
-    raise fault(path, f"{name}: neither an object nor a list")
+    raise fault(path, "wrong-kind", "neither an object nor a list", name)
+
+
+def _require_columns(columns: Iterable[str], header: Sequence[str], path: Path) -> None:
+    for column in columns:
+        if column not in header:
+            raise fault(path, "missing-field", f"there is no column {column!r}", "line 1")
+
+
+def _wrong_length(path: Path, place: str, cells: Sequence[str], header: Sequence[str]) -> DataError:
+    return fault(path, "wrong-count", f"{len(cells)} cells in {len(header)} columns", place)
 
 
 def _content(path: Path, layout: str) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        raise missing_error(f"{path} is absent", layout) from None
+        raise missing_error(path, "is absent", layout) from None
     except UnicodeDecodeError as error:
-        raise fault(path, f"byte {error.start + 1}: not UTF-8") from None
+        raise fault(path, "no-text", "not UTF-8", f"byte {error.start + 1}") from None
     except OSError as error:
-        raise DataError(f"{path} is not readable: {error.strerror}; check its permissions") from None
+        message = f"{path} is not readable: {error.strerror}; check its permissions"
+        raise DataError(message, code="unreadable-file", place=path) from None
 
 
-def _parsed(text: str, path: Path, where: str) -> Any:
+def _parsed(text: str, path: Path, part: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        place = where or f"line {error.lineno}: "
-        raise fault(path, f"{place}not JSON ({error.msg})") from None
+        raise fault(path, "no-json", f"not JSON ({error.msg})", part or f"line {error.lineno}") from None
     except RecursionError:
-        raise fault(path, f"{where}JSON with too many lists in lists") from None
+        raise fault(path, "no-json", "JSON with too many lists in lists", part) from None
     except ValueError as error:
-        raise fault(path, f"{where}{error}") from None
+        raise fault(path, "no-json", str(error), part) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

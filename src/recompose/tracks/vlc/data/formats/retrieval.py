@@ -6,18 +6,11 @@ captions, or in Karpathy's own form, an object of the images of all splits. Both
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from recompose.tracks.vlc.data.formats.reading import (
-    AnnotationItem,
-    check_distinct,
-    items,
-    read_document,
-    read_items,
-    require_items,
-)
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, check_distinct, items, read_object, require_items
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
 from recompose.tracks.vlc.data.suite import Collector, Pool, Suite
 
 FORMS = (
@@ -30,31 +23,29 @@ FORMS = (
 class KarpathySplit:
     """The files and folders of one of Karpathy's test splits."""
 
-    name: str  # of the suite, and of its folder of annotation files
     file: str  # in BLIP's form, preferred where both exist
     original: str  # in Karpathy's own form
     images: str  # the folder of its images
     folder: str  # the one in it of images without a folder in Karpathy's own form
-    layout: str
 
-    def read(self, root: Path) -> Suite:
-        """Read the suite below a root of raw files.
+    def read(self, files: SuiteFiles) -> Suite:
+        """Read the suite.
 
         Raises:
             DataError: there is neither file, it is not as published, or an image is repeated.
         """
-        file, original, collector = root / self.name / self.file, root / self.name / self.original, Collector()
-        captions = self._read_original(original) if original.exists() and not file.exists() else self._read_blip(file)
-        return collector.suite(self.name, {self.name: pool(captions, collector)})
+        in_original = files.path(self.original).exists() and not files.path(self.file).exists()
+        captions = self._read_original(files) if in_original else self._read_blip(files)
+        return files.suite({"": pool(captions, files.collector)})
 
-    def _read_blip(self, path: Path) -> list[tuple[str, list[str]]]:
-        images = read_items(path, self.layout)
+    def _read_blip(self, files: SuiteFiles) -> list[tuple[str, list[str]]]:
+        images = files.items(self.file)
         check_distinct(images, "image")
         return [(image.path("image", self.images), image.texts("caption")) for image in images]
 
-    def _read_original(self, path: Path) -> list[tuple[str, list[str]]]:
-        document = AnnotationItem(path, "the file", {"content": read_document(path, self.layout)}).part("content", dict)
-        images = items(document.get("images", list), path, "images")
+    def _read_original(self, files: SuiteFiles) -> list[tuple[str, list[str]]]:
+        path = files.path(self.original)
+        images = items(read_object(path, files.layout).get("images", list), path, "images")
         test_images = require_items([image for image in images if image.text("split") == "test"], path, "split 'test'")
         check_distinct(test_images, "filename")
         return [(image.path("filename", self._folder(image)), _sentences(image)) for image in test_images]

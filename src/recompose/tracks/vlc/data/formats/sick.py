@@ -3,27 +3,25 @@
 The 4,927 pairs of the test set of SemEval 2014, Task 1, the usual test of sentence embeddings.
 """
 
-from pathlib import Path
+from recompose.tracks.vlc.data.formats.reading import check_distinct, similarity_task
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite
 
-from recompose.tracks.vlc.data.formats.reading import check_distinct, read_tabbed, similarity_task
-from recompose.tracks.vlc.data.suite import Collector, Suite
-
-NAME, FILE = "sick", "SICK_test_annotated.txt"
+FILE = "SICK_test_annotated.txt"
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
 LAYOUT = (
-    f"{NAME}/{FILE}, of sick_test_annotated.zip of alt.qcri.org/semeval2014/task1 (Data and Tools): a table with tabs "
+    f"<suite>/{FILE}, of sick_test_annotated.zip of alt.qcri.org/semeval2014/task1 (Data and Tools): a table with tabs "
     f"and the columns {', '.join(COLUMNS)}"
 )
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: the file is absent or not as published.
     """
-    collector = Collector()
-    rows = read_tabbed(root / NAME / FILE, LAYOUT, COLUMNS[:4], header=True)
+    rows = files.tabbed(FILE, COLUMNS[:4], header=True)
     check_distinct(rows, "pair_ID")
-    task = similarity_task(rows, "sentence_A", "sentence_B", "relatedness_score", (1, 5), collector)
-    return collector.suite(NAME, {NAME: task})
+    task = similarity_task(rows, "sentence_A", "sentence_B", "relatedness_score", (1, 5), files.collector)
+    return files.suite({"": task})

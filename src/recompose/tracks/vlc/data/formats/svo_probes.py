@@ -9,45 +9,39 @@ reported.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from recompose.progress import say
-from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, missing_error, read_rows
-from recompose.tracks.vlc.data.suite import Collector, Suite
+from recompose.tracks.vlc.data.formats.reading import AnnotationItem, Question, missing_error
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Suite
 
-NAME = "svo_probes"
 SETS = ("subj_neg", "verb_neg", "obj_neg")
 FILE = "svo_probes.csv"
-IMAGES = f"images/{NAME}"
 COLUMNS = ("sentence", "pos_image_id", "neg_image_id", *SETS)  # the last are True or False
 LAYOUT = f"""\
-{NAME}/{FILE}: github.com/google-deepmind/svo_probes
-{IMAGES}/<image_id>.jpg: what can still be downloaded from the addresses in that file, many of which are dead; items \
-without an image are left out"""
+<suite>/{FILE}: github.com/google-deepmind/svo_probes
+images/<suite>/<image_id>.jpg: what can still be downloaded from the addresses in that file, many of which are dead; \
+items without an image are left out"""
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: a file is absent or not as published, or a set has no item whose images exist.
     """
-    folder, collector = root / IMAGES, Collector()
-    published = sets(read_rows(root / NAME / FILE, LAYOUT, COLUMNS))
+    folder, published = files.root / files.images, sets(files.rows(FILE, COLUMNS))
     present = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
-    complete = {name: [row for row in rows if present.issuperset(_files(row))] for name, rows in published.items()}
+    complete = {name: [row for row in rows if present.issuperset(_names(row))] for name, rows in published.items()}
     for name, rows in complete.items():
         if not rows:
-            raise missing_error(
-                f"{folder} lacks an image of each of the {len(published[name])} items of {name}", LAYOUT
-            )
+            message = f"lacks an image of each of the {len(published[name])} items of {name}"
+            raise missing_error(folder, message, files.layout, "missing-image")
     counts = ", ".join(
         f"{len(published[name]) - len(complete[name])} of {len(published[name])} {name}" for name in SETS
     )
-    say(f"{NAME}: items left out without an image: {counts}")
-    questions = {name: [_question(row, collector) for row in rows] for name, rows in complete.items()}
-    tasks = {f"{NAME}/{name}": collector.choices("t2i", questions[name]) for name in SETS}
-    return collector.suite(NAME, tasks)
+    say(f"{files.name}: items left out without an image: {counts}")
+    return files.suite({name: files.choices("t2i", [_question(files, row) for row in complete[name]]) for name in SETS})
 
 
 def sets(rows: Sequence[AnnotationItem]) -> dict[str, list[AnnotationItem]]:
@@ -63,13 +57,14 @@ def sets(rows: Sequence[AnnotationItem]) -> dict[str, list[AnnotationItem]]:
 def _truth(row: AnnotationItem, column: str) -> bool:
     value = row.text(column).strip().lower()
     if value not in ("true", "false"):
-        raise row.fault(f"field {column!r} is neither True nor False")
+        raise row.field_fault(column, "wrong-kind", "is neither True nor False")
     return value == "true"
 
 
-def _files(row: AnnotationItem) -> list[str]:
+def _names(row: AnnotationItem) -> list[str]:
     return [f"{row.whole(column)}.jpg" for column in ("pos_image_id", "neg_image_id")]
 
 
-def _question(row: AnnotationItem, collector: Collector) -> Question:
-    return collector.text(row.text("sentence")), [collector.image(f"{IMAGES}/{file}") for file in _files(row)], 0
+def _question(files: SuiteFiles, row: AnnotationItem) -> Question:
+    images = [files.collector.image(f"{files.images}/{name}") for name in _names(row)]
+    return files.text(row, "sentence"), images, 0

@@ -4,12 +4,10 @@ An item is used if at least two of its three annotators found that only the capt
 released code (Heidelberg-NLP/VALSE at 2152d90, ``lxmert_valse_eval.py``).
 """
 
-from pathlib import Path
+from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, Question, fault
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Choices, Suite
 
-from recompose.tracks.vlc.data.formats.reading import COCO, AnnotationItem, fault, read_items
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
-
-NAME = "valse"
 SETS = (
     *("existence", "plurals", "counting-hard", "counting-small-quant", "counting-adversarial", "relations"),
     *("action-replacement", "actant-swap", "coreference-standard", "coreference-hard", "foil-it"),
@@ -29,7 +27,7 @@ DIALOGUE_FOLDERS = {
     "VisualDialog_val2018": "images/visdial/VisualDialog_val2018",
 }
 LAYOUT = (
-    f"{NAME}/<set>.json for the sets {', '.join(SETS)}, from the folder data of github.com/Heidelberg-NLP/VALSE: "
+    f"<suite>/<set>.json for the sets {', '.join(SETS)}, from the folder data of github.com/Heidelberg-NLP/VALSE: "
     '{id: {"dataset", "image_file", "caption", "foil", "mturk": {"caption": votes}}, ...}; '
     f"<image_file> in {COCO}/train2014, {COCO}/val2014, {COCO}/val2017 (cocodataset.org), images/visual7w "
     "(ai.stanford.edu/~yukez/visual7w), images/swig (images_512.zip of github.com/allenai/swig) and "
@@ -37,25 +35,23 @@ LAYOUT = (
 )
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: a file is absent or not as published, or none of its items has enough votes.
     """
-    collector = Collector()
-    return collector.suite(NAME, {f"{NAME}/{name}": _choices(root / NAME / f"{name}.json", collector) for name in SETS})
+    return files.suite({name: _choices(files, f"{name}.json") for name in SETS})
 
 
-def _choices(path: Path, collector: Collector) -> Choices:
-    def item(entry: AnnotationItem) -> tuple[int, list[int], int]:
-        image = collector.image(entry.path("image_file", images_of(entry)))
-        return image, [collector.text(entry.text(key)) for key in ("caption", "foil")], 0
+def _choices(files: SuiteFiles, file: str) -> Choices:
+    def question(item: AnnotationItem) -> Question:
+        return files.image(item, "image_file", images_of(item)), files.texts(item, "caption", "foil"), 0
 
-    valid = [entry for entry in read_items(path, LAYOUT) if entry.part("mturk", dict).whole("caption") >= AGREEING]
+    valid = [item for item in files.items(file) if item.part("mturk", dict).whole("caption") >= AGREEING]
     if not valid:
-        raise fault(path, f"no item has {AGREEING} votes for its caption")
-    return collector.choices("i2t", [item(entry) for entry in valid])
+        raise fault(files.path(file), "no-items", f"no item has {AGREEING} votes for its caption")
+    return files.choices("i2t", [question(item) for item in valid])
 
 
 def images_of(item: AnnotationItem) -> str:
@@ -68,5 +64,5 @@ def images_of(item: AnnotationItem) -> str:
     if data_set == DIALOGUES:
         data_set, folders = item.text("image_file").rpartition("_")[0], DIALOGUE_FOLDERS
     if data_set not in folders:
-        raise item.fault(f"there are images of {', '.join(folders)}, not of {data_set!r}")
+        raise item.fault("unknown-name", f"there are images of {', '.join(folders)}, not of {data_set!r}")
     return folders[data_set]

@@ -7,19 +7,18 @@ images are on disk. Here they are the first 1,000 regardless of the disk, so tha
 Some items have the same text for both, which are indistinguishable.
 """
 
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from recompose.data.paths import is_inside
-from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, read_items
-from recompose.tracks.vlc.data.suite import Choices, Collector, Suite
+from recompose.tracks.vlc.data.formats.reading import VISUAL_GENOME, AnnotationItem, Question
+from recompose.tracks.vlc.data.formats.suite_files import SuiteFiles
+from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
 from recompose.tracks.vlc.suites.catalogue import CHECKLIST_CAP
 
-NAME = "vl_checklist"
 IMAGES = {"vg": VISUAL_GENOME, "vaw": VISUAL_GENOME, "swig": "images/swig", "hake": "images/hake"}
 LAYOUT = (
-    f"{NAME}/data/{{Object,Attribute,Relation}}/...json, the 56 files of the folder data of "
+    "<suite>/data/{Object,Attribute,Relation}/...json, the 56 files of the folder data of "
     "github.com/om-ai-lab/VL-CheckList, in its folders: "
     '[[image, {"POS": [caption, ...], "NEG": [caption, ...]}], ...]; '
     f"{VISUAL_GENOME}/<number>.jpg, all images of VG_100K and VG_100K_2 in one folder (visualgenome.org); "
@@ -27,31 +26,28 @@ LAYOUT = (
     "hake_images_20200614,hcvrd,hico_20160224_det,openimages,pic,vcoco}/* as its DATASETS.md says "
     "(github.com/DirtyHarryLYL/HAKE; for some parts the links are dead)"
 )
+LEAVES = tuple(leaf.removeprefix(f"{VL_CHECKLIST.name}/") for leaf in VL_CHECKLIST.leaves)  # the names of sets
 
 
-def read(root: Path) -> Suite:
-    """Read the suite below a root of raw files.
+def read(files: SuiteFiles) -> Suite:
+    """Read the suite.
 
     Raises:
         DataError: a file is absent or not as published.
     """
-    collector, folder = Collector(), root / NAME / "data"
-    leaves = [leaf.removeprefix(f"{NAME}/") for leaf in VL_CHECKLIST.leaves]
-    return collector.suite(
-        NAME, {f"{NAME}/{leaf}": _choices(folder / file_of(leaf), leaf, collector) for leaf in leaves}
-    )
+    return files.suite({leaf: _choices(files, leaf) for leaf in LEAVES})
 
 
-def _choices(path: Path, leaf: str, collector: Collector) -> Choices:
-    images = IMAGES[_corpus(leaf)]
-    return collector.choices("i2t", [*_items(read_items(path, LAYOUT)[:CHECKLIST_CAP], images, collector)])
+def _choices(files: SuiteFiles, leaf: str) -> Choices:
+    images = IMAGES[corpus_of(leaf)]
+    items = files.items(f"data/{file_of(leaf)}")[:CHECKLIST_CAP]
+    return files.choices("i2t", [_question(files, item, images) for item in items])
 
 
-def _items(entries: list[AnnotationItem], images: str, collector: Collector) -> Iterator[tuple[int, list[int], int]]:
-    for entry in entries:
-        captions = entry.part(1, dict)
-        texts = [collector.text(captions.texts(key)[0]) for key in ("POS", "NEG")]
-        yield collector.image(entry.image_path(images, _name(entry, images))), texts, 0
+def _question(files: SuiteFiles, item: AnnotationItem, images: str) -> Question:
+    captions = item.part(1, dict)
+    texts = [files.collector.text(captions.texts(key)[0]) for key in ("POS", "NEG")]
+    return files.collector.image(item.image_path(images, _name(item, images))), texts, 0
 
 
 def _name(item: AnnotationItem, images: str) -> str:
@@ -70,7 +66,7 @@ def file_of(leaf: str) -> str:
         ('Attribute/vaw/color.json', 'Relation/vg/spatial.json', 'Relation/hake_action.json')
     """
     topic, *kinds = leaf.split("/")[0].split("_")
-    corpus, kind = _corpus(leaf), kinds[-1]
+    corpus, kind = corpus_of(leaf), kinds[-1]
     if topic == "object":
         aspect, name = kinds[0], leaf.split("/")[1]
         folder_name = "hake_obj" if name == "hake" else name
@@ -81,6 +77,6 @@ def file_of(leaf: str) -> str:
     return f"Relation/{corpus}_{kind}.json"
 
 
-def _corpus(leaf: str) -> str:
+def corpus_of(leaf: str) -> str:
     """Return the corpus of the images of a set: vg, vaw, swig or hake; there is one set of spatial relations."""
     return leaf.partition("/")[2].split("_")[0] or "vg"

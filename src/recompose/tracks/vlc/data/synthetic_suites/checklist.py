@@ -18,7 +18,6 @@ from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
 from recompose.tracks.vlc.data.synthetic_suites.files import write_json
 from recompose.tracks.vlc.data.synthetic_suites.photos import Photo, SuiteReplicate, held_out_scene, keep_colours
 from recompose.tracks.vlc.data.synthetic_suites.questions import PHOTO, photos_with_relation
-from recompose.tracks.vlc.suites.aggregation import VL_CHECKLIST
 
 CHECKED = 12  # items of a set
 
@@ -82,11 +81,8 @@ def draw_checklist(replicate: SuiteReplicate, albums: Mapping[str, Sequence[Phot
         replicate: the replicate.
         albums: the albums by the folders of their pictures.
     """
-    folder = replicate.root / vl_checklist.NAME / "data"
-    for name in VL_CHECKLIST.leaves:
-        leaf = name.removeprefix(f"{vl_checklist.NAME}/")
-        corpus = leaf.partition("/")[2].split("_")[0] or "vg"
-        below = vl_checklist.IMAGES[corpus]
+    for leaf in vl_checklist.LEAVES:
+        below = vl_checklist.IMAGES[vl_checklist.corpus_of(leaf)]
         rng = replicate.rng(f"checklist/{leaf}")
         photos = list(albums[below])
         candidates, change = _candidates(leaf, photos)
@@ -100,4 +96,4 @@ def draw_checklist(replicate: SuiteReplicate, albums: Mapping[str, Sequence[Phot
             photo, statement = order[number % len(order)]
             false = caption(falsify(photo.scene, statement, change, rng), PHOTO)
             items.append([photo.path.removeprefix(f"{below}/"), {"POS": [caption(statement, PHOTO)], "NEG": [false]}])
-        write_json(folder / vl_checklist.file_of(leaf), items)
+        write_json(replicate.root / "vl_checklist/data" / vl_checklist.file_of(leaf), items)

@@ -49,14 +49,14 @@ def _templates(name: str) -> list[str]:
 
 def draw_classification(replicate: SuiteReplicate) -> None:
     """Draw the sets' pictures, and write their indices, prompts and registry."""
-    registry, folder = [], replicate.root / elevater.NAME
+    registry, folder = [], replicate.root / "elevater"
     prompts: dict[str, dict[str, list[str]]] = {"class_map": {}, "template_map": {}}
     for name, (look, classes, scene_of) in _sets().items():
         pictures = max(replicate.items(PICTURES), len(classes))  # each class at least once
         below, rng, lines = f"classification/{name}", replicate.rng(f"elevater/{name}"), []
         for number in range(pictures):
             label = number % len(classes)
-            replicate.photo(f"{elevater.IMAGES}/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
+            replicate.photo(f"images/elevater/{below}/test/{number:05d}.png", scene_of(classes[label], rng), look)
             lines.append(f"test.zip@{number:05d}.png {label}\n")
         write(folder / below / "test.txt", "".join(lines))
         prompts["class_map"][name], prompts["template_map"][name] = list(classes), _templates(name)

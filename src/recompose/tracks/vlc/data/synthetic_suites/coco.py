@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import PLACES, Scene, caption, choose_wording
-from recompose.tracks.vlc.data.formats import coco_counterfactuals, sugarcrepe, whatsup
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     add_object,
@@ -65,7 +64,7 @@ def draw_sugarcrepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
                     "negative_caption": caption(false, wording),
                 }
             )
-        write_json(replicate.root / sugarcrepe.NAME / f"{name}.json", number_items(items))
+        write_json(replicate.root / f"sugarcrepe/{name}.json", number_items(items))
 
 
 def draw_questions(replicate: SuiteReplicate, prefix: str, album: list[Photo]) -> None:
@@ -78,7 +77,7 @@ def draw_questions(replicate: SuiteReplicate, prefix: str, album: list[Photo]) -
             [int(photo.name.removesuffix(".jpg")), *caption_pair(photo, replace_relation, rng, PHOTO)]
             for photo in photos_with_relation(album, relations)
         ]
-        write_json(replicate.root / whatsup.NAME / f"{prefix}_qa_{name}_obj.json", items)
+        write_json(replicate.root / f"whatsup/{prefix}_qa_{name}_obj.json", items)
 
 
 def draw_retrieval(replicate: SuiteReplicate, name: str, file: str, album: list[Photo], below: str) -> None:
@@ -93,8 +92,8 @@ def draw_retrieval(replicate: SuiteReplicate, name: str, file: str, album: list[
 
 def draw_counterfactuals(replicate: SuiteReplicate) -> None:
     """Draw COCO-Counterfactuals: pairs of pictures in which an object or an attribute differs."""
-    rng, items = replicate.rng(coco_counterfactuals.NAME), []
-    folder = f"images/{coco_counterfactuals.NAME}"
+    rng, items = replicate.rng("coco_counterfactuals"), []
+    folder = "images/coco_counterfactuals"
     for number in range(replicate.items(70)):
         base = held_out_scene(rng.choice(("one", "placed", "two", "act")), rng)
         couple = base, counterfactual(base, rng.choice((replace_object, replace_state)), rng)
@@ -103,4 +102,4 @@ def draw_counterfactuals(replicate: SuiteReplicate) -> None:
             photo = replicate.photo(f"{folder}/{number:04d}_{side}.jpg", scene)
             item |= {f"image_{side}": photo.name.removesuffix(".jpg"), f"caption_{side}": caption(scene, PHOTO)}
         items.append(item)
-    write_lines(replicate.root / coco_counterfactuals.NAME / "examples.jsonl", items)
+    write_lines(replicate.root / "coco_counterfactuals/examples.jsonl", items)

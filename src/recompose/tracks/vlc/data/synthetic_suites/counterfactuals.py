@@ -9,6 +9,7 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
+from recompose.errors import ArgumentError
 from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import (
@@ -99,7 +100,7 @@ def replace_size(scene: Scene, rng: Random) -> Scene:
 
 def _both(scene: Scene) -> tuple[Entity, Entity]:
     if scene.second is None:
-        raise ValueError(f"no two entities in {scene}")
+        raise ArgumentError("scene", f"has no two entities: {scene}")
     return scene.first, scene.second
 
 
@@ -150,23 +151,23 @@ def falsify(scene: Scene, statement: Scene, change: Change, rng: Random) -> Scen
     """Return a change of a statement that is false of a scene.
 
     Raises:
-        ValueError: no change of this kind is false.
+        ArgumentError: no change of this kind is false.
     """
     for _ in range(TRIES):
         changed = change(statement, rng)
         if not is_true_of(changed, scene):
             return changed
-    raise ValueError(f"no {change.__name__} of {statement} is false of {scene}")
+    raise ArgumentError("statement", f"is {statement}, of which no {change.__name__} is false of {scene}")
 
 
 def counterfactual(scene: Scene, change: Change, rng: Random) -> Scene:
     """Return a counterfactual of a scene: either scene is false of the other.
 
     Raises:
-        ValueError: no change of this kind is one.
+        ArgumentError: no change of this kind is one.
     """
     for _ in range(TRIES):
         changed = change(scene, rng)
         if not is_true_of(changed, scene) and not is_true_of(scene, changed):
             return changed
-    raise ValueError(f"no {change.__name__} of {scene} is a counterfactual")
+    raise ArgumentError("scene", f"is {scene}, of which no {change.__name__} is a counterfactual")

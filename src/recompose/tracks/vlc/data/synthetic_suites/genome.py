@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from recompose.synthetic.sentences import OPENINGS, Entity, Scene, Wording, caption, phrase
-from recompose.tracks.vlc.data.formats import aro, comvg, crepe
+from recompose.tracks.vlc.data.formats import comvg, crepe
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     counterfactual,
@@ -60,7 +60,7 @@ def draw_genome(replicate: SuiteReplicate) -> list[Photo]:
 
 def draw_aro(replicate: SuiteReplicate, album: list[Photo]) -> None:
     """Write ARO's relations (the positions or actions of two entities) and attributes (the colours of both)."""
-    folder = replicate.root / aro.NAME
+    folder = replicate.root / "aro"
     couples, rng = [photo for photo in album if photo.scene.second], replicate.rng("aro")
 
     def item(photo: Photo, statement: Scene, change: Change, wording: Wording, **fields: Any) -> dict[str, object]:
@@ -125,7 +125,7 @@ def draw_order(replicate: SuiteReplicate, name: str, album: list[Photo], below: 
         items.append(
             {"image": photo.path.removeprefix(f"{below}/"), "caption_options": [caption(statement, wording), *false]}
         )
-    write_json(replicate.root / aro.NAME / f"{name}.json", items)
+    write_json(replicate.root / f"aro/{name}.json", items)
 
 
 def _swap(scene: Scene, rng: Random) -> Scene:
@@ -151,7 +151,7 @@ def draw_crepe(replicate: SuiteReplicate, album: list[Photo]) -> None:
         rows.sort(key=lambda row: (len(row[1].split()), row[1]))
         size = len(rows) // len(crepe.COMPLEXITIES)
         for place, complexity in enumerate(crepe.COMPLEXITIES):
-            file = replicate.root / crepe.NAME / "prod_hard_negatives" / name
+            file = replicate.root / "crepe/prod_hard_negatives" / name
             file /= f"prod_vg_hard_negs_{name}_complexity_{complexity}.csv"
             write_rows(file, crepe.COLUMNS, rows[place * size : (place + 1) * size])
 
@@ -165,7 +165,7 @@ def draw_comvg(replicate: SuiteReplicate, album: list[Photo]) -> None:
             value = _difference(true.scene, false.scene)
             numbers = [photo.name.removesuffix(".jpg") for photo in (true, false)]
             rows.append((len(rows) + 1, caption(true.scene), *numbers, value))
-    write_rows(replicate.root / comvg.NAME / "ComVG.csv", (*comvg.COLUMNS, "neg_value"), rows)
+    write_rows(replicate.root / "comvg/ComVG.csv", (*comvg.COLUMNS, "neg_value"), rows)
 
 
 def _difference(first: Scene, second: Scene) -> str:

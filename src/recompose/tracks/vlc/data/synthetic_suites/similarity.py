@@ -62,18 +62,18 @@ def similarity(first_statement: Scene, second_statement: Scene) -> float:
 
 def draw_similarity(replicate: SuiteReplicate) -> None:
     """Write both sets: sentences of two entities, and sentences of one entity or several alike."""
-    pairs = _pairs(replicate, sick.NAME, ("two", "act"), OF_TWO)
+    pairs = _pairs(replicate, "sick", ("two", "act"), OF_TWO)
     rows = [
         (str(number), first, second, f"{1 + 4 * grade:.1f}", "NEUTRAL")
         for number, (first, second, grade) in enumerate(pairs, start=1)
     ]
-    _write_tabbed(replicate, f"{sick.NAME}/{sick.FILE}", [sick.COLUMNS, *rows])
-    pairs = _pairs(replicate, sts_b.NAME, ("one", "many", "placed"), OF_ONE)
+    _write_tabbed(replicate, f"sick/{sick.FILE}", [sick.COLUMNS, *rows])
+    pairs = _pairs(replicate, "sts_b", ("one", "many", "placed"), OF_ONE)
     graded = [
         ("main-captions", "drawn", "2017", f"{number:04d}", f"{5 * grade:.3f}", first, second)
         for number, (first, second, grade) in enumerate(pairs, start=1)
     ]
-    _write_tabbed(replicate, f"{sts_b.NAME}/{sts_b.FILE}", graded)
+    _write_tabbed(replicate, f"sts_b/{sts_b.FILE}", graded)
 
 
 def _pairs(

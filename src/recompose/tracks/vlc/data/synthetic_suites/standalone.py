@@ -11,13 +11,10 @@ from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import NONE, NUMBERS, PLACES, SIZES, Scene, Wording, caption, is_true_of
 from recompose.tracks.vlc.data.formats import (
     clip_binding,
-    colorswap,
     eqben,
     imagecode,
-    spec,
     svo_probes,
     whatsup,
-    winoground,
 )
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
@@ -72,7 +69,7 @@ def draw_eqben(replicate: SuiteReplicate) -> None:
         rng = replicate.rng(f"eqben/{name}")
         bases = [held_out_scene(kind, rng) for _ in range(replicate.items(12))]
         scenes = [(base, counterfactual(base, change, rng)) for base in bases]
-        couples = _couples(replicate, f"{eqben.IMAGES}/{name}/{{:03d}}_{{}}.jpg", scenes)
+        couples = _couples(replicate, f"images/eqben/{name}/{{:03d}}_{{}}.jpg", scenes)
         if name == "youcook2":
             couples = [(_as_array(replicate, first), _as_array(replicate, second)) for first, second in couples]
         for number, couple in enumerate(couples):
@@ -81,12 +78,12 @@ def draw_eqben(replicate: SuiteReplicate) -> None:
                 info = {"dataset": f"eqben{name}", "name": part, "sample_cnt": number}
                 items.append(
                     {
-                        "image": image.path.removeprefix(f"{eqben.IMAGES}/"),
+                        "image": image.path.removeprefix("images/eqben/"),
                         "caption": caption(described.scene, PHOTO),
                         "private_info": info,
                     }
                 )
-    write_json(replicate.root / eqben.NAME / eqben.FILE, replicate.rng("eqben").sample(items, len(items)))
+    write_json(replicate.root / "eqben" / eqben.FILE, replicate.rng("eqben").sample(items, len(items)))
 
 
 def _as_array(replicate: SuiteReplicate, photo: Photo) -> Photo:
@@ -113,11 +110,11 @@ def draw_imagecode(replicate: SuiteReplicate) -> None:
                 scenes.append(changed)
         folder = f"open-images-{number:04d}" if 8 * (number + 1) > 5 * folders else f"drawn-video-{number:04d}-shot0_0"
         photos = [
-            replicate.photo(f"{imagecode.IMAGES}/{folder}/img{place}.jpg", scene)
+            replicate.photo(f"images/imagecode/{folder}/img{place}.jpg", scene)
             for place, scene in enumerate(rng.sample(scenes, len(scenes)))
         ]
         document[folder] = {str(place): caption(photo.scene, PHOTO) for place, photo in enumerate(photos)}
-    write_json(replicate.root / imagecode.NAME / imagecode.FILE, document)
+    write_json(replicate.root / "imagecode" / imagecode.FILE, document)
 
 
 def _contrasting_scenes(subset: str, rng: Random) -> list[tuple[Scene, Scene]]:
@@ -157,14 +154,14 @@ def draw_spec(replicate: SuiteReplicate) -> None:
         for number in range(replicate.items(7)):
             scenes = _contrasting_scenes(subset, rng)
             photos = [
-                replicate.photo(f"{spec.IMAGES}/{subset}/{number:03d}_{place}.jpg", scene)
+                replicate.photo(f"images/spec/{subset}/{number:03d}_{place}.jpg", scene)
                 for place, (scene, _) in enumerate(scenes)
             ]
             names, texts = [photo.name for photo in photos], [caption(statement, PHOTO) for _, statement in scenes]
             image_queries += [{"query": name, "keys": texts, "label": place} for place, name in enumerate(names)]
             text_queries += [{"query": text, "keys": names, "label": place} for place, text in enumerate(texts)]
-        write_json(replicate.root / spec.NAME / subset / "image2text.json", image_queries)
-        write_json(replicate.root / spec.NAME / subset / "text2image.json", text_queries)
+        write_json(replicate.root / "spec" / subset / "image2text.json", image_queries)
+        write_json(replicate.root / "spec" / subset / "text2image.json", text_queries)
 
 
 def draw_svo_probes(replicate: SuiteReplicate) -> None:
@@ -177,7 +174,7 @@ def draw_svo_probes(replicate: SuiteReplicate) -> None:
         base = held_out_scene("act", rng)
         scenes = [base, *(counterfactual(base, change, rng) for change in changes.values())]
         photos = [
-            replicate.photo(f"{svo_probes.IMAGES}/{number + place}.jpg", scene) for place, scene in enumerate(scenes, 1)
+            replicate.photo(f"images/svo_probes/{number + place}.jpg", scene) for place, scene in enumerate(scenes, 1)
         ]
         numbers = [photo.name.removesuffix(".jpg") for photo in photos]
         number += len(photos)
@@ -186,7 +183,7 @@ def draw_svo_probes(replicate: SuiteReplicate) -> None:
             for true, false in ((0, place), (place, 0)):
                 sentence = caption(photos[true].scene, Wording(sentence=True))
                 rows.append((sentence, numbers[true], numbers[false], *marks))
-    write_rows(replicate.root / svo_probes.NAME / "svo_probes.csv", svo_probes.COLUMNS, rows)
+    write_rows(replicate.root / "svo_probes/svo_probes.csv", svo_probes.COLUMNS, rows)
 
 
 def draw_controlled(replicate: SuiteReplicate) -> None:
@@ -202,11 +199,11 @@ def draw_controlled(replicate: SuiteReplicate) -> None:
             scenes = {relation: replace(base, relation=relation) for relation in relations}
             for relation, scene in scenes.items():
                 path = f"{images}/{number:03d}_{relation.replace(' ', '-')}.jpeg"
-                replicate.photo(f"{whatsup.IMAGES}/{path}", scene)
+                replicate.photo(f"images/whatsup/{path}", scene)
                 false = [alternative for alternative in relations if alternative != relation]
                 captions = [caption(scenes[option], PHOTO) for option in (relation, *false)]
                 items.append({"image_path": f"data/{path}", "caption_options": captions})
-        write_json(replicate.root / whatsup.NAME / file, items)
+        write_json(replicate.root / "whatsup" / file, items)
 
 
 def draw_winoground(replicate: SuiteReplicate) -> None:
@@ -220,10 +217,10 @@ def draw_winoground(replicate: SuiteReplicate) -> None:
         item: dict[str, object] = {"id": number}
         for side, scene in enumerate(couple):
             name = f"ex_{number}_img_{side}"
-            replicate.photo(f"{winoground.IMAGES}/{name}.png", scene)
+            replicate.photo(f"images/winoground/{name}.png", scene)
             item |= {f"image_{side}": name, f"caption_{side}": caption(scene)}
         items.append(item)
-    write_lines(replicate.root / winoground.NAME / "examples.jsonl", items)
+    write_lines(replicate.root / "winoground/examples.jsonl", items)
 
 
 def draw_colorswap(replicate: SuiteReplicate) -> None:
@@ -234,10 +231,10 @@ def draw_colorswap(replicate: SuiteReplicate) -> None:
         item: dict[str, object] = {"id": number}
         for side, scene in enumerate((base, swap_states(base, rng)), 1):
             name = f"images/img_{number}_{side}.png"
-            replicate.photo(f"{colorswap.IMAGES}/{name}", scene)
+            replicate.photo(f"images/colorswap/{name}", scene)
             item |= {f"image_{side}": name, f"caption_{side}": caption(replace(scene, relation=""))}
         items.append(item)
-    write_json(replicate.root / colorswap.NAME / "test.json", items)
+    write_json(replicate.root / "colorswap/test.json", items)
 
 
 def draw_clip_binding(replicate: SuiteReplicate) -> None:
@@ -245,7 +242,7 @@ def draw_clip_binding(replicate: SuiteReplicate) -> None:
     rng, rows = replicate.rng("clip_binding"), []
     for number in range(replicate.items(30)):
         base = keep_colours(held_out_scene("two", rng))
-        photo = replicate.photo(f"{clip_binding.IMAGES}/{number:04d}.png", base)
+        photo = replicate.photo(f"images/clip_binding/{clip_binding.FOLDER}/{number:04d}.png", base)
         for entity, other_entity in zip(base.entities, base.entities[::-1], strict=True):
             statement = Scene(entity)
             false = [Scene(replace(entity, states=other_entity.states)), Scene(replace(entity, name=other_entity.name))]
@@ -254,6 +251,4 @@ def draw_clip_binding(replicate: SuiteReplicate) -> None:
                 if candidate not in false and not is_true_of(candidate, base):
                     false.append(candidate)
             rows.append((photo.name, *(caption(option) for option in (statement, *false))))
-    write_rows(
-        replicate.root / clip_binding.NAME / "two_object" / "gen.csv", ("file_name", *clip_binding.CAPTIONS), rows
-    )
+    write_rows(replicate.root / "clip_binding/two_object/gen.csv", ("file_name", *clip_binding.CAPTIONS), rows)

@@ -7,7 +7,6 @@ from random import Random
 from recompose.synthetic.objects import COLOURS
 from recompose.synthetic.scenes import RELATIONS
 from recompose.synthetic.sentences import PLACES, PLAIN, SOME, Entity, Scene, Wording, caption
-from recompose.tracks.vlc.data.formats import valse
 from recompose.tracks.vlc.data.synthetic_suites.counterfactuals import (
     Change,
     deny_entity,
@@ -39,7 +38,7 @@ def _foils(replicate: SuiteReplicate, name: str, data_set: str, items: Iterable[
         }
         for number, (photo, true, false) in enumerate(items)
     }
-    write_json(replicate.root / valse.NAME / f"{name}.json", entries)
+    write_json(replicate.root / f"valse/{name}.json", entries)
 
 
 def _existence(photo: Photo, rng: Random) -> tuple[Photo, str, str]:
