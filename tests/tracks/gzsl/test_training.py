@@ -172,3 +172,18 @@ def test_a_run_that_was_killed_ends_as_if_it_had_not_been(
     assert training.train(document("ale.model:ALE", settings), needs, run, CPU, "a run")
     for file in (CHECKPOINT, SELECTION):
         assert (run / file).read_bytes() == (whole / file).read_bytes()
+
+
+def test_balanced_training_sees_equally_many_images_of_each_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[int]] = []
+    right = training.ClassTraining.training_step
+
+    def looks(self: Any, batch: list[torch.Tensor], index: int) -> torch.Tensor:
+        seen.append(sorted(np.unique(batch[1].numpy(), return_counts=True)[1].tolist()))
+        return right(self, batch, index)
+
+    monkeypatch.setattr(training.ClassTraining, "training_step", looks)
+    trained(tmp_path, {**ALE, "training": {**ALE["training"], "optimizer": "sgd", "balanced": True}})
+    assert seen and all(len(set(counts)) == 1 for counts in seen)

@@ -258,12 +258,19 @@ class _Run:
         chooses = stage.targets(self._data, stage.chooses)
         module = ClassTraining(method, chooses, stage.seen, bias, settings)
         costs = RunCosts(method, None, self._hardware.device)
-        train_set = Rows(self._grids, stage.rows, stage.targets(self._data, stage.rows))
+        labels = stage.targets(self._data, stage.rows)
+        train_set = Rows(self._grids, stage.rows, labels)
         val_set = Rows(self._grids, stage.chooses, np.arange(len(stage.chooses)))
         seed = self._document["seed"]
         fit(
             module,
-            Data(train_set, val_set if len(val_set) else None, batch_size=settings.batch_size, seed=seed),
+            Data(
+                train_set,
+                val_set if len(val_set) else None,
+                batch_size=settings.batch_size,
+                seed=seed,
+                classes=labels if settings.balanced else None,
+            ),
             scratch,
             self._hardware,
             title=f"{self._title}, {name}",

@@ -225,9 +225,9 @@ def intra_modal_loss(
     It is the mean over captions of the cross-entropy of a target among the logits of the negatives of all captions.
     Without negatives it is 0, with gradients of 0. The ``target`` is one of:
 
-    - ``own``: the logit of a caption with its own image, in the first column, as in the paper and an earlier version of
-      the code (2d07821); captions move away from negatives.
-    - ``first``, as released (ef87eb7), which lacks that column while the labels still select the first one: every
+    - ``own``: the logit of a caption with its own image, in the first column, as in the paper and in the code that
+      trained the published checkpoint (8553a11); captions move away from negatives.
+    - ``first``, as released since 47cef4e, which lacks that column while the labels still select the first one: every
       caption moves towards the first negative of the batch.
 
     Example:

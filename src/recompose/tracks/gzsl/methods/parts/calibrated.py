@@ -1,6 +1,7 @@
 """The common base of DAZLE, TransZero and CREST: trained words, and self-calibration."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -19,10 +20,12 @@ class CalibratedMethod(GridMethod):
     Args:
         space: the classes.
         normalise_words: whether vectors of attributes keep unit length.
-        settings: the classes of the cross-entropy, and self-calibration.
+        settings: the classes of the cross-entropy, self-calibration, and the treatment of negative attributes.
     """
 
     def __init__(self, space: ClassSpace, normalise_words: bool, settings: CalibratedSettings) -> None:
+        if settings.negative_attributes == "zero":  # train_awa2.py:26 of TransZero at 7c10cdb and of TransZero++
+            space = replace(space, signatures=normalize(space.signatures.clamp(min=0), dim=1))
         super().__init__(space)
         self.words = AttributeWords(space.words, normalised=normalise_words)
         self.settings = settings

@@ -25,6 +25,10 @@ class ClassTrainingSettings(Section):
     lr: Positive = Field(description="Learning rate.")
     weight_decay: Weight = Field(description="Weight decay, coupled with the gradient.")
     batch_size: Count = Field(description="Images of a batch.")
+    balanced: bool = Field(
+        default=False,
+        description="Draw batches with equally many images of each class, with replacement, instead of shuffling all.",
+    )
     epochs: Count = Field(description="Passes over the images of training; with validation, the maximum.")
     precision: Precision | None = Field(
         default=None, description="Number format of its training, as Lightning calls it; null: the trainer's."
@@ -71,6 +75,9 @@ class CalibratedSettings(MethodSettings):
     training_class: ClassVar = ClassTrainingSettings
     scoring_class: ClassVar = ClassScoring
 
+    negative_attributes: Literal["keep", "zero"] = Field(
+        default="keep", description="Negative strengths of a class's attributes, which AWA2 has, stay or become zero."
+    )
     cross_entropy: CompetingClasses = Field(description="The classes that compete in the cross-entropy.")
     calibration: Calibration = Field(description="The loss that preserves probability for unseen classes.")
 

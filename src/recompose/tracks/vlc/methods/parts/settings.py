@@ -86,6 +86,6 @@ class CeClipLosses(Section):
     contrast_weight: Weight = Field(description="Weight of the loss that contrasts captions with their negatives.")
     threshold: Positive = Field(description="Upper limit of the margin by which a caption leads.")
     intra_modal_target: Literal["first", "own"] = Field(
-        description="Target of each row of the contrast of captions: `first`, the first column of the batch, as "
-        "released; `own`, the logit of its own image, as in 2d07821."
+        description="Target of each row of the contrast of captions: `own`, the logit of its own image, as when the "
+        "published checkpoint was trained (8553a11); `first`, the first column of the batch, as since 47cef4e."
     )
