@@ -132,7 +132,7 @@ def test_an_existing_target_is_left_alone(archive: Path, tmp_path: Path) -> None
     target = tmp_path / "target"
     target.mkdir()
     (target / "mine").write_bytes(b"mine")
-    with pytest.raises(FileExistsError, match="target exists already"):
+    with pytest.raises(FileExistsError):
         extract(make(archive, ("b", b"b")), target)
     assert contents(target) == {"mine": b"mine"}
 
