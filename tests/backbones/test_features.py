@@ -14,6 +14,7 @@ from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from tests.errors import raises
 
 CPU = torch.device("cpu")
 
@@ -81,7 +82,7 @@ def test_who_is_ended_leaves_whole_blocks_to_the_next(
 
 def test_images_of_another_size_are_refused(backbone: Backbone, paths: list[Path], tmp_path: Path) -> None:
     write_pixels([Picture(path.name) for path in paths], tmp_path, tmp_path, 24)
-    with pytest.raises(DataError, match="pictures have 24 x 24 pixels, and this CLIP takes 32 x 32: image_size"):
+    with raises(DataError, "wrong-size", place="image_size"):
         features.write_features(backbone, read_pixels(tmp_path), tmp_path, CPU)
 
 

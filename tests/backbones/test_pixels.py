@@ -15,6 +15,7 @@ from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import picture_pixels, pixels_of, read_pixels, write_pixels
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
+from tests.errors import raises
 
 SIZE = 32
 KINDS = {"wide": (70, 40), "high": (33, 90), "square": (32, 32), "small": (9, 14)}
@@ -114,7 +115,7 @@ def test_who_is_ended_leaves_what_was_written_to_the_next(
         folder.mkdir()
     written(pictures, root, whole)
     missing = [Picture("not there.png") if n == first else picture for n, picture in enumerate(pictures)]
-    with pytest.raises(DataError, match=r"not there\.png is no readable image"):
+    with raises(DataError, "damaged-image", place="not there.png"):
         write_pixels(missing, root, broken, SIZE)
     decoded: list[int] = []
     original = images.decoded_blocks
@@ -127,7 +128,7 @@ def test_who_is_ended_leaves_what_was_written_to_the_next(
 def test_an_image_that_cannot_be_read_is_named(root: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_text("Not Found")
     (tmp_path / "good.png").write_bytes((root / "wide-RGB.png").read_bytes())
-    with pytest.raises(DataError, match=r"broken\.png is no readable image"):
+    with raises(DataError, "damaged-image", place="broken.png"):
         write_pixels([Picture("good.png"), Picture("broken.png")], tmp_path, tmp_path, SIZE)
 
 

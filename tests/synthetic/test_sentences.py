@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import spacy
 
+from recompose.errors import ArgumentError
 from recompose.synthetic.objects import CANVAS, SIZE
 from recompose.synthetic.scenes import RELATIONS, read_corpus
 from recompose.synthetic.sentences import (
@@ -40,6 +41,7 @@ from recompose.synthetic.sentences import (
     phrase,
     write_corpus,
 )
+from tests.errors import raises
 
 STAR = Entity("star", ("red",))
 RING = Entity("ring", ("striped", "blue"))
@@ -69,7 +71,7 @@ def test_wording(said: Scene, wording: Wording, text: str) -> None:
 
 
 def test_a_sentence_needs_something_to_say() -> None:
-    with pytest.raises(ValueError, match="no sentence"):
+    with raises(ArgumentError, place="statement"):
         phrase(Scene(STAR), Wording(sentence=True))
 
 

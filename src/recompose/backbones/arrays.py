@@ -93,7 +93,8 @@ class ShardedArray:
             alike = (part.dtype, part.shape[1:]) == (parts[0].dtype, parts[0].shape[1:])
             whole = len(part) == len(parts[0]) or (file == files[-1] and len(part) < len(parts[0]))
             if not (alike and whole):
-                raise DataError(f"{file} holds {part.dtype} {list(part.shape)}, which does not continue {path}")
+                fault = f"{file} holds {part.dtype} {list(part.shape)}, which does not continue {path}"
+                raise DataError(fault, code="wrong-shape", place=file)
         stack = cls(parts, dtype)
         stack._path = path
         return stack
@@ -183,7 +184,8 @@ class ArrayWriter:
         finite = np.isfinite(rows).reshape(len(rows), -1).all(axis=1) if rows.dtype.kind == "f" else np.array([True])
         if not finite.all():
             image, bits = self.done + int(finite.argmin()), 8 * rows.itemsize
-            raise DataError(f"{self._path.stem} of image {image} (from 0) are not finite in {bits} bits")
+            fault = f"{self._path.stem} of image {image} (from 0) are not finite in {bits} bits"
+            raise DataError(fault, code="not-finite", place=f"image {image}")
         return rows
 
     def _write(self, rows: np.ndarray) -> int:

@@ -15,6 +15,7 @@ from recompose.backbones.attention import SelfAttention
 from recompose.backbones.compact import read_weights
 from recompose.backbones.linear import Linear
 from recompose.backbones.stem import convolutional_stem
+from recompose.errors import ArgumentError
 from recompose.files import read_json
 
 ARCHITECTURES = Path(__file__).parent / "architectures"
@@ -100,7 +101,7 @@ class Backbone(nn.Module):
         """
         wrong = [layer for layer in layers if not 0 <= layer < self.depth]
         if wrong:
-            raise ValueError(f"layers {wrong} are not among the {self.depth} blocks of this image tower")
+            raise ArgumentError("layers", f"{wrong} are not among the {self.depth} blocks of this image tower")
         out = self.model.visual.forward_intermediates(
             pixels, indices=list(layers), intermediates_only=True, output_fmt="NLC", output_extra_tokens=True
         )
@@ -255,7 +256,7 @@ def _model(architecture: str, activation: Activation, device: str) -> open_clip.
     if stem is None:
         return open_clip.create_model(architecture, quick_gelu=quick, device=device)
     if stem != "convolutional":
-        raise ValueError(f"{architecture} has stem {stem!r}; a stem is convolutional or left out")
+        raise ArgumentError("stem", f"of {architecture} is {stem!r}; a stem is convolutional or left out")
     model = open_clip.CLIP(**config, quick_gelu=quick)
     vision = config["vision_cfg"]
     model.visual.conv1 = convolutional_stem(vision["patch_size"], vision["width"])

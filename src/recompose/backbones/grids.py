@@ -23,7 +23,7 @@ from recompose.backbones.arrays import ArrayWriter, ShardedArray, grids_layout
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.images import decoded_blocks
 from recompose.backbones.pixels import as_bytes
-from recompose.errors import DataError
+from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
 
 GRIDS = "grids.npy"  # [images, regions, channels] in 16 bits
@@ -101,9 +101,11 @@ def load_tower(folder: Path, *, size: int, layer: str) -> Tower:
         return _load_classifier_tower(description["architecture"], folder / description["weights"], size, layer)
     visual = load_backbone(folder).model.visual
     if not hasattr(visual, "layer4"):
-        raise ValueError(f"the image tower of {description['architecture']} is not convolutional and has no grids")
+        fault = f"is {description['architecture']}, whose image tower is not convolutional and has no grids"
+        raise ArgumentError("backbone", fault, code="no-grids")
     if layer not in STAGES:
-        raise ValueError(f"{layer!r} is no stage of {description['architecture']}; the stages are {', '.join(STAGES)}")
+        fault = f"is {layer!r}, no stage of {description['architecture']}; the stages are {', '.join(STAGES)}"
+        raise ArgumentError("layer", fault)
     bicubic = transforms.InterpolationMode.BICUBIC
     cut = transforms.Compose([transforms.Resize(size, bicubic), transforms.CenterCrop(size), _to_rgb])  # open_clip's
     return Tower(_ClipStage(visual, layer), cut, visual.image_mean, visual.image_std).eval()
@@ -115,7 +117,8 @@ def _load_classifier_tower(architecture: str, weights: Path, size: int, layer: s
         network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
     except (RuntimeError, TypeError, UnpicklingError, EOFError) as error:
         reason = str(error).splitlines()[0]
-        raise DataError(f"{weights.resolve()} does not hold weights of {architecture}: {reason}") from None
+        fault = f"{weights.resolve()} does not hold weights of {architecture}: {reason}"
+        raise DataError(fault, code="wrong-weights", place=weights.resolve()) from None
     cut = transforms.Compose([_to_rgb, transforms.Resize(size), transforms.CenterCrop(size)])
     return Tower(_ClassifierLayer(network.eval(), layer), cut, IMAGENET_MEAN, IMAGENET_STD).eval()
 
@@ -142,8 +145,8 @@ def write_grids(
         layer: the layer of the network whose output is written.
 
     Raises:
-        OSError: a file is no readable image, or the disk has no room for the grids.
-        DataError: the weights are not the backbone's, or a grid is not finite.
+        OSError: the disk has no room for the grids.
+        DataError: a file is no readable image, the weights are not the backbone's, or a grid is not finite.
         ValueError: the backbone has no such layer.
     """
     tower = load_tower(backbone, size=size, layer=layer).to(device)
@@ -158,7 +161,7 @@ def _decode(path: Path, cut: Callable[[Image.Image], Image.Image]) -> np.ndarray
         with Image.open(path) as image:
             return as_bytes(cut(image))
     except (OSError, Image.DecompressionBombError) as error:
-        raise OSError(f"{path} is no readable image: {error}") from None
+        raise DataError(f"{path} is no readable image: {error}", code="damaged-image", place=path) from None
 
 
 def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
@@ -172,9 +175,10 @@ def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
     try:
         file = h5py.File(path, "r")
     except FileNotFoundError:
-        raise DataError(f"{path} is missing: put it there, or compute the grids with a backbone") from None
+        fault = f"{path} is missing: put it there, or compute the grids with a backbone"
+        raise DataError(fault, code="missing-file", place=path) from None
     except OSError as error:
-        raise DataError(f"{path} is no whole HDF5 file: {error}") from None
+        raise DataError(f"{path} is no whole HDF5 file: {error}", code="damaged-file", place=path) from None
     with file:
         maps = _feature_maps(file, path, images)
         channels, height, width = maps.shape[1:]
@@ -189,13 +193,14 @@ def from_hdf5(path: Path, folder: Path, *, images: int) -> None:
 def _feature_maps(file: Any, path: Path, images: int) -> Any:
     maps = file.get(FEATURE_MAP)
     if not isinstance(maps, h5py.Dataset):
-        raise DataError(f"{path} has no {FEATURE_MAP}; it has {', '.join(sorted(file)) or 'nothing'}")
+        fault = f"{path} has no {FEATURE_MAP}; it has {', '.join(sorted(file)) or 'nothing'}"
+        raise DataError(fault, code="missing-field", place=path)
     if maps.ndim != 4 or maps.dtype.kind != "f":
-        raise DataError(
-            f"{path}: {FEATURE_MAP} is {maps.dtype} {list(maps.shape)}, not floats [images, channels, height, width]"
-        )
+        fault = f"is {maps.dtype} {list(maps.shape)}, not floats [images, channels, height, width]"
+        raise DataError(f"{path}: {FEATURE_MAP} {fault}", code="wrong-shape", place=path)
     if len(maps) != images:
-        raise DataError(f"{path}: {FEATURE_MAP} has {len(maps)} images, and the data set has {images}")
+        fault = f"{path}: {FEATURE_MAP} has {len(maps)} images, and the data set has {images}"
+        raise DataError(fault, code="wrong-count", place=path)
     return maps
 
 
@@ -203,7 +208,8 @@ def _read(maps: Any, rows: slice, path: Path) -> np.ndarray:
     try:
         part: np.ndarray = maps[rows]
     except OSError as error:
-        raise DataError(f"{path} is not readable from image {rows.start} on: {error}") from None
+        fault = f"{path} is not readable from image {rows.start} on: {error}"
+        raise DataError(fault, code="damaged-file", place=path) from None
     return part
 
 

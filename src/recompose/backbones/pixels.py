@@ -32,7 +32,8 @@ def picture_pixels(picture: Picture, root: Path, size: int) -> np.ndarray:
         return as_bytes(image.resize((size, size), Image.Resampling.BICUBIC))
     short, long = sorted(image.size)
     if size**2 * long > (Image.MAX_IMAGE_PIXELS or 0) * short:
-        raise DataError(f"{root / picture.path} is too thin: {image.width} x {image.height} pixels")
+        file, pixels = root / picture.path, f"{image.width} x {image.height} pixels"
+        raise DataError(f"{file} is too thin: {pixels}", code="thin-image", place=file)
     width, height = (size if side == short else size * side // short for side in image.size)
     resized = image.resize((width, height), Image.Resampling.BICUBIC)
     x, y = round((width - size) / 2), round((height - size) / 2)
@@ -73,7 +74,8 @@ def check_size(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """
     if actual != expected:
         sizes = (" x ".join(map(str, size)) for size in (actual, expected))
-        raise DataError("pictures have {} pixels, and this CLIP takes {}: image_size in params.yaml".format(*sizes))
+        fault = "pictures have {} pixels, and this CLIP takes {}: image_size in params.yaml".format(*sizes)
+        raise DataError(fault, code="wrong-size", place="image_size")
 
 
 def read_pixels(folder: Path) -> ShardedArray:

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 from torch import nn
 
+from recompose.errors import ArgumentError
+
 GROUPS = 8  # group normalisation: unlike batch statistics, those of an image are the same in training and evaluation
 
 
@@ -26,7 +28,7 @@ def convolutional_stem(patch: int, width: int) -> nn.Sequential:
     """
     halvings, last = patch.bit_length() - 1, width * 3 // 2
     if patch != 2**halvings or last % (GROUPS << (halvings - 1)):
-        raise ValueError(f"no stem has patches of {patch} pixels in width {width}: both must halve evenly")
+        raise ArgumentError("patch", f"is {patch} pixels in width {width}: both must halve evenly")
     layers: list[nn.Module] = []
     for channels, doubled in pairwise([3, *(last >> shift for shift in reversed(range(halvings)))]):
         layers += [

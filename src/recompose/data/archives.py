@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from recompose.errors import UnsafeArchive
 
@@ -35,7 +34,8 @@ _ERRORS = (
 def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_files: int = 2_000_000) -> None:
     """Extract a .zip, .tar, .tar.gz or .tgz into the new folder ``target``, which appears whole or not at all.
 
-    Only plain files and folders inside ``target`` are extracted, with the usual modes of new files.
+    Only plain files and folders inside ``target`` are extracted, with the usual modes of new files. In a tar, tarfile's
+    filter for data (PEP 706) checks the paths, and makes absolute ones relative.
 
     Raises:
         UnsafeArchive: the archive holds anything else, more than ``max_bytes`` of content, or more than ``max_files``
@@ -50,7 +50,7 @@ def extract(archive: Path, target: Path, *, max_bytes: int = 200 * 2**30, max_fi
     unfinished.mkdir(parents=True)
     try:
         with _name_culprit(str(archive)):
-            _extract_members(archive, unfinished, _Budget(max_bytes, max_files))
+            _unpacker(archive)(archive, unfinished, _Budget(max_bytes, max_files))
         unfinished.rename(target)
     except BaseException:
         shutil.rmtree(unfinished)
@@ -88,45 +88,49 @@ class _Budget:
             raise ValueError(f"the archive holds more than {self.max_bytes} bytes")
 
 
-@dataclass(frozen=True)
-class _Member:
-    """One entry of an archive of any format. ``objection`` is the reason not to extract it, if there is one."""
-
-    name: str
-    is_folder: bool
-    objection: str | None
-    reader: Callable[[], IO[bytes] | None]
-
-
-def _extract_members(archive: Path, folder: Path, budget: _Budget) -> None:
-    for member in _members(archive):
-        with _name_culprit(f"{archive}: member {member.name!r}"):
-            budget.spend_file()
-            _extract_member(member, folder, budget)
+def _unpacker(archive: Path) -> Callable[[Path, Path, _Budget], None]:
+    name = archive.name.lower()
+    if name.endswith(".zip"):
+        return _extract_zip
+    if name.endswith((".tar", ".tar.gz", ".tgz")):
+        return _extract_tar
+    raise ValueError("is neither a .zip nor a .tar, .tar.gz or .tgz")
 
 
-def _extract_member(member: _Member, folder: Path, budget: _Budget) -> None:
-    if member.objection:
-        raise ValueError(member.objection)
-    path = folder / _safe_path(member.name)
-    try:
-        if member.is_folder:
-            path.mkdir(parents=True, exist_ok=True)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(member, path, budget)
-    except (FileExistsError, NotADirectoryError) as error:
-        # The folder was empty at first, so the path is that of another member.
-        raise ValueError("an earlier member has this path") from error
+@contextmanager
+def _name_member(archive: Path, name: str, budget: _Budget) -> Iterator[None]:
+    """Count a member, and name it in every error of the block, which extracts it."""
+    with _name_culprit(f"{archive}: member {name!r}"):
+        budget.spend_file()
+        try:
+            yield
+        except (FileExistsError, NotADirectoryError) as error:
+            # The folder was empty at first, so the path is that of another member.
+            raise ValueError("an earlier member has this path") from error
 
 
-def _write(member: _Member, path: Path, budget: _Budget) -> None:
-    source = member.reader()
-    assert source is not None, "plain files have content"
-    with source, path.open("xb") as file:
-        while chunk := source.read(_CHUNK):
-            budget.spend_bytes(len(chunk))
-            file.write(chunk)
+def _extract_zip(archive: Path, folder: Path, budget: _Budget) -> None:
+    with zipfile.ZipFile(archive) as file:
+        for info in file.infolist():
+            with _name_member(archive, info.filename, budget):
+                _check_zip_member(info)
+                path = folder / _safe_path(info.filename)
+                if info.filename.endswith("/"):
+                    path.mkdir(parents=True, exist_ok=True)
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with file.open(info) as source, path.open("xb") as target:
+                    while chunk := source.read(_CHUNK):
+                        budget.spend_bytes(len(chunk))
+                        target.write(chunk)
+
+
+def _check_zip_member(info: zipfile.ZipInfo) -> None:
+    if info.flag_bits & 0x1:
+        raise ValueError("is encrypted")
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):  # 0: written by a system without such kinds
+        raise ValueError("is neither a plain file nor a folder")
 
 
 def _safe_path(name: str) -> PurePosixPath:
@@ -145,53 +149,23 @@ def _safe_path(name: str) -> PurePosixPath:
     return path
 
 
-def _members(archive: Path) -> Iterator[_Member]:
-    name = archive.name.lower()
-    if name.endswith(".zip"):
-        return _zip_members(archive)
-    if name.endswith((".tar", ".tar.gz", ".tgz")):
-        return _tar_members(archive)
-    raise ValueError("is neither a .zip nor a .tar, .tar.gz or .tgz")
-
-
-def _zip_members(archive: Path) -> Iterator[_Member]:
-    with zipfile.ZipFile(archive) as file:
-        for info in file.infolist():
-            yield _Member(info.filename, info.filename.endswith("/"), _zip_objection(info), partial(file.open, info))
-
-
-def _zip_objection(info: zipfile.ZipInfo) -> str | None:
-    if info.flag_bits & 0x1:
-        return "is encrypted"
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if kind == stat.S_IFLNK:
-        return "is a symbolic link"
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):  # 0: written by a system without such kinds
-        return "is neither a plain file nor a folder"
-    return None
-
-
-def _tar_members(archive: Path) -> Iterator[_Member]:
+def _extract_tar(archive: Path, folder: Path, budget: _Budget) -> None:
     opener = archive.open if archive.name.lower().endswith(".tar") else partial(gzip.open, archive)
     with opener("rb") as raw, _TarStream(raw) as stream, tarfile.open(fileobj=stream, mode="r:") as file:
         for info in file:
             # tarfile keeps all members that it has read; millions of them would fill the memory.
             file.members.clear()  # type: ignore[attr-defined]
-            yield _Member(info.name, info.isdir(), _tar_objection(info), partial(file.extractfile, info))
+            with _name_member(archive, info.name, budget):
+                if not (info.isreg() or info.isdir()) or info.issparse():  # a sparse file may hide how much it writes
+                    raise ValueError("is neither a plain file nor a folder")
+                if info.isreg() and (folder / info.name.lstrip("/")).exists():
+                    raise FileExistsError
+                budget.spend_bytes(info.size)  # no more than this is read
+                file.extract(info, folder, set_attrs=False, filter="data")
         if stream.last_read != bytes(tarfile.BLOCKSIZE):
             # tarfile takes a broken header for the end; the real end is a block of zeros.
             raise ValueError("it is damaged, or ends too early")
         stream.read(_CHUNK)  # the padding after it, so that gzip reaches the checksum
-
-
-def _tar_objection(info: tarfile.TarInfo) -> str | None:
-    if info.issym():
-        return "is a symbolic link"
-    if info.islnk():
-        return "is a hard link"
-    if not (info.isreg() or info.isdir()):
-        return "is neither a plain file nor a folder"
-    return None
 
 
 class _TarStream(io.BufferedIOBase):

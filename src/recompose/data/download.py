@@ -66,7 +66,7 @@ def download(urls: Sequence[str], target: Path, expected: Expected | None = None
                 return
             except _MirrorFailed as failure:
                 failures.append(f"  {url}: {failure}")
-    raise DownloadError(_total_failure(target, expected, failures))
+    raise DownloadError(_total_failure(target, expected, failures), code="no-delivery", place=target)
 
 
 def _total_failure(target: Path, expected: Expected | None, failures: Sequence[str]) -> str:
@@ -79,10 +79,8 @@ def _total_failure(target: Path, expected: Expected | None, failures: Sequence[s
 
 def _check_existing(target: Path, expected: Expected | None) -> None:
     if expected and (difference := _difference(target, expected)):
-        raise DownloadError(
-            f"{target} has {difference}. Move or delete it to download it again; or correct {expected.source} if this "
-            "file is the right one."
-        )
+        remedy = f"Move or delete it to download it again; or correct {expected.source} if this file is the right one."
+        raise DownloadError(f"{target} has {difference}. {remedy}", code="wrong-file", place=target)
 
 
 def _difference(path: Path, expected: Expected) -> str:

@@ -56,7 +56,9 @@ def lock_entries(data: Path) -> dict[str, Content]:
         fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
         raise DataError(
             f"{path} is not a list of files with their bytes and sha256 ({fault}): restore it with `git checkout -- "
-            f"{LOCK}`; if a merge left conflict markers in it, keep the entries of both sides"
+            f"{LOCK}`; if a merge left conflict markers in it, keep the entries of both sides",
+            code="damaged-lock",
+            place=path,
         ) from None
 
 

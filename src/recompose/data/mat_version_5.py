@@ -7,7 +7,6 @@ Usage: python -m recompose.data.mat_version_5 FILE TARGET FIELD...
 
 import resource
 import sys
-import warnings
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,7 +23,6 @@ def main(file: str, target: str, *names: str) -> None:
     from scipy.io import loadmat, whosmat
 
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    warnings.simplefilter("error")  # of fields that are unreadable
     with Path(file).open("rb") as stream:
         present = [name for name, _, _ in whosmat(stream)]
         for name in names:
@@ -36,7 +34,7 @@ def main(file: str, target: str, *names: str) -> None:
 
 
 def plain(array: Any, name: str) -> np.ndarray:
-    """Return numbers as they are, and cells as texts; end this process if they are neither."""
+    """Return numbers as they are, and cells as texts; end this process if they are neither, or unreadable."""
     if isinstance(array, np.ndarray) and array.dtype == object:
         texts = [cell_text(cell, name, place) for place, cell in enumerate(array.flat, start=1)]
         return np.array(texts, dtype=str).reshape(array.shape)

@@ -21,7 +21,8 @@ def find_folder(unpacked: Path, ending: str) -> Path:
     """
     folders = [path for path in _paths_ending(unpacked, ending) if path.is_dir()]
     if len(folders) != 1:
-        raise DataError(f"{unpacked}: expected one folder {ending} in the unpacked archives, found {len(folders)}")
+        fault = f"{unpacked}: expected one folder {ending} in the unpacked archives, found {len(folders)}"
+        raise DataError(fault, code="not-one-folder", place=unpacked / ending)
     return folders[0]
 
 
@@ -33,7 +34,8 @@ def find_file(unpacked: Path, ending: str) -> Path:
     """
     files = sorted(path for path in _paths_ending(unpacked, ending) if path.is_file())
     if len({path.read_bytes() for path in files}) != 1:
-        raise DataError(f"{unpacked}: expected one file {ending} in the unpacked archives, found {len(files)}")
+        fault = f"{unpacked}: expected one file {ending} in the unpacked archives, found {len(files)}"
+        raise DataError(fault, code="not-one-file", place=unpacked / ending)
     return files[0]
 
 

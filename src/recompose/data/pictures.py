@@ -30,12 +30,14 @@ class Picture:
             DataError: the file is outside of the root, is no readable image, or the box lies outside the image.
         """
         if not is_inside(self.path):
-            raise DataError(f"{self.path!r} is no path inside the folder of raw files")
+            fault = f"{self.path!r} is no path inside the folder of raw files"
+            raise DataError(fault, code="outside-folder", place=self.path)
         file = root / self.path
         try:
             image = _from_array(file) if file.suffix == ".npy" else _from_file(file)
         except Exception as error:  # the decoder of a broken file may raise anything
-            raise DataError(f"{file} is no readable image: {str(error) or type(error).__name__}") from None
+            fault = f"{file} is no readable image: {str(error) or type(error).__name__}"
+            raise DataError(fault, code="damaged-image", place=file) from None
         return image if self.box is None else _crop(image, self.box, file)
 
 
@@ -43,11 +45,13 @@ def _crop(image: Image.Image, box: Box, file: Path) -> Image.Image:
     x, y, right, bottom = box
     outside = x >= image.width or y >= image.height or right <= 0 or bottom <= 0
     if outside or x >= right or y >= bottom:
-        raise DataError(f"{file}: the box {list(box)} is not in the image of {image.width} x {image.height} pixels")
+        fault = f"the box {list(box)} is not in the image of {image.width} x {image.height} pixels"
+        raise DataError(f"{file}: {fault}", code="box-outside", place=file)
     try:
         return image.crop(box)
     except Image.DecompressionBombError as error:
-        raise DataError(f"{file}: the box {list(box)} is too large: {error}") from None
+        fault = f"{file}: the box {list(box)} is too large: {error}"
+        raise DataError(fault, code="large-box", place=file) from None
 
 
 def _from_file(file: Path) -> Image.Image:

@@ -64,7 +64,9 @@ def unpack(
     if root.exists():
         raise DataError(
             f"{root} exists but lacks {mark}. Put a complete data set there ({layout}), "
-            "or remove the folder to unpack it from its archives."
+            "or remove the folder to unpack it from its archives.",
+            code="incomplete-folder",
+            place=root / mark,
         )
     unpacked = fresh_folder(data / "archives" / f"{root.name}.unpacked")
     try:
@@ -76,7 +78,8 @@ def unpack(
                 say(f"{archive.file}: unpacking")
                 extract(path, unpacked / str(number))
     except DownloadError as error:
-        raise DownloadError(f"{error}\nOr put the whole data set, unpacked, at {root}: {layout}.") from None
+        remedy = f"Or put the whole data set, unpacked, at {root}: {layout}."
+        raise DownloadError(f"{error}\n{remedy}", code=error.code, place=error.place) from None
     partial = fresh_folder(root.with_name(root.name + ".partial"))
     arrange(unpacked, partial)
     partial.rename(root)

@@ -41,7 +41,8 @@ def verified_download(data: Path, place: str, urls: Sequence[str], sha256: str |
     try:
         yield path
     except DataError as error:
-        raise type(error)(f"{error}\n{_describe_unusable(path, expected)}") from None
+        message = f"{error}\n{_describe_unusable(path, expected)}"
+        raise type(error)(message, code=error.code, place=error.place or path) from None
     if before is None or before.sha256 != (sha256 or before.sha256):
         content = content_of(path)
         record(data, place, content)

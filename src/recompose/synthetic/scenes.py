@@ -12,6 +12,7 @@ from random import Random
 
 from PIL import Image
 
+from recompose.errors import DataError
 from recompose.synthetic.objects import COLOURS, OBJECTS, draw_object, finish, ground
 
 SHARD = 5_000  # scenes in one tar file
@@ -92,6 +93,6 @@ def read_corpus(folder: Path) -> Iterator[tuple[Image.Image, str]]:
             for image, text in zip(*[iter(shard)] * 2, strict=True):
                 pixels, caption = shard.extractfile(image), shard.extractfile(text)
                 if pixels is None or caption is None:
-                    raise ValueError(f"{path}: {image.name} is not a file")
+                    raise DataError(f"{path}: {image.name} is not a file", code="no-file", place=path)
                 with Image.open(pixels) as picture:
                     yield picture.convert("RGB"), caption.read().decode()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
+from recompose.errors import ArgumentError
 from recompose.synthetic.looks import SCENES, Look
 from recompose.synthetic.objects import COLOURS, OBJECTS, PAINTERS, draw_object, finish, ground
 from recompose.synthetic.scenes import RELATIONS, SHARD, TAIL
@@ -344,7 +345,9 @@ def phrase(statement: Scene, wording: Wording = PLAIN) -> Node:
     """
     if wording.sentence:
         if not statement.relation or statement.first.count != 1:
-            raise ValueError(f"no sentence for {statement}: a sentence needs one object with a relation or a place")
+            raise ArgumentError(
+                "statement", f"is no sentence, without one object in a relation or a place: {statement}"
+            )
         return _sentence(statement, wording)
     if not wording.opening:
         return _noun_phrase(statement.first, wording, after=_relation(statement, wording))

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
 from recompose.backbones.clip import Backbone, build
+from recompose.tracks.building import build_settings, scoring_settings, training_settings
 from recompose.tracks.czsl.building import (
     backbone_copy,
     build_method,
@@ -17,10 +19,12 @@ from recompose.tracks.czsl.building import (
 )
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.methods.c_s_o.model import CSO
+from recompose.tracks.czsl.methods.c_s_o.settings import CsoSettings
 from recompose.tracks.czsl.methods.csp.model import CSP
 from recompose.tracks.czsl.methods.csp.settings import CspSettings
 from recompose.tracks.czsl.methods.parts.pair_method import TrainingPrior
-from tests.tracks.czsl.methods.derivations import random_images, settings_of
+from recompose.tracks.czsl.methods.parts.settings import ThreePathScoring, ThreePathTraining
+from tests.tracks.czsl.methods.derivations import SCORING, random_images, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, evaluation_document, run_document, write_inputs
 
 PAIRS = {
@@ -95,6 +99,36 @@ def test_the_seed_determines_what_a_method_begins_with(
     other = noting(backbone, data, embeddings, seed=4).random_numbers
     assert other[0] != first[0]
     assert other[1] != first[1]
+
+
+TRAINING: dict[str, Any] = {"lr": 0.1, "weight_decay": 0.0, "batch_size": 4, "accumulate": 1, "epochs": 1}
+
+
+def test_sections_of_a_document_are_those_of_the_method_s_own_classes() -> None:
+    selection = {"fusion": "logits", "weights": [1.0, 1.0]}
+    training = TRAINING | {"halve_every": 2, "augment": True, "selection": selection}
+    run = run_document(CSO, settings_of("c-s-o") | {"training": training})
+    assert build_settings(run) == CsoSettings(**settings_of("c-s-o"))
+    assert training_settings(run) == ThreePathTraining(**training)
+    evaluation = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING})
+    assert scoring_settings(evaluation) == ThreePathScoring(**SCORING)
+    assert scoring_settings(evaluation_document(CSP, OF_CSP)) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "place"), [({"lr": -1.0}, "lr"), ({"augment": True}, "augment"), ({"epochs": None}, "epochs")]
+)
+def test_a_training_that_does_not_fit_its_method_is_refused(changed: dict[str, Any], place: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        training_settings(run_document(CSP, OF_CSP | {"training": TRAINING | changed}))
+    assert [error["loc"] for error in caught.value.errors()] == [(place,)]
+
+
+def test_a_scoring_that_does_not_fit_its_method_is_refused() -> None:
+    document = evaluation_document(CSO, settings_of("c-s-o") | {"scoring": SCORING | {"fusion": "sum"}})
+    with pytest.raises(ValidationError) as caught:
+        scoring_settings(document)
+    assert [error["loc"] for error in caught.value.errors()] == [("fusion",)]
 
 
 @pytest.fixture(scope="module")

@@ -53,11 +53,8 @@ class PairTraining(TrainingModule):
         self._world = World.closed(data)
         is_seen = self._world.seen[self._world.targets["val"]]
         if is_seen.all() or not is_seen.any():
-            raise ArgumentError(
-                "data",
-                "needs validation images of seen and of unseen pairs: their AUC chooses the epoch",
-                code="no-auc",
-            )
+            fault = "needs validation images of seen and of unseen pairs: their AUC chooses the epoch"
+            raise ArgumentError("data", fault, code="no-auc")
         train_pairs = data.indices(data.pairs_of["train"])
         self.register_buffer("train_pairs", torch.from_numpy(train_pairs), persistent=False)
         self.register_buffer("val_pairs", torch.from_numpy(self._world.primitives), persistent=False)

@@ -10,6 +10,7 @@ lgamma at S, which is as large as K, have no digits left in half precision.
 import torch
 from torch import Tensor
 
+from recompose.errors import ArgumentError
 from recompose.tracks.gzsl.losses import check_targets
 
 
@@ -22,7 +23,7 @@ def expected_cross_entropy(alpha: Tensor, targets: Tensor) -> Tensor:
         targets: [images], indices of classes.
 
     Raises:
-        ValueError: shapes do not fit, a target is not a class, or an alpha is not above 0.
+        ArgumentError: shapes do not fit, a target is not a class, or an alpha is not above 0.
 
     Example:
         >>> expected_cross_entropy(torch.tensor([[1.0, 1.0], [3.0, 1.0]]), torch.tensor([0, 0]))
@@ -39,7 +40,7 @@ def dirichlet_kl(alpha: Tensor) -> Tensor:
         alpha: [images, classes], above 0; as one of them goes to 0 it grows without bound.
 
     Raises:
-        ValueError: alpha is not a matrix, or not above 0.
+        ArgumentError: alpha is not a matrix, or not above 0.
 
     Example:
         >>> dirichlet_kl(torch.tensor([[1.0, 1.0], [2.0, 1.0]]))
@@ -62,7 +63,7 @@ def kl_to_uniform(alpha: Tensor, targets: Tensor) -> Tensor:
         targets: [images], indices of classes.
 
     Raises:
-        ValueError: shapes do not fit, a target is not a class, or an alpha is not above 0.
+        ArgumentError: shapes do not fit, a target is not a class, or an alpha is not above 0.
 
     Example:
         >>> kl_to_uniform(torch.tensor([[9.0, 1.0], [1.0, 2.0]]), torch.tensor([0, 0]))
@@ -83,7 +84,7 @@ def annealed_loss(alpha: Tensor, targets: Tensor, epoch: int, annealing: int = 5
         annealing: xi, the epoch from which the weight is 1; CREST does not state it, RCML's is 50.
 
     Raises:
-        ValueError: shapes do not fit, a target is not a class, an alpha is not above 0, the epoch is negative, or
+        ArgumentError: shapes do not fit, a target is not a class, an alpha is not above 0, the epoch is negative, or
             annealing is not positive.
 
     Example:
@@ -99,7 +100,7 @@ def uncertainty(evidence: Tensor) -> Tensor:
     """Return the uncertainty u = K / S [images], from above 0 to 1, of evidence [images, classes].
 
     Raises:
-        ValueError: evidence is not a matrix, or negative.
+        ArgumentError: evidence is not a matrix, or negative.
 
     Example:
         >>> uncertainty(torch.tensor([[0.0, 0.0], [5.0, 1.0]]))
@@ -118,7 +119,7 @@ def conflict(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
         evidence_b: as many.
 
     Raises:
-        ValueError: shapes do not fit, or evidence is negative.
+        ArgumentError: shapes do not fit, or evidence is negative.
 
     Example:
         >>> conflict(torch.tensor([[6.0, 0.0]]), torch.tensor([[0.0, 6.0]]))
@@ -140,7 +141,7 @@ def fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
         evidence_b: as many.
 
     Raises:
-        ValueError: shapes do not fit, or evidence is negative.
+        ArgumentError: shapes do not fit, or evidence is negative.
 
     Example:
         >>> fuse(torch.tensor([[6.0, 0.0]]), torch.tensor([[0.0, 2.0]]))
@@ -173,7 +174,7 @@ def evidential_loss(
         average: whether the three annealed losses are averaged, as RCML's code does, or summed, as printed.
 
     Raises:
-        ValueError: shapes do not fit, a target is not a class, evidence is negative, the epoch is negative, or
+        ArgumentError: shapes do not fit, a target is not a class, evidence is negative, the epoch is negative, or
             annealing is not positive.
 
     Example:
@@ -229,8 +230,10 @@ def _fuse(evidence_a: Tensor, evidence_b: Tensor) -> Tensor:
 
 def _weight(epoch: int, annealing: int) -> float:
     """Return the weight of the divergence at an epoch."""
-    if epoch < 0 or annealing <= 0:
-        raise ValueError(f"the epoch is {epoch} and annealing {annealing}: they must be at least 0 and 1")
+    if epoch < 0:
+        raise ArgumentError("epoch", f"is {epoch}, not at least 0")
+    if annealing <= 0:
+        raise ArgumentError("annealing", f"is {annealing}, not at least 1")
     return min(1.0, epoch / annealing)
 
 
@@ -248,17 +251,18 @@ def _check_arguments(alpha: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 def _check_positive(alpha: Tensor) -> None:
     _check_matrices("alpha", alpha)
     if (alpha <= 0).any():
-        raise ValueError(f"alpha must be above 0, not {float(alpha.min())}; it is evidence plus 1")
+        raise ArgumentError("alpha", f"must be above 0, not {float(alpha.min())}; it is evidence plus 1")
 
 
 def _check_evidence(*evidences: Tensor) -> None:
     _check_matrices("evidence", *evidences)
     for evidence in evidences:
         if (evidence < 0).any():
-            raise ValueError(f"evidence must not be negative, but its minimum is {float(evidence.min())}")
+            raise ArgumentError("evidence", f"must not be negative, but its minimum is {float(evidence.min())}")
 
 
 def _check_matrices(name: str, *matrices: Tensor) -> None:
     if any(matrix.ndim != 2 or not matrix.shape[1] or matrix.shape != matrices[0].shape for matrix in matrices):
         shapes = " and ".join(str(tuple(matrix.shape)) for matrix in matrices)
-        raise ValueError(f"{name} is [images, classes], the same for both views, not {shapes}")
+        fault = f"is [images, classes], the same for both views, not {shapes}"
+        raise ArgumentError(name, fault, code="wrong-shape")

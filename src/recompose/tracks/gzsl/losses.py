@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, mse_loss, normalize, triplet_margin_loss
 
+from recompose.errors import ArgumentError
 from recompose.tracks.gzsl.methods.parts.settings import (
     CalibrationForm,
     CalibrationMask,
@@ -32,7 +33,7 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Competin
             Eq. 16 of CREST prints it.
 
     Raises:
-        ValueError: shapes do not fit, or a target is not a class, or an unseen class, which training must not show.
+        ArgumentError: shapes do not fit, or a target is not a class, or an unseen class, which training must not show.
 
     Example:
         >>> seen = torch.tensor([True, False])
@@ -47,7 +48,8 @@ def cross_entropy(scores: Tensor, targets: Tensor, seen: Tensor, among: Competin
     leaked = ~seen[targets]
     if leaked.any():
         image = int(leaked.int().argmax())
-        raise ValueError(f"image {image} is the first of {int(leaked.sum())} of an unseen class: {int(targets[image])}")
+        fault = f"show an unseen class in {int(leaked.sum())} images, first image {image}: {int(targets[image])}"
+        raise ArgumentError("targets", fault, code="unseen-class")
     if among == "seen":
         scores = scores.masked_fill(~seen, -torch.inf)
     return nn.functional.cross_entropy(scores, targets)
@@ -89,7 +91,7 @@ def self_calibration(
         form: one of the two forms.
 
     Raises:
-        ValueError: shapes do not fit, or there is no unseen class.
+        ArgumentError: shapes do not fit, or there is no unseen class.
 
     Example:
         >>> scores, seen = torch.zeros(1, 3), torch.tensor([True, False, False])
@@ -99,7 +101,7 @@ def self_calibration(
     _check_choice("form", form, CalibrationForm)
     _check_classes(scores, seen)
     if seen.all():
-        raise ValueError("self-calibration needs an unseen class, and all are seen")
+        raise ArgumentError("seen", "has no unseen class, and self-calibration needs one", code="no-unseen-class")
     logs = log_softmax(scores + calibration_mask(seen, mask).to(scores.dtype), dim=1)
     if form == "crest":
         return -logs.masked_fill(seen, 0).sum(dim=1).mean()
@@ -128,7 +130,7 @@ def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05
         threshold: delta, the cosine similarity from which images resemble each other.
 
     Raises:
-        ValueError: shapes do not fit, there are no images, or the temperature is not positive.
+        ArgumentError: shapes do not fit, there are no images, or the temperature is not positive.
 
     Example:
         >>> features = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -138,10 +140,11 @@ def visual_contrast(features: Tensor, targets: Tensor, temperature: float = 0.05
         tensor(0.4399)
     """
     if features.ndim != 2 or targets.shape != features.shape[:1] or not len(targets):
-        shapes = f"{tuple(features.shape)} and {tuple(targets.shape)}"
-        raise ValueError(f"features are [images, width] and targets [images], of at least one image, not {shapes}")
+        shapes = f"{tuple(features.shape)} for targets {tuple(targets.shape)}"
+        fault = f"are [images, width] of one image or more, with a target each, not {shapes}"
+        raise ArgumentError("features", fault, code="wrong-shape")
     if temperature <= 0:
-        raise ValueError(f"the temperature is {temperature}, not a positive number")
+        raise ArgumentError("temperature", f"is {temperature}, not a positive number")
     directions = normalize(features, dim=1)
     similarities = directions @ directions.T
     same = targets[:, None] == targets[None]
@@ -169,7 +172,7 @@ def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]
         Two tensors of the shape of the queries.
 
     Raises:
-        ValueError: the widths differ, or there are fewer than two patterns.
+        ArgumentError: the widths differ, or there are fewer than two patterns.
 
     Example:
         >>> positive, negative = nearest_patterns(torch.tensor([[2.0, 1.0]]), torch.eye(2))
@@ -178,7 +181,7 @@ def nearest_patterns(queries: Tensor, patterns: Tensor) -> tuple[Tensor, Tensor]
     """
     if patterns.ndim != 2 or len(patterns) < 2 or queries.shape[-1:] != patterns.shape[1:]:
         shapes = f"{tuple(patterns.shape)} for queries {tuple(queries.shape)}"
-        raise ValueError(f"patterns are [two or more, width of queries], not {shapes}")
+        raise ArgumentError("patterns", f"are [two or more, width of queries], not {shapes}", code="wrong-shape")
     best = (queries @ patterns.T).topk(2, dim=-1).indices
     return patterns[best[..., 0]], patterns[best[..., 1]]
 
@@ -199,7 +202,7 @@ def triplet(
             grows with the number of regions times images.
 
     Raises:
-        ValueError: the shapes differ.
+        ArgumentError: the shapes differ.
 
     Example:
         >>> query, near, far = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.5]]), torch.tensor([[1.0, 1.0]])
@@ -225,7 +228,7 @@ def compactness(queries: Tensor, positive: Tensor, distance: PatternDistance = "
             the width; ``mean``, the mean over queries; ``sum``, the sum, as printed.
 
     Raises:
-        ValueError: the shapes differ.
+        ArgumentError: the shapes differ.
 
     Example:
         >>> query, near = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.5]])
@@ -244,7 +247,7 @@ def check_targets(targets: Tensor, scores: Tensor) -> Tensor:
     """Return targets [images] as int64, checked to be columns of scores [images, classes].
 
     Raises:
-        ValueError: shapes do not fit, or a target is not a class; the message names the first such image.
+        ArgumentError: shapes do not fit, or a target is not a class; the message names the first such image.
 
     Example:
         >>> check_targets(torch.tensor([1], dtype=torch.int32), torch.zeros(1, 2))
@@ -252,31 +255,30 @@ def check_targets(targets: Tensor, scores: Tensor) -> Tensor:
     """
     if scores.ndim != 2 or targets.shape != scores.shape[:1]:
         shapes = f"{tuple(targets.shape)} for {tuple(scores.shape)}"
-        raise ValueError(f"targets are [images] for [images, classes], not {shapes}")
+        raise ArgumentError("targets", f"are [images] for [images, classes], not {shapes}", code="wrong-shape")
     if targets.dtype.is_floating_point or targets.dtype.is_complex or targets.dtype == torch.bool:
-        raise ValueError(f"targets are integers, not {targets.dtype}")
+        raise ArgumentError("targets", f"are integers, not {targets.dtype}", code="wrong-type")
     outside = (targets < 0) | (targets >= scores.shape[1])
     if outside.any():
         image = int(outside.int().argmax())
-        raise ValueError(
-            f"image {image} is the first of {int(outside.sum())} whose target is not a class: "
-            f"{int(targets[image])} is none of the {scores.shape[1]}"
-        )
+        fault = f"are no class in {int(outside.sum())} images, first in image {image}: {int(targets[image])}"
+        raise ArgumentError("targets", f"{fault} is none of the {scores.shape[1]}", code="unknown-class")
     return targets.long()
 
 
 def _check_classes(scores: Tensor, seen: Tensor) -> None:
     if seen.dtype != torch.bool or scores.ndim != 2 or seen.shape != scores.shape[1:]:
         shapes = f"{seen.dtype} {tuple(seen.shape)} for {tuple(scores.shape)}"
-        raise ValueError(f"seen is bool [classes] for scores [images, classes], not {shapes}")
+        raise ArgumentError("seen", f"is bool [classes] for scores [images, classes], not {shapes}", code="wrong-shape")
 
 
 def _check_patterns(queries: Tensor, *patterns: Tensor) -> None:
     for pattern in patterns:
         if pattern.shape != queries.shape:
-            raise ValueError(f"queries {tuple(queries.shape)} have one pattern each, not {tuple(pattern.shape)}")
+            shapes = f"{tuple(pattern.shape)} for {tuple(queries.shape)}"
+            raise ArgumentError("patterns", f"are one for each query, not {shapes}", code="wrong-shape")
 
 
 def _check_choice(name: str, choice: str, choices: Any) -> None:
     if choice not in get_args(choices):
-        raise ValueError(f"{name} is {choice!r}, not one of {', '.join(get_args(choices))}")
+        raise ArgumentError(name, f"is {choice!r}, not one of {', '.join(get_args(choices))}", code="unknown-choice")

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recompose.errors import ArgumentError
 from recompose.tracks.seen_unseen import SeenUnseenCurve, harmonic_means
 
 NEAR = 1e-12  # harmonic means with a smaller difference are equal up to rounding
@@ -43,8 +44,8 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Clas
             predecessors, is a bias of 2.
 
     Raises:
-        ValueError: shapes do not fit, a target is not a class, ``seen`` is not bool, or a score or the bias is NaN or
-            infinite.
+        ArgumentError: shapes do not fit, a target is not a class, ``seen`` is not bool, or a score or the bias is not
+            finite.
 
     Example:
         >>> scores = np.array([[3.0, 1.0, 0.0], [1.0, 3.0, 2.0], [2.0, 1.0, 1.5]])
@@ -56,7 +57,7 @@ def gzsl_report(scores: Any, targets: Any, seen: Any, bias: float = 0.0) -> Clas
     """
     problem = _check_arguments(scores, targets, seen)
     if not np.isfinite(bias):
-        raise ValueError(f"the bias is {bias}, not a finite number")
+        raise ArgumentError("bias", f"is {bias}, not a finite number")
     right = np.argmax(problem.scores + bias * ~problem.seen, axis=1) == problem.targets
     unseen, seen_accuracy = (_mean_over_classes(problem, right, kind) for kind in (False, True))
     among_unseen = np.where(problem.seen, -np.inf, problem.scores)
@@ -80,7 +81,7 @@ def seen_unseen_curve(scores: Any, targets: Any, seen: Any) -> SeenUnseenCurve:
         seen: [classes] bool, the classes of training.
 
     Raises:
-        ValueError: shapes do not fit, a target is not a class, ``seen`` is not bool, or a score is NaN or infinite.
+        ArgumentError: shapes do not fit, a target is not a class, ``seen`` is not bool, or a score is NaN or infinite.
 
     Example:
         >>> scores = np.array([[3.0, 1.0], [1.0, 0.0]])
@@ -113,7 +114,7 @@ def best_bias(scores: Any, targets: Any, seen: Any) -> float:
         seen: [classes] bool, the classes of training.
 
     Raises:
-        ValueError: there are no images of seen or none of unseen classes, or as in ``seen_unseen_curve``.
+        ArgumentError: there are no images of seen or none of unseen classes, or as in ``seen_unseen_curve``.
 
     Example:
         >>> scores = np.array([[3.0, 1.0], [1.0, 0.0]])
@@ -123,7 +124,7 @@ def best_bias(scores: Any, targets: Any, seen: Any) -> float:
     curve = seen_unseen_curve(scores, targets, seen)
     means = harmonic_means(curve.seen, curve.unseen)
     if np.isnan(means).any():
-        raise ValueError("choosing a bias needs images of seen and of unseen classes")
+        raise ArgumentError("targets", "must have images of seen and of unseen classes to choose a bias by")
     if means.max() < NEAR:
         return 0.0
     # below the first and above the last change H is 0, so that every remaining interval has two ends
@@ -144,27 +145,28 @@ def _check_arguments(scores: Any, targets: Any, seen: Any) -> _Problem:
     """Return the arguments as NumPy arrays, checked.
 
     Raises:
-        ValueError: they do not fit together; the message names the first wrong image.
+        ArgumentError: they do not fit together; the message names the first wrong image.
     """
     scores, targets, seen = _to_host(scores), _to_host(targets), _to_host(seen)
     if seen.ndim != 1 or seen.dtype != bool:
-        raise ValueError(f"seen is [classes] of bool, not {seen.dtype} of shape {seen.shape}")
+        raise ArgumentError("seen", f"is [classes] of bool, not {seen.dtype} of shape {seen.shape}", code="wrong-shape")
     if targets.ndim != 1 or (targets.size and targets.dtype.kind not in "iu"):
-        raise ValueError(f"targets are [images] of integers, not {targets.dtype} of shape {targets.shape}")
+        fault = f"are [images] of integers, not {targets.dtype} of shape {targets.shape}"
+        raise ArgumentError("targets", fault, code="wrong-shape")
     if scores.shape != (len(targets), len(seen)):
         expected = (len(targets), len(seen))
-        raise ValueError(f"scores are {scores.shape}, not {expected} as targets and seen require")
+        fault = f"are {scores.shape}, not {expected} as targets and seen require"
+        raise ArgumentError("scores", fault, code="wrong-shape")
     outside = (targets < 0) | (targets >= len(seen))
     if outside.any():
         image = int(outside.argmax())
-        raise ValueError(
-            f"image {image} is the first of {int(outside.sum())} whose target is not a class: "
-            f"{targets[image]} is none of the {len(seen)}"
-        )
+        fault = f"are no class in {int(outside.sum())} images, first in image {image}: {targets[image]}"
+        raise ArgumentError("targets", f"{fault} is none of the {len(seen)}", code="unknown-class")
     broken = ~np.isfinite(scores).all(axis=1)
     if broken.any():
         image = int(broken.argmax())
-        raise ValueError(f"image {image} is the first of {int(broken.sum())} with scores that are NaN or infinite")
+        fault = f"are NaN or infinite in {int(broken.sum())} images, first in image {image}"
+        raise ArgumentError("scores", fault, code="not-finite")
     return _Problem(scores.astype(np.float64), targets.astype(np.int64), seen)
 
 

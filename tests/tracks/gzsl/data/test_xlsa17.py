@@ -14,6 +14,7 @@ from scipy.io import savemat
 from recompose.errors import DataError
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
+from tests.errors import raises
 from tests.tracks.gzsl.data.worlds import COUNTS, ELSEWHERE, World, cells, column, unit_columns
 
 
@@ -22,16 +23,14 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "birds"
 
 
-def refusal(root: Path, world: World | None = None, **counts: int) -> str:
-    """What is said of a data set: one line."""
+def refuse(root: Path, code: str, place: object, world: World | None = None) -> None:
+    """Check that a data set is refused with one line that names its folder and the place in it."""
     if world:
         world.write(root)
-    with pytest.raises(DataError) as caught:
-        xlsa17.read(root, replace(COUNTS, **counts))
-    message = str(caught.value)
-    assert "\n" not in message
-    assert str(root) in message
-    return message
+    with raises(DataError, code, place=place) as caught:
+        xlsa17.read(root, COUNTS)
+    assert "\n" not in str(caught.value)
+    assert str(root) in str(caught.value)
 
 
 def same(one: ClassData, other: ClassData) -> bool:
@@ -162,13 +161,13 @@ def worlds(draw: Any) -> tuple[World, dict[str, Any]]:
 
 
 @settings(max_examples=25, deadline=None)
-@given(worlds(), st.sampled_from([5, 7]))
-def test_any_data_set_is_read_as_it_is(pair: tuple[World, dict[str, Any]], version: int) -> None:
+@given(worlds())
+def test_any_data_set_is_read_as_it_is(pair: tuple[World, dict[str, Any]]) -> None:
     world, right = pair
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(xlsa17, "_check_images", lambda data, root: None)
         patch.setattr(xlsa17, "_check_counts", lambda data, expected, root: None)
-        data = xlsa17.read(world.write(Path(folder), version=version), COUNTS)
+        data = xlsa17.read(world.write(Path(folder)), COUNTS)
     kinds = right["kinds"]
     assert data.classes == right["classes"]
     assert np.array_equal(data.labels, right["labels"])
@@ -184,12 +183,20 @@ def test_any_data_set_is_read_as_it_is(pair: tuple[World, dict[str, Any]], versi
 
 
 @pytest.mark.parametrize(
-    "name", ["res101.mat", "att_splits.mat", "trainclasses1.txt", "valclasses1.txt", "attributes.txt", "words.npy"]
+    ("name", "code"),
+    [
+        ("res101.mat", "missing-file"),
+        ("att_splits.mat", "missing-file"),
+        ("trainclasses1.txt", "damaged-file"),
+        ("valclasses1.txt", "damaged-file"),
+        ("attributes.txt", "not-one-file"),
+        ("words.npy", "not-one-file"),
+    ],
 )
-def test_a_missing_file_is_named(root: Path, name: str) -> None:
+def test_a_missing_file_is_named(root: Path, name: str, code: str) -> None:
     World().write(root)
     (root / name).unlink()
-    assert name in refusal(root)
+    refuse(root, code, name if code != "not-one-file" else root)
 
 
 @pytest.mark.parametrize("name", ["attributes", "words"])
@@ -197,39 +204,39 @@ def test_two_files_of_one_thing_are_refused(root: Path, name: str) -> None:
     World().write(root)
     for file in (f"{name}.txt", f"{name}.mat", f"{name}.pkl", f"{name}.npy"):
         (root / file).touch()
-    assert f"expected either {name}." in refusal(root)
+    refuse(root, "not-one-file", root)
 
 
 @pytest.mark.parametrize("field", ["labels", "image_files"])
 def test_an_index_without_a_field_is_refused(root: Path, field: str) -> None:
     world = World()
     del world.index[field]
-    assert f"res101.mat lacks the field {field}. Is it the res101.mat of xlsa17.zip?" in refusal(root, world)
+    refuse(root, "missing-field", f"res101.mat: {field}", world)
 
 
 @pytest.mark.parametrize("field", ["att", "allclasses_names", "trainval_loc", "test_seen_loc", "test_unseen_loc"])
 def test_splits_without_a_field_are_refused(root: Path, field: str) -> None:
     world = World()
     del world.splits[field]
-    assert f"att_splits.mat lacks the field {field}" in refusal(root, world)
+    refuse(root, "missing-field", f"att_splits.mat: {field}", world)
 
 
 def test_a_field_of_another_kind_is_refused(root: Path) -> None:
     world = World()
     world.index["labels"] = cells(["owl"] * 10)
-    assert "res101.mat: labels holds texts, expected numbers" in refusal(root, world)
+    refuse(root, "wrong-type", "res101.mat: labels", world)
     world = World()
     world.splits["allclasses_names"] = column(1, 2, 3, 4)
-    assert "att_splits.mat: allclasses_names holds numbers, expected texts" in refusal(root, world)
+    refuse(root, "wrong-type", "att_splits.mat: allclasses_names", world)
     world = World()
     world.splits["att"] = cells(["red"] * 3)
-    assert "att_splits.mat: att is 3 x 1 and object, expected numbers" in refusal(root, world)
+    refuse(root, "wrong-shape", "att_splits.mat: att", world)
 
 
 def test_a_table_in_the_place_of_a_column_is_refused(root: Path) -> None:
     world = World()
     world.index["labels"] = world.index["labels"].reshape(5, 2)
-    assert "res101.mat: labels is 5 x 2, expected one column" in refusal(root, world)
+    refuse(root, "wrong-shape", "res101.mat: labels", world)
 
 
 # images
@@ -240,15 +247,13 @@ def test_a_label_of_no_class_is_refused(root: Path, label: float) -> None:
     world = World()
     world.index["labels"] = world.index["labels"].astype(float)
     world.index["labels"][6] = label
-    assert f"res101.mat, labels, row 7: {float(label)} is the number of no class, expected 1 to 4" in refusal(
-        root, world
-    )
+    refuse(root, "wrong-number", "res101.mat: labels, row 7", world)
 
 
 def test_fewer_labels_than_images_are_refused(root: Path) -> None:
     world = World()
     world.index["labels"] = world.index["labels"][:-1]
-    assert "res101.mat: 9 labels of 10 image_files" in refusal(root, world)
+    refuse(root, "wrong-count", "res101.mat: labels", world)
 
 
 @pytest.mark.parametrize(
@@ -269,9 +274,7 @@ def test_fewer_labels_than_images_are_refused(root: Path) -> None:
 def test_an_image_outside_its_folder_is_refused(root: Path, name: str) -> None:
     world = World()
     world.index["image_files"][4, 0] = name
-    message = refusal(root, world)
-    assert "res101.mat, image_files, row 5: " in message
-    assert "leads to no place below images or JPEGImages" in message
+    refuse(root, "outside-folder", "res101.mat: image_files, row 5", world)
 
 
 @settings(max_examples=200, deadline=None)
@@ -287,47 +290,46 @@ def test_an_image_that_stands_there_twice_is_refused(root: Path) -> None:
     """In two splits it would be a leak that no place in a split tells."""
     world = World()
     world.index["image_files"][9] = world.index["image_files"][2, 0].replace("/BS/", "/")
-    assert "row 10: images/001.owl/owl_2.jpg is the image of row 3, too" in refusal(root, world)
+    refuse(root, "duplicate-image", "image_files, row 10", world)
 
 
 def test_missing_images_are_counted(root: Path) -> None:
     World().write(root)
     (root / "images/001.owl/owl_1.jpg").unlink()
     (root / "images/004.kea/kea_9.jpg").unlink()
-    assert "lacks 2 of 10 images, the first is images/001.owl/owl_1.jpg" in refusal(root)
+    refuse(root, "missing-image", "images/001.owl/owl_1.jpg")
 
 
 @pytest.mark.parametrize("hard", [column(0, 1), column(*[2] * 10), column(*[0.5] * 10), cells(["no"] * 10)])
 def test_flags_of_hard_images_have_to_be_flags(root: Path, hard: np.ndarray) -> None:
     world = World()
     world.index["hard"] = hard
-    assert "res101.mat: hard is " in refusal(root, world)
+    refuse(root, "wrong-flags", "res101.mat: hard", world)
 
 
 @pytest.mark.parametrize("place", [0, 11, 2.5, np.nan])
 def test_a_place_of_no_image_is_refused(root: Path, place: float) -> None:
     world = World()
     world.splits["test_seen_loc"] = column(9, place, 5)
-    message = f"att_splits.mat, test_seen_loc, row 2: {float(place)} is the number of no image, expected 1 to 10"
-    assert message in refusal(root, world).replace(": 0 is", ": 0.0 is").replace(": 11 is", ": 11.0 is")
+    refuse(root, "wrong-number", "att_splits.mat: test_seen_loc, row 2", world)
 
 
 def test_an_image_in_two_splits_is_refused(root: Path) -> None:
     world = World()
     world.splits["test_seen_loc"] = column(9, 3, 4)
-    assert "att_splits.mat, test_seen_loc, row 3: image 4 is in trainval_loc, too" in refusal(root, world)
+    refuse(root, "two-splits", "att_splits.mat: test_seen_loc, row 3", world)
 
 
 def test_an_image_twice_in_a_split_is_refused(root: Path) -> None:
     world = World()
     world.splits["trainval_loc"] = column(10, 1, 2, 1, 8)
-    assert "att_splits.mat, trainval_loc: image 1 occurs twice" in refusal(root, world)
+    refuse(root, "duplicate-image", "att_splits.mat: trainval_loc", world)
 
 
 def test_an_image_in_no_split_is_refused(root: Path) -> None:
     world = World()
     world.splits["test_seen_loc"] = column(9, 5)
-    assert "att_splits.mat: image 3 of 10 is in no split" in refusal(root, world)
+    refuse(root, "no-split", "att_splits.mat", world)
 
 
 # classes
@@ -336,29 +338,26 @@ def test_an_image_in_no_split_is_refused(root: Path) -> None:
 def test_a_class_that_is_seen_and_unseen_is_refused(root: Path) -> None:
     world = World()
     world.splits |= {"trainval_loc": column(10, 1, 2, 4, 8, 6), "test_unseen_loc": column(7)}
-    message = "the class 003.jay has images in trainval_loc and in test_unseen_loc: a class is seen or unseen"
-    assert message in refusal(root, world)
+    refuse(root, "seen-and-unseen", "the class 003.jay", world)
 
 
 def test_a_class_that_only_the_test_of_seen_classes_has_is_refused(root: Path) -> None:
     world = World()
     world.splits |= {"trainval_loc": column(10, 1, 2, 8), "test_seen_loc": column(9, 3, 5, 4)}
-    assert "the class 002.auk has images in test_seen_loc and none in trainval_loc" in refusal(root, world)
+    refuse(root, "untrained-class", "the class 002.auk", world)
 
 
 def test_a_class_without_images_is_refused(root: Path) -> None:
     world = World()
     world.splits["allclasses_names"] = cells([*world.splits["allclasses_names"].flat, "005.emu"])
-    assert "att_splits.mat: the class 005.emu has no image" in refusal(root, world)
+    refuse(root, "empty-class", "the class 005.emu", world)
 
 
 @pytest.mark.parametrize("name", ["002.auk", "", " "])
 def test_classes_have_names_of_their_own(root: Path, name: str) -> None:
     world = World()
     world.splits["allclasses_names"][2, 0] = name
-    message = refusal(root, world)
-    assert "att_splits.mat: class 3 " in message
-    assert "as class 1 is" in message or "has no name" in message
+    refuse(root, "duplicate-name" if name.strip() else "no-name", "att_splits.mat: class 3", world)
 
 
 @pytest.mark.parametrize("name", ["trainclasses1.txt", "valclasses1.txt"])
@@ -366,27 +365,27 @@ def test_lists_name_classes_that_there_are(root: Path, name: str) -> None:
     world = World()
     world.lists[name] = [*world.lists[name], "", "005.emu"]
     number = len(list(world.lists[name]))
-    assert f"{name}, line {number}: 005.emu is none of allclasses_names" in refusal(root, world)
+    refuse(root, "unknown-class", f"{name}:{number}", world)
 
 
 @pytest.mark.parametrize("name", ["trainclasses1.txt", "valclasses1.txt"])
 def test_lists_name_no_unseen_class(root: Path, name: str) -> None:
     world = World()
     world.lists[name] = ["003.jay", *world.lists[name]]
-    assert f"{name}, line 1: 003.jay is an unseen class of the test" in refusal(root, world)
+    refuse(root, "unseen-class", f"{name}:1", world)
 
 
 @pytest.mark.parametrize("name", ["trainclasses1.txt", "valclasses1.txt"])
 def test_lists_share_no_class_and_repeat_none(root: Path, name: str) -> None:
     world = World()
     world.lists[name] = [*world.lists[name], "004.kea"]
-    assert ": 004.kea is in trainclasses1.txt already" in refusal(root, world)
+    refuse(root, "duplicate-class", name, world)
 
 
 def test_every_seen_class_is_listed(root: Path) -> None:
     world = World()
     world.lists["valclasses1.txt"] = []
-    assert "the seen class 001.owl is in neither trainclasses1.txt nor valclasses1.txt" in refusal(root, world)
+    refuse(root, "unlisted-class", root, world)
 
 
 @pytest.mark.parametrize("name", ["trainclasses1.txt", "attributes.txt"])
@@ -394,11 +393,11 @@ def test_lists_are_text_of_some_size(root: Path, name: str, monkeypatch: pytest.
     World().write(root)
     whole = (root / name).read_bytes()
     (root / name).write_bytes(whole + b"\xff\xfe")
-    assert f"{name} cannot be read: 'utf-8' codec" in refusal(root)
+    refuse(root, "damaged-file", name)
     (root / name).write_bytes(whole.replace(b"\n", b"\r\n"))
     assert xlsa17.read(root, COUNTS)
     monkeypatch.setattr(xlsa17, "_MOST_BYTES", 3)
-    assert "is too large for a list of names: beyond 3 bytes" in refusal(root)
+    refuse(root, "large-file", ".txt")
 
 
 # attributes
@@ -408,49 +407,46 @@ def test_lists_are_text_of_some_size(root: Path, name: str, monkeypatch: pytest.
 def test_strengths_that_are_no_numbers_are_refused(root: Path, value: float) -> None:
     world = World()
     world.splits["att"][1, 2] = value
-    message = refusal(root, world)
-    assert f"att_splits.mat: att is {value} in row 2 (has_wing::red), column 3 (001.owl)" in message
+    refuse(root, "not-finite", "att_splits.mat: att, row 2, column 3", world)
 
 
 def test_a_class_without_attributes_is_refused(root: Path) -> None:
     world = World()
     world.splits["att"][:, 3] = 0
-    assert "att's column 4 (003.jay) has no attribute at all, expected columns of unit length" in refusal(root, world)
+    refuse(root, "wrong-length", "att, column 4", world)
 
 
 def test_strengths_that_were_not_divided_by_their_length_are_refused(root: Path) -> None:
     world = World()
     world.splits["att"] = world.splits["original_att"]
-    assert "att's column 1 (002.auk) has the length 70.0071, expected columns of unit length" in refusal(root, world)
+    refuse(root, "wrong-length", "att, column 1", world)
 
 
 def test_strengths_of_another_shape_are_refused(root: Path) -> None:
     world = World()
     world.splits["att"] = world.splits["att"].T
-    assert "att is 4 x 3, expected a column for each of 4 allclasses_names" in refusal(root, world)
+    refuse(root, "wrong-shape", "att_splits.mat: att", world)
     world.splits["att"] = unit_columns(np.ones((2, 4)))
-    assert "att is 2 x 4, expected a row for each of 3 names in " in refusal(root, world)
+    refuse(root, "wrong-shape", "att_splits.mat: att", world)
     world.splits["att"] = np.ones((3, 4, 2))
-    assert "att is 3 x 4 x 2 and float64, expected numbers [attributes, classes]" in refusal(root, world)
+    refuse(root, "wrong-shape", "att_splits.mat: att", world)
 
 
 @pytest.mark.parametrize("line", ["4 has_tail::long", "has_tail::long", "3", "x has_tail::long"])
 def test_attributes_are_counted_and_named(root: Path, line: str) -> None:
     world = World()
     world.lists["attributes.txt"] = [*list(world.lists["attributes.txt"])[:2], line]
-    assert f"attributes.txt, line 3: expected 3 and the name of an attribute, found {line!r}" in refusal(root, world)
+    refuse(root, "wrong-line", "attributes.txt:3", world)
 
 
 def test_attributes_have_names_of_their_own(root: Path) -> None:
     world = World()
     world.lists["attributes.txt"] = ["1 red", "2 long", "3 red"]
-    assert "attributes.txt: attribute 3 is called red, as attribute 1 is" in refusal(root, world)
+    refuse(root, "duplicate-name", "attributes.txt: attribute 3", world)
 
 
 def test_word_vectors_of_other_attributes_are_refused(root: Path) -> None:
-    world = World(words=np.ones((4, 2)))
-    message = refusal(root, world)
-    assert f"{root / 'words.npy'} holds vectors of 4 attributes, {root / 'attributes.txt'} has 3" in message
+    refuse(root, "wrong-count", root / "words.npy", World(words=np.ones((4, 2))))
 
 
 # counts
@@ -459,9 +455,9 @@ def test_word_vectors_of_other_attributes_are_refused(root: Path) -> None:
 @pytest.mark.parametrize("name", list(asdict(COUNTS)))
 def test_a_wrong_count_is_named(root: Path, name: str) -> None:
     World().write(root)
-    right = asdict(COUNTS)[name]
-    message = refusal(root, **{name: right + 7})
-    assert f"is not the data set it should be ({name.replace('_', ' ')}: {right} instead of {right + 7})" in message
+    with raises(DataError, "wrong-count", place=root) as caught:
+        xlsa17.read(root, replace(COUNTS, **{name: asdict(COUNTS)[name] + 7}))
+    assert name.replace("_", " ") in str(caught.value)
 
 
 # labels and folders
@@ -482,5 +478,5 @@ def test_numbers_in_the_names_of_classes_are_no_labels(root: Path) -> None:
         "test_unseen_loc": column(8, 9, 10),
     }
     data = xlsa17.read(world.write(root), replace(COUNTS, test_seen_images=2, test_unseen_images=3))
-    with pytest.raises(DataError, match=r"labels, row 1: images/001.owl/owl_0.jpg is labelled 002.auk and lies in the"):
+    with raises(DataError, "other-class", place="labels, row 1"):
         xlsa17.check_labels(data, root, "_".join)

@@ -23,7 +23,7 @@ from recompose.tracks.czsl.data.pairs import SPLITS, Pair, PairData, Sample, Sta
 MISSING = "NA"
 
 
-class Record(TypedDict):
+class PairRecord(TypedDict):
     """A record of the metadata: an image's path, its state, its object and its split."""
 
     image: str
@@ -63,7 +63,7 @@ def record_error(code: str, path: Path, number: int, fault: str) -> DataError:
     return DataError(f"{path}, record {number}: {fault}", code=code, place=f"{path}:{number}")
 
 
-def read_metadata(path: Path) -> list[Record]:
+def read_metadata(path: Path) -> list[PairRecord]:
     """Return the records of a ``.t7`` file: a pickle, of which only plain values are allowed.
 
     Raises:
@@ -89,7 +89,7 @@ def read_metadata(path: Path) -> list[Record]:
     return records
 
 
-def _labelled_samples(records: list[Record], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
+def _labelled_samples(records: list[PairRecord], pairs: dict[str, list[Pair]], path: Path) -> Iterator[Sample]:
     """Yield the records that belong to a split, not those without a label or outside all pair lists."""
     listed = {split: set(pairs[split]) for split in SPLITS}
     anywhere = set().union(*listed.values())

@@ -15,6 +15,7 @@ from random import Random
 import numpy as np
 from scipy.io import savemat
 
+from recompose.errors import ArgumentError
 from recompose.synthetic.creatures import ASPECTS, draw_creature
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.gzsl.data.classes import SPLITS, ClassData
@@ -223,9 +224,8 @@ def plan_images(replicate: SyntheticClasses, images: dict[str, int]) -> list[Dra
     for split in SPLITS:
         classes = replicate.split_classes(split)
         if images[split] % len(classes):
-            raise ValueError(
-                f"{images[split]} images of {split} are not the same number of each of its {len(classes)} classes"
-            )
+            fault = f"of {split} are {images[split]}, not the same number of each of its {len(classes)} classes"
+            raise ArgumentError("images", fault)
         planned += [DrawnImage(classes[number % len(classes)], split, number) for number in range(images[split])]
     return sorted(planned, key=lambda image: image.label)
 

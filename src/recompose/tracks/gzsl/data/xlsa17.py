@@ -75,7 +75,7 @@ def read(root: Path, expected: Counts) -> ClassData:
     labels = _numbers(index["labels"], root / INDEX, "labels", len(classes), "class") - 1
     paths = _paths(_texts(index["image_files"], root / INDEX, "image_files"), root / INDEX)
     if len(paths) != len(labels):
-        raise DataError(f"{root / INDEX}: {len(labels)} labels of {len(paths)} image_files")
+        raise _fault("wrong-count", f"{root / INDEX}: labels", f"{len(labels)} of {len(paths)} image_files")
     splits = _splits({split: fields[f"{split}_loc"] for split in SPLITS}, len(labels), splits_file)
     seen = _seen(labels, splits, classes, splits_file)
     data = ClassData(
@@ -109,10 +109,9 @@ def check_labels(data: ClassData, root: Path, class_of: Callable[[tuple[str, ...
     for row, (path, label) in enumerate(zip(data.paths, data.labels, strict=True)):
         folder, name = class_of(PurePosixPath(path).parts[1:-1]), data.classes[label]
         if folder != name:
-            raise DataError(
-                f"{root / INDEX}, labels, row {row + 1}: {path} is labelled {name} and lies in the folder of {folder}. "
-                "Labels are places in allclasses_names: are they those of this res101.mat and this att_splits.mat?"
-            )
+            fault = f"{path} is labelled {name} and lies in the folder of {folder}"
+            remedy = "labels are places in allclasses_names: are they those of this res101.mat and this att_splits.mat?"
+            raise _fault("other-class", f"{root / INDEX}: labels, row {row + 1}", f"{fault}; {remedy}")
     return data
 
 
@@ -130,8 +129,13 @@ def single_file(root: Path, names: tuple[str, ...]) -> Path:
     """
     present = [name for name in names if (root / name).is_file()]
     if len(present) != 1:
-        raise DataError(f"{root}: expected either {' or '.join(names)}, found {' and '.join(present) or 'neither'}")
+        fault = f"expected either {' or '.join(names)}, found {' and '.join(present) or 'neither'}"
+        raise _fault("not-one-file", root, fault)
     return root / present[0]
+
+
+def _fault(code: str, place: object, fault: str) -> DataError:
+    return DataError(f"{place}: {fault}", code=code, place=place)
 
 
 # fields
@@ -141,34 +145,34 @@ def _fields(path: Path, names: tuple[str, ...], optional: tuple[str, ...] = ()) 
     fields = read_fields(path, {*names, *optional})
     missing = [name for name in names if name not in fields]
     if missing:
-        raise DataError(f"{path} lacks the field {missing[0]}. Is it the {path.name} of xlsa17.zip?")
+        fault = f"no such field; is it the {path.name} of xlsa17.zip?"
+        raise _fault("missing-field", f"{path}: {missing[0]}", fault)
     return fields
 
 
 def _column(array: np.ndarray, path: Path, name: str) -> np.ndarray:
     if array.ndim > 2 or min(array.shape, default=0) > 1:
-        raise DataError(f"{path}: {name} is {_sides(array)}, expected one column")
+        raise _fault("wrong-shape", f"{path}: {name}", f"is {_sides(array)}, expected one column")
     return array.ravel()
 
 
 def _texts(array: np.ndarray, path: Path, name: str) -> tuple[str, ...]:
     if array.dtype != object:
-        raise DataError(f"{path}: {name} holds numbers, expected texts")
+        raise _fault("wrong-type", f"{path}: {name}", "holds numbers, expected texts")
     return tuple(_column(array, path, name))
 
 
 def _numbers(array: np.ndarray, path: Path, name: str, most: int, kind: str) -> np.ndarray:
     """Return a column of whole numbers from 1 to ``most``, int64."""
     if array.dtype == object:
-        raise DataError(f"{path}: {name} holds texts, expected numbers")
+        raise _fault("wrong-type", f"{path}: {name}", "holds texts, expected numbers")
     column = _column(array, path, name)
     whole = column >= 1
     whole &= (column <= most) & (column == np.floor(column))  # false for NaN
     wrong = np.flatnonzero(~whole)
     if wrong.size:
-        raise DataError(
-            f"{path}, {name}, row {wrong[0] + 1}: {column[wrong[0]]} is the number of no {kind}, expected 1 to {most}"
-        )
+        fault = f"{column[wrong[0]]} is the number of no {kind}, expected 1 to {most}"
+        raise _fault("wrong-number", f"{path}: {name}, row {wrong[0] + 1}", fault)
     return column.astype(np.int64)
 
 
@@ -180,9 +184,9 @@ def _distinct(names: tuple[str, ...], path: Path, kind: str) -> tuple[str, ...]:
     rows: dict[str, int] = {}
     for row, name in enumerate(names, start=1):
         if not name.strip():
-            raise DataError(f"{path}: {kind} {row} has no name")
+            raise _fault("no-name", f"{path}: {kind} {row}", "has no name")
         if rows.setdefault(name, row) != row:
-            raise DataError(f"{path}: {kind} {row} is called {name}, as {kind} {rows[name]} is")
+            raise _fault("duplicate-name", f"{path}: {kind} {row}", f"is called {name}, as {kind} {rows[name]} is")
     return names
 
 
@@ -195,11 +199,11 @@ def _paths(names: tuple[str, ...], path: Path) -> tuple[str, ...]:
     for row, name in enumerate(names, start=1):
         place = _below_images(name)
         if place is None:
-            raise DataError(
-                f"{path}, image_files, row {row}: {name!r:.200} leads to no place below {' or '.join(_IMAGE_FOLDERS)}"
-            )
+            fault = f"{name!r:.200} leads to no place below {' or '.join(_IMAGE_FOLDERS)}"
+            raise _fault("outside-folder", f"{path}: image_files, row {row}", fault)
         if rows.setdefault(place, row) != row:
-            raise DataError(f"{path}, image_files, row {row}: {place} is the image of row {rows[place]}, too")
+            fault = f"{place} is the image of row {rows[place]}, too"
+            raise _fault("duplicate-image", f"{path}: image_files, row {row}", fault)
     return tuple(rows)
 
 
@@ -220,14 +224,16 @@ def _splits(locs: dict[str, np.ndarray], images: int, path: Path) -> np.ndarray:
         repeated = np.flatnonzero(splits[rows] != "")
         if repeated.size:
             image = rows[repeated[0]]
-            raise DataError(f"{path}, {name}, row {repeated[0] + 1}: image {image + 1} is in {splits[image]}_loc, too")
+            fault = f"image {image + 1} is in {splits[image]}_loc, too"
+            raise _fault("two-splits", f"{path}: {name}, row {repeated[0] + 1}", fault)
         splits[rows] = split
         if len(np.unique(rows)) != len(rows):
             numbers, counts = np.unique(rows, return_counts=True)
-            raise DataError(f"{path}, {name}: image {numbers[counts > 1][0] + 1} occurs twice")
+            fault = f"image {numbers[counts > 1][0] + 1} occurs twice"
+            raise _fault("duplicate-image", f"{path}: {name}", fault)
     nowhere = np.flatnonzero(splits == "")
     if nowhere.size:
-        raise DataError(f"{path}: image {nowhere[0] + 1} of {images} is in no split")
+        raise _fault("no-split", path, f"image {nowhere[0] + 1} of {images} is in no split")
     return splits
 
 
@@ -236,7 +242,8 @@ def _hard(array: np.ndarray | None, images: int, path: Path) -> np.ndarray:
         return np.zeros(images, dtype=bool)
     column = _column(array, path, "hard")
     if column.dtype == object or len(column) != images or not np.isin(column, (0, 1)).all():
-        raise DataError(f"{path}: hard is {_sides(array)}, expected 0 or 1 for each of {images} images")
+        fault = f"is {_sides(array)}, expected 0 or 1 for each of {images} images"
+        raise _fault("wrong-flags", f"{path}: hard", fault)
     return column.astype(bool)
 
 
@@ -244,7 +251,8 @@ def _check_images(data: ClassData, root: Path) -> None:
     # os.path.isfile, because it never raises
     missing = [path for path in data.paths if not os.path.isfile(root / path)]  # noqa: PTH113
     if missing:
-        raise DataError(f"{root} lacks {len(missing)} of {len(data.paths)} images, the first is {missing[0]}")
+        fault = f"is missing, as the first of {len(missing)} of {len(data.paths)} images"
+        raise _fault("missing-image", root / missing[0], fault)
 
 
 # classes
@@ -255,13 +263,13 @@ def _seen(labels: np.ndarray, splits: np.ndarray, classes: tuple[str, ...], path
     has_images = {split: np.bincount(labels[splits == split], minlength=len(classes)) > 0 for split in SPLITS}
     seen, unseen = has_images["trainval"], has_images["test_unseen"]
     faults = (
-        (seen & unseen, "has images in trainval_loc and in test_unseen_loc: a class is seen or unseen"),
-        (has_images["test_seen"] & ~seen, "has images in test_seen_loc and none in trainval_loc"),
-        (~seen & ~unseen, "has no image"),
+        ("seen-and-unseen", seen & unseen, "images in trainval_loc and in test_unseen_loc: a class is seen or unseen"),
+        ("untrained-class", has_images["test_seen"] & ~seen, "images in test_seen_loc and none in trainval_loc"),
+        ("empty-class", ~seen & ~unseen, "no image"),
     )
-    for wrong, fault in faults:
+    for code, wrong, fault in faults:
         if wrong.any():
-            raise DataError(f"{path}: the class {classes[np.flatnonzero(wrong)[0]]} {fault}")
+            raise _fault(code, f"{path}: the class {classes[np.flatnonzero(wrong)[0]]}", f"has {fault}")
     return seen
 
 
@@ -271,17 +279,20 @@ def _validation(root: Path, classes: tuple[str, ...], seen: np.ndarray) -> np.nd
     listed = dict.fromkeys(places, "")
     for name in (TRAIN_CLASSES, VALIDATION_CLASSES):
         for number, line in _lines(root / name):
-            where = f"{root / name}, line {number}: {line}"
+            where = f"{root / name}:{number}"
             if line not in places:
-                raise DataError(f"{where} is none of allclasses_names in {ATTRIBUTES_AND_SPLITS}")
+                fault = f"{line} is none of allclasses_names in {ATTRIBUTES_AND_SPLITS}"
+                raise _fault("unknown-class", where, fault)
             if not seen[places[line]]:
-                raise DataError(f"{where} is an unseen class of the test; training and validation must not use it")
+                fault = f"{line} is an unseen class of the test; training and validation must not use it"
+                raise _fault("unseen-class", where, fault)
             if listed[line]:
-                raise DataError(f"{where} is in {listed[line]} already")
+                raise _fault("duplicate-class", where, f"{line} is in {listed[line]} already")
             listed[line] = name
     forgotten = [name for name in classes if seen[places[name]] and not listed[name]]
     if forgotten:
-        raise DataError(f"{root}: the seen class {forgotten[0]} is in neither {TRAIN_CLASSES} nor {VALIDATION_CLASSES}")
+        fault = f"the seen class {forgotten[0]} is in neither {TRAIN_CLASSES} nor {VALIDATION_CLASSES}"
+        raise _fault("unlisted-class", root, fault)
     return np.array([listed[name] == VALIDATION_CLASSES for name in classes], dtype=bool)
 
 
@@ -289,10 +300,10 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     """Return the lines of a list with their numbers, without blank ones."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise DataError(f"{path} is too large for a list of names: beyond {_MOST_BYTES} bytes")
+            raise _fault("large-file", path, f"is too large for a list of names: beyond {_MOST_BYTES} bytes")
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
+        raise _fault("damaged-file", path, f"cannot be read: {error}") from None
     return [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
@@ -311,7 +322,8 @@ def read_names(path: Path) -> tuple[str, ...]:
     for expected, (number, line) in enumerate(_lines(path), start=1):
         count, _, name = line.replace("\t", " ").partition(" ")
         if count != str(expected) or not name.strip():
-            raise DataError(f"{path}, line {number}: expected {expected} and the name of an attribute, found {line!r}")
+            fault = f"expected {expected} and the name of an attribute, found {line!r}"
+            raise _fault("wrong-line", f"{path}:{number}", fault)
         names.append(name.strip())
     return tuple(names)
 
@@ -320,33 +332,33 @@ def _signatures(
     att: np.ndarray, classes: tuple[str, ...], attributes: tuple[str, ...], path: Path, names: Path
 ) -> np.ndarray:
     """Return the strengths of attributes in classes [classes, attributes] float32, rows of unit length."""
+    place = f"{path}: att"
     if att.dtype == object or att.ndim != 2:
-        raise DataError(f"{path}: att is {_sides(att)} and {att.dtype}, expected numbers [attributes, classes]")
+        fault = f"is {_sides(att)} and {att.dtype}, expected numbers [attributes, classes]"
+        raise _fault("wrong-shape", place, fault)
     if att.shape[1] != len(classes):
-        raise DataError(f"{path}: att is {_sides(att)}, expected a column for each of {len(classes)} allclasses_names")
+        fault = f"is {_sides(att)}, expected a column for each of {len(classes)} allclasses_names"
+        raise _fault("wrong-shape", place, fault)
     if att.shape[0] != len(attributes):
-        raise DataError(f"{path}: att is {_sides(att)}, expected a row for each of {len(attributes)} names in {names}")
+        fault = f"is {_sides(att)}, expected a row for each of {len(attributes)} names in {names}"
+        raise _fault("wrong-shape", place, fault)
     wrong = np.argwhere(~np.isfinite(att))
     if wrong.size:
-        attribute, place = wrong[0]
-        raise DataError(
-            f"{path}: att is {att[attribute, place]} in row {attribute + 1} ({attributes[attribute]}), "
-            f"column {place + 1} ({classes[place]})"
-        )
+        row, column = wrong[0]
+        fault = f"is {att[row, column]} for {attributes[row]} and {classes[column]}"
+        raise _fault("not-finite", f"{place}, row {row + 1}, column {column + 1}", fault)
     lengths = np.linalg.norm(att.astype(np.float64), axis=0)
-    for place in np.flatnonzero(np.abs(lengths - 1) > _LENGTH_TOLERANCE)[:1]:
-        fault = "has no attribute at all" if lengths[place] == 0 else f"has the length {lengths[place]:.6g}"
-        raise DataError(
-            f"{path}: att's column {place + 1} ({classes[place]}) {fault}, expected columns of unit length: "
-            "original_att divided by their lengths"
-        )
+    for column in np.flatnonzero(np.abs(lengths - 1) > _LENGTH_TOLERANCE)[:1]:
+        fault = "has no attribute at all" if lengths[column] == 0 else f"has the length {lengths[column]:.6g}"
+        remedy = "expected columns of unit length: original_att divided by their lengths"
+        raise _fault("wrong-length", f"{place}, column {column + 1}", f"{classes[column]} {fault}, {remedy}")
     return np.ascontiguousarray(att.T, dtype=np.float32)
 
 
 def _words(path: Path, attributes: int, names: Path) -> np.ndarray:
     words = read_words(path)
     if len(words) != attributes:
-        raise DataError(f"{path} holds vectors of {len(words)} attributes, {names} has {attributes}")
+        raise _fault("wrong-count", path, f"holds vectors of {len(words)} attributes, {names} has {attributes}")
     return words
 
 
@@ -358,9 +370,8 @@ def _check_counts(data: ClassData, expected: Counts, root: Path) -> None:
         if counts[name] != right
     ]
     if wrong:
-        raise DataError(
-            f"{root} is not the data set it should be ({'; '.join(wrong)}). Is this another version of its split?"
-        )
+        fault = f"is not the data set it should be ({'; '.join(wrong)}); is this another version of its split?"
+        raise _fault("wrong-count", root, fault)
 
 
 # from archives to the data set's folder

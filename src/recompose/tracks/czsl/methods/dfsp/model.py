@@ -85,8 +85,8 @@ class DFSP(PairMethod):
     """A soft prompt and a fusion of both modalities; a share of the fused vectors is added to those of the prompt.
 
     An image's vectors depend on all pairs of a world, through the decomposed texts. In i2t and BiF the released code
-    folds images of a batch into each other; here each image is fused with its own tokens.
-    The context begins at the words of the prompt. Logits of states and objects are means over their pairs.
+    folds images of a batch into each other; here each image is fused with its own tokens. The context begins at the
+    words of the prompt. Logits of states and objects are means over their pairs.
     """
 
     settings_class = DfspSettings

@@ -31,9 +31,8 @@ class PairMethod(nn.Module, ABC):
     """
 
     settings_class: ClassVar[type[MethodSettings]]
-    sees: ClassVar[Literal["embeddings", "pixels"]] = (
-        "embeddings"  # a method's inputs: embeddings of the frozen tower, or bytes of images
-    )
+    # a method's inputs: embeddings of the frozen tower, or bytes of images
+    sees: ClassVar[Literal["embeddings", "pixels"]] = "embeddings"
 
     def __init__(self, backbone: Backbone) -> None:
         super().__init__()

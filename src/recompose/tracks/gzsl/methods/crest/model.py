@@ -119,10 +119,10 @@ class CREST(CalibratedMethod):
         """Return the attention of VGT's attributes to regions [images, attributes, regions]; each row sums to 1.
 
         Raises:
-            ValueError: there is no VGT.
+            NotImplementedError: there is no VGT.
         """
         if self.vgt is None:
-            raise ValueError("CREST without its visual grounding transformer has no attention of attributes to regions")
+            raise NotImplementedError("without its visual grounding transformer, CREST has no attention to regions")
         return self.vgt.attention(unit_regions(grids), self.words())
 
     def embeddings(self, grids: Tensor) -> dict[str, Tensor]:

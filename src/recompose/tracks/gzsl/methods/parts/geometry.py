@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor
 
+from recompose.errors import ArgumentError
+
 WIDTH = 64
 WAVE_LENGTH = 1000
 NEAREST = 1e-3  # minimal distance, whose logarithm is taken
@@ -14,11 +16,11 @@ def side_of(regions: int) -> int:
     """Return the number of regions along a side of a square grid.
 
     Raises:
-        ValueError: the number of regions is not a square.
+        ArgumentError: the number of regions is not a square.
     """
     side = math.isqrt(regions)
     if side * side != regions:
-        raise ValueError(f"{regions} regions are not a square grid; geometry needs one, or set geometry: false")
+        raise ArgumentError("regions", f"are {regions}, not a square grid; geometry needs one, or set geometry: false")
     return side
 
 
