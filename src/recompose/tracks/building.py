@@ -37,23 +37,23 @@ def build_settings(document: Document) -> MethodSettings:
 
 
 def training_settings(document: Document) -> Section:
-    """Return the settings of a document's training, typed and checked.
+    """Return the settings of a run's training, typed and checked.
 
     Raises:
         pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
     """
-    section: type[Section] = method_class(document).settings_class.training_class
-    return section.model_validate(document["settings"]["training"])
+    training_class: type[Section] = method_class(document).settings_class.training_class
+    return training_class.model_validate(document["settings"]["training"])
 
 
 def scoring_settings(document: Document) -> Section | None:
-    """Return the settings of a document's scoring, typed and checked; None if its method has no choice of it.
+    """Return the settings of an evaluation's scoring, typed and checked; None for a method without any.
 
     Raises:
         pydantic.ValidationError: the document does not fit the method, as after an edit by hand.
     """
-    section: type[Section] | None = method_class(document).settings_class.scoring_class
-    return section.model_validate(document["settings"]["scoring"]) if section else None
+    scoring_class: type[Section] | None = method_class(document).settings_class.scoring_class
+    return scoring_class.model_validate(document["settings"]["scoring"]) if scoring_class else None
 
 
 def model_settings(settings: Settings) -> dict[str, Any]:
