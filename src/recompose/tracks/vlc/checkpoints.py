@@ -16,6 +16,7 @@ import open_clip
 import torch
 from open_clip.convert import convert_state_dict
 from open_clip.transform import PreprocessCfg, image_transform_v2
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -27,7 +28,7 @@ from recompose.files import read_json
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.store import RECORD, Store
-from recompose.tracks.building import CHECKPOINT, Document
+from recompose.tracks.building import CHECKPOINT, Document, build_settings
 from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.suites.encoding import Preprocess
 
@@ -90,11 +91,13 @@ def find_weights(model: str, name: str) -> ModelWeights:
     if not config:
         tags = open_clip.list_pretrained_tags_by_model(model)
         choices = f"tags of {model}: {', '.join(tags)}" if tags else f"{model} has no tags"
-        raise DataError(f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({choices})")
+        message = f"weights '{name}' are no file and no tag of open_clip{nearest(name, tags)} ({choices})"
+        raise DataError(message, code="unknown-weights", place=name)
     try:
         file = Path(open_clip.download_pretrained(config))
     except (OSError, RuntimeError, ValueError) as error:
-        raise DataError(f"open_clip cannot download '{name}' of {model}: {str(error).splitlines()[0]}") from None
+        message = f"open_clip cannot download '{name}' of {model}: {str(error).splitlines()[0]}"
+        raise DataError(message, code="no-download", place=name) from None
     trained = "quick_gelu" if config.get("quick_gelu") else "gelu"
     return ModelWeights(name, file, sha256_file(file), cast(Activation, trained), config)
 
@@ -130,7 +133,8 @@ def choose_activation(model: str, weights: ModelWeights, requested: str) -> tupl
         ('negclip.pth was trained with quick_gelu and runs with gelu: its scores are not those of the model',)
     """
     if requested not in ACTIVATIONS:
-        raise DataError(f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}")
+        message = f"unknown activation '{requested}': choose among {', '.join(ACTIVATIONS)}"
+        raise DataError(message, code="unknown-activation", place=requested)
     default = cast(Activation, "quick_gelu" if config_of(model).get("quick_gelu") else "gelu")
     trained = weights.trained_with
     chosen = cast(Activation, requested) if requested != "auto" else trained or default
@@ -155,7 +159,8 @@ def config_of(model: str) -> dict[str, Any]:
     open_clip.add_model_config(ARCHITECTURES)
     config = open_clip.get_model_config(model)
     if config is None:
-        raise DataError(f"unknown architecture '{model}'{nearest(model, open_clip.list_models())}")
+        message = f"unknown architecture '{model}'{nearest(model, open_clip.list_models())}"
+        raise DataError(message, code="unknown-architecture", place=model)
     return dict(config)
 
 
@@ -175,11 +180,18 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
     """
     if weights.run is not None:
         if activation != weights.trained_with:
-            raise DataError(f"{weights.name} runs only with {weights.trained_with}, as it was trained")
+            message = f"{weights.name} runs only with {weights.trained_with}, as it was trained"
+            raise DataError(message, code="other-activation", place=weights.name)
+        try:
+            build_settings(weights.run.document)
+        except (ImportError, AttributeError, ValidationError) as error:
+            message = f"{weights.name} was trained by other code, whose settings this one does not read: train it again"
+            raise DataError(message, code="outdated-run", place=weights.file) from error
         tuned = restore_clip(weights.run.document, weights.run.needs, alpha)
         return Loaded(tuned, tuned.preprocess, open_clip.get_tokenizer(model), activation, weights)
     if alpha != 1:
-        raise DataError("--alpha interpolates between the weights before and after a run: name its folder as --weights")
+        message = "--alpha interpolates between the weights before and after a run: name its folder as --weights"
+        raise DataError(message, code="no-run", place="--alpha")
     towers, tokenizer = _random(model, activation), open_clip.get_tokenizer(model)
     built: Any = towers.model if isinstance(towers, Backbone) else towers
     try:
@@ -191,7 +203,8 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
         if isinstance(error, DataError):
             raise
         reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
-        raise DataError(f"{weights.file} does not hold weights of {model}: {reason}") from None
+        message = f"{weights.file} does not hold weights of {model}: {reason}"
+        raise DataError(message, code="other-architecture", place=weights.file) from None
     overrides = {name: weights.tag[name] for name in PREPROCESSING if name in weights.tag}
     preprocessing = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **overrides})
     return Loaded(towers, image_transform_v2(preprocessing, is_train=False), tokenizer, activation, weights)
@@ -230,10 +243,11 @@ def read_state(weights: ModelWeights) -> dict[str, Tensor]:
             state: Any = load_file(path)
         elif _is_torchscript(path):
             if weights.sha256 not in _openai_digests():
-                raise DataError(
+                message = (
                     f"{path} is a TorchScript archive, which is code, and not one that OpenAI published: if you trust "
                     f"it, save its state_dict() as .safetensors"
                 )
+                raise DataError(message, code="weights-with-code", place=path)
             state = torch.jit.load(path, map_location="cpu").state_dict()
             state = {name: tensor for name, tensor in state.items() if name not in TORCHSCRIPT_CONSTANTS}
         else:
@@ -242,15 +256,16 @@ def read_state(weights: ModelWeights) -> dict[str, Tensor]:
         if isinstance(error, DataError):
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DataError(
+        message = (
             f"{path} cannot be read as weights alone: {reason}. If you trust a checkpoint that holds more, save it as "
             f".safetensors"
-        ) from None
+        )
+        raise DataError(message, code="unreadable-weights", place=path) from None
     for wrapper in ("state_dict", "model"):
         if isinstance(state, Mapping) and isinstance(state.get(wrapper), Mapping):
             state = state[wrapper]
     if not isinstance(state, Mapping) or not all(isinstance(value, Tensor) for value in state.values()) or not state:
-        raise DataError(f"{path} holds no weights by name")
+        raise DataError(f"{path} holds no weights by name", code="no-weights", place=path)
     return {str(name).removeprefix("module."): _in_full(tensor) for name, tensor in state.items()}
 
 
