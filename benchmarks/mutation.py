@@ -39,14 +39,8 @@ TESTS = {  # module -> its tests, below tests/
     f"{CZSL}.worlds": ("tracks/czsl/metrics/test_worlds.py",),
     "recompose.tracks.seen_unseen": ("tracks/czsl/metrics/test_czsl.py",),
 }
-PRELOADED = (
-    "hypothesis",
-    "recompose.workspace",
-    "ruamel.yaml",
-    "scipy.stats",
-    "seaborn",
-    "torch",
-)  # not for each mutant
+# imported once, not for each mutant
+PRELOADED = ("hypothesis", "recompose.workspace", "ruamel.yaml", "scipy.stats", "seaborn", "torch")
 LIMIT = 300  # seconds, after which a mutant counts as killed: it never ends
 
 
