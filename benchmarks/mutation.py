@@ -31,7 +31,7 @@ from benchmarks.mutants import Mutant, mutants
 ROOT = Path(__file__).parent.parent
 CZSL = "recompose.tracks.czsl.metrics"
 TESTS = {  # module -> its tests, below tests/
-    "recompose.report.trust": ("report/test_trust.py",),
+    "recompose.report.trust": ("report/test_trust.py", "provenance/test_one_word.py"),
     "recompose.report.claims": ("report/test_claims.py",),
     f"{CZSL}.best": ("tracks/czsl/metrics/test_czsl.py",),
     f"{CZSL}.curves": ("tracks/czsl/metrics/test_czsl.py",),
@@ -39,14 +39,8 @@ TESTS = {  # module -> its tests, below tests/
     f"{CZSL}.worlds": ("tracks/czsl/metrics/test_worlds.py",),
     "recompose.tracks.seen_unseen": ("tracks/czsl/metrics/test_czsl.py",),
 }
-PRELOADED = (
-    "hypothesis",
-    "recompose.workspace",
-    "ruamel.yaml",
-    "scipy.stats",
-    "seaborn",
-    "torch",
-)  # not for each mutant
+# imported once, not for each mutant
+PRELOADED = ("hypothesis", "recompose.workspace", "ruamel.yaml", "scipy.stats", "seaborn", "torch")
 LIMIT = 300  # seconds, after which a mutant counts as killed: it never ends
 
 

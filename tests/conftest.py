@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +286,17 @@ def trained_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def trained(trained_project: Project, tmp_path: Path) -> Project:
     """A copy of ``trained_project`` that a test may change."""
     return trained_project.copy(tmp_path / "project")
+
+
+@pytest.fixture
+def closed() -> Iterator[None]:
+    """No figure stays open."""
+    from matplotlib import pyplot as plt
+
+    yield
+    left = plt.get_fignums()
+    plt.close("all")
+    assert left == []
 
 
 @pytest.fixture

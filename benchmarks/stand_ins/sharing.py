@@ -6,6 +6,8 @@ from random import Random
 from types import MappingProxyType
 from typing import TypeVar
 
+from recompose.errors import ArgumentError
+
 T = TypeVar("T")
 
 
@@ -54,7 +56,7 @@ def dealt(items: dict[T, list[str]], labels: Sequence[T], count: int) -> list[tu
     """So many of what labels have, from each in turn as long as it keeps one; they are taken away from them.
 
     Raises:
-        ValueError: the labels have not so many.
+        ArgumentError: the labels have not so many.
 
     Example:
         >>> dealt({"x": ["1", "2", "3"], "y": ["4", "5"]}, ["x", "y"], 3)
@@ -64,6 +66,6 @@ def dealt(items: dict[T, list[str]], labels: Sequence[T], count: int) -> list[tu
     while len(given) < count:
         able = [label for label in labels if len(items[label]) > 1][: count - len(given)]
         if not able:
-            raise ValueError(f"{len(given)} instead of {count} could be dealt")
+            raise ArgumentError("count", f"is {count}, but only {len(given)} items can be dealt")
         given += [(label, items[label].pop()) for label in able]
     return given

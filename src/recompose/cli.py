@@ -222,7 +222,7 @@ def evaluate(
     results.json and the scores of all items.
     """
     from recompose.terminal.evaluate import show_evaluation
-    from recompose.tracks import TRACKS
+    from recompose.tracks import MODEL_TRACK
     from recompose.tracks.model_evaluation import EvaluationRequest
 
     request = EvaluationRequest(
@@ -238,7 +238,7 @@ def evaluate(
         alpha=alpha,
         skip_broken=skip_broken,
     )
-    show_evaluation(Console(), TRACKS["vlc"].evaluate_model(request))
+    show_evaluation(Console(), MODEL_TRACK.evaluate_model(request))
 
 
 @app.command()

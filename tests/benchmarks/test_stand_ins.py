@@ -25,8 +25,10 @@ from benchmarks.stand_ins.pictures import Pictures
 from benchmarks.stand_ins.project import PROFILE, Scope
 from benchmarks.stand_ins.sharing import dealt, kept
 from recompose.data.archives import extract
+from recompose.errors import ArgumentError
 from recompose.params import Params, load_params
 from recompose.tracks import FORMS
+from tests.errors import raises
 
 SCOPE = Scope(
     {"czsl": ["mit-states"], "gzsl": ["cub"], "vlc": ["coco-100k"]},
@@ -68,7 +70,7 @@ def test_dealing_takes_turns_and_leaves_one() -> None:
     items = {"x": ["1", "2", "3"], "y": ["4", "5"], "z": ["6"]}
     assert dealt(items, ["x", "y", "z"], 3) == [("x", "3"), ("y", "5"), ("x", "2")]
     assert items == {"x": ["1"], "y": ["4"], "z": ["6"]}
-    with pytest.raises(ValueError, match="0 instead of 1"):
+    with raises(ArgumentError, place="count"):
         dealt(items, ["x"], 1)
 
 

@@ -3,7 +3,7 @@
 import csv
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.plan import Recipe
 from recompose.report.claims import (
+    MAX_DIGITS,
     PARTS,
     VERDICTS,
     Side,
+    compare_all,
     difference,
     scope_text,
     subtract,
@@ -28,6 +30,7 @@ from recompose.report.claims import (
 )
 from recompose.report.figures.cells import figure_cells
 from recompose.report.figures.draw import draw
+from recompose.report.inference import MeanWithInterval
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 
@@ -153,6 +156,29 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
     assert of_one(on_d(a=[10, 20], b=[10, 20]))["estimate"].text.endswith("b 15.0 (2) = 0.0 points")
 
 
+def corrected(value: float, adjusted: float = 0.01) -> Any:
+    """A tested comparison with this difference, and this corrected p."""
+    (found,) = compare_all(on_d(a=[1, 2], b=[0, 0]), paper_of(c=claim()), "d").values()  # type: ignore[arg-type]
+    estimate = MeanWithInterval(value, value - 1, value + 1, adjusted)
+    return replace(found, difference=replace(found.difference, estimate=estimate), adjusted=adjusted)
+
+
+def test_digits_are_as_many_as_a_number_needs_up_to_a_limit() -> None:
+    assert [corrected(value).digits for value in (3.0, 0.05, 0.049, 0.0049, 1e-9, 0.0)] == [1, 1, 2, 3, MAX_DIGITS, 1]
+
+
+def test_a_p_below_three_digits_is_a_bound() -> None:
+    assert [corrected(1.0, p).p_text for p in (0.001, 0.0009, 0.0516)] == ["0.001", "< 0.001", "0.052"]
+
+
+def test_a_difference_of_a_constant_and_a_method_with_seeds_is_none() -> None:
+    constant, varied = Side("a", {0: 1.0}, is_constant=True), Side("b", {1: 2.0, 2: 3.0})
+    for first, second in ((constant, varied), (varied, constant)):
+        found = subtract(first, second)
+        assert (found.is_constant, sorted(found.values)) == (False, [1, 2])
+    assert subtract(constant, constant).is_constant
+
+
 def test_other_measures_have_their_own_unit_and_digits() -> None:
     seconds = {"a": {"d": {0: {"cost/test_seconds": 51}, 1: {"cost/test_seconds": 53}}}, "b": {"d": {}}}
     seconds["b"]["d"] = {0: {"cost/test_seconds": 47}, 1: {"cost/test_seconds": 47}}
@@ -242,6 +268,9 @@ def test_a_method_that_no_seed_changes_is_a_constant_on_either_side() -> None:
 
 def test_a_constant_is_none_where_seeds_draw_worlds_or_where_it_was_run_with_several() -> None:
     work = on_d(a=[14, 15, 16], b=[10])
+    work.constant, work.worlds = {"b"}, True
+    assert of_one(work)["verdict"].text == "undecided (one seed)"
+    work = on_d(a=[14, 15], b=[10])
     work.constant, work.worlds = {"b"}, True
     assert of_one(work)["verdict"].text == "undecided (one seed)"
     work = on_d(a=[14, 15, 16], b=[10, 11, 12])

@@ -7,19 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from recompose.exhibits.cells import Cell, Table, mean_cell
-from recompose.exhibits.metric import Metric
+from recompose.exhibits.cells import Cell, Table
 from recompose.papers.declaration import PAPERS, Artifact, View, load_paper
-from recompose.plan import Recipe
 from recompose.report.formats import escape_latex, escape_markdown, to_csv, to_latex, to_markdown
 from recompose.report.kinds import is_figure
 from recompose.report.tables import quoted_cells
-
-PERCENT = Metric("%", 1.0, 1, 1)  # numbers that are in their unit already
-
-
-def evaluation(seed: int) -> Recipe:
-    return Recipe("evaluations", f"csp on d, seed {seed}", {"seed": seed}, labels={"method": "csp", "seed": seed})
 
 
 def cell(row: str, value: float, source: str = "measured", column: str = "d AUC") -> Cell:
@@ -28,23 +20,6 @@ def cell(row: str, value: float, source: str = "measured", column: str = "d AUC"
 
 def table(*cells: Cell, **more: list[str]) -> Table:
     return Table("msci", "table-9", "MSCI, Table 9", "A caption.", list(cells), **more)  # type: ignore[arg-type]
-
-
-def test_a_value_is_the_mean_and_the_sample_standard_deviation() -> None:
-    runs = [evaluation(seed) for seed in range(3)]
-    found = mean_cell("CSP", "d AUC", [1.0, 2.0, 6.0], runs, runs, PERCENT)
-    assert found.value == 3.0
-    assert found.spread == pytest.approx(((4 + 1 + 9) / 2) ** 0.5)
-    assert found.text == "3.0 ± 2.6"
-    assert found.n == 3
-    assert found.made_from == tuple(each.key for each in runs)
-
-
-def test_a_single_run_has_no_spread_and_none_has_no_value() -> None:
-    one = mean_cell("CLIP", "d AUC", [1.0], [evaluation(0)], [evaluation(0)], PERCENT)
-    assert (one.text, one.spread) == ("1.0", None)
-    none = mean_cell("CLIP", "d AUC", [], [], [evaluation(0)], PERCENT)
-    assert (none.text, none.value, none.expected) == ("not run", None, (evaluation(0).key,))
 
 
 def test_best_and_second_best_are_marked_within_each_source() -> None:

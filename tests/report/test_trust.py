@@ -275,8 +275,9 @@ def test_a_caveat_lists_some_of_many_keys(world: World, count: int) -> None:
     assert ("..." in caveat.why) == (count > MAX_KEYS)
 
 
-def test_runs_of_other_code_than_most_are_mixed(world: World) -> None:
-    odd = [evaluation_of("m", 2, code="2"), evaluation_of("m", 3, code="3")]
+@pytest.mark.parametrize("codes", ["2", "23"])
+def test_runs_of_other_code_than_most_are_mixed(world: World, codes: str) -> None:
+    odd = [evaluation_of("m", seed, code=code) for seed, code in enumerate(codes, 2)]
     more = remade(world, plan_of(m=[evaluation_of("m", 0), *odd], v=2))
     assert more.states() == ["mixed", "current"]
     (caveat,) = more.judge().caveats(TABLE)

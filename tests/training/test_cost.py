@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Callback
 from torch import Tensor, nn
@@ -27,6 +26,7 @@ from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, fit
 from recompose.training.resources import EvaluationCosts, Peak, trainable
 from tests.tracks.czsl.methods.derivations import method_of, settings_of
+from tests.training.killing import KilledError, KillIn
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 PROMPT = "a photo of {state} {object}"
@@ -74,19 +74,6 @@ class Small(TrainingModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.Adam(self.layer.parameters(), lr=0.05)
-
-
-class KilledError(Exception):
-    pass
-
-
-class KillIn(Callback):
-    def __init__(self, epoch: int, batch: int) -> None:
-        self.at = (epoch, batch)
-
-    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        if (trainer.current_epoch, trainer.fit_loop.batch_idx) == self.at:
-            raise KilledError
 
 
 def train(scratch: Path, clock: Clock, *others: Callback, validates: bool = True, accumulate: int = 1) -> Epochs:

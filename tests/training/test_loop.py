@@ -3,11 +3,9 @@
 from collections import Counter
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import pytorch_lightning as pl
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +15,7 @@ from torch.utils.data import TensorDataset
 
 from recompose.training.hardware import Hardware
 from recompose.training.loop import Data, TrainingModule, balanced_batches, fit, shuffled_batches
+from tests.training.killing import KilledError, KillIn
 
 CPU = Hardware(precision="32-true", accelerator="cpu", devices=1)
 
@@ -82,19 +81,6 @@ class Small(TrainingModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.Adam(self.layer.parameters(), lr=0.05)
-
-
-class KilledError(Exception):
-    pass
-
-
-class KillIn(Callback):
-    def __init__(self, epoch: int, batch: int) -> None:
-        self.epoch, self.batch = epoch, batch
-
-    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        if (trainer.current_epoch, trainer.fit_loop.batch_idx) == (self.epoch, self.batch):
-            raise KilledError
 
 
 def train(scratch: Path, callbacks: list[Callback] | None = None, seed: int = 3) -> tuple[dict[str, Tensor], float]:

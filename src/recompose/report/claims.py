@@ -353,14 +353,13 @@ def _is_constant(paper: Paper, planned: list[Recipe], compared: Mapping[str, lis
 def deciding_comparison(comparisons: list[TestedComparison]) -> TestedComparison:
     """Return the comparison that decides a claim.
 
-    Reversed comes before undecided before supported, and among equal ones the one with the lowest interval.
+    Reversed comes before undecided before supported. Among equal ones, one that was not run comes first, and then the
+    one with the lowest interval, which is infinite without a test.
     """
 
-    def rank(comparison: TestedComparison) -> tuple[int, float]:
+    def rank(comparison: TestedComparison) -> tuple[int, tuple[float, ...]]:
         order, estimate = (REVERSED, UNDECIDED, SUPPORTED), comparison.difference.estimate
-        evidence = 0 if estimate is None else 1 if comparison.difference.obstacle else 2
-        low = estimate.low if estimate and isfinite(estimate.low) else -inf
-        return order.index(comparison.verdict) * 10 + evidence, low
+        return order.index(comparison.verdict), (estimate.low,) if estimate else ()
 
     return min(comparisons, key=rank)
 

@@ -11,62 +11,36 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
 
 from recompose.data.pictures import Picture
 from recompose.exhibits.style import NumbersOnly, Sheet, styled
 from recompose.papers.declaration import Artifact, Paper
-from recompose.plan import Recipe
 from recompose.tracks.vlc.attribution.attribution_store import FILE, Attributed, spans, write
-from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Choices, Suite
 from recompose.tracks.vlc.figures import attribution_distributions as distributions
 from recompose.tracks.vlc.figures import attribution_maps, cumulative
 from recompose.tracks.vlc.suites.scores import FILE as SCORES
 from recompose.tracks.vlc.suites.scores import write_scores
 from tests.tracks.vlc.attributions import made_up
+from tests.tracks.vlc.figures.stored import StoredPictures
 
 RELATION, ATTRIBUTE = "aro/vg_relation", "aro/vg_attribution"
 ITEMS = 600
 CAPTIONS = ("the cup is on the box", "the box is on the cup", "a red ring", "a ring")
 
 
-class Stored:
-    """Evaluations of items of ARO's relations, and of attributes, in folders: two by turns, every third told right."""
+class StoredAttributions(StoredPictures):
+    """Evaluations of items of ARO's relations, and of attributes: two by turns, every third told right."""
 
     def __init__(self, folder: Path, kept: Mapping[str, Mapping[str, Attributed]]) -> None:
-        self.place, self.data, self.names = folder, Recipe("data", "shapes-suites", {}), list(kept)
         asked, offered = np.tile([0, 1], ITEMS // 2), np.tile([[1, 0], [3, 2]], (ITEMS // 2, 1))
         task = Choices("i2t", asked, offered, np.ones(ITEMS, dtype=int), ("on", "red") * (ITEMS // 2))
         cosines = np.stack([np.full(ITEMS, 0.5), np.where(np.arange(ITEMS) % 3, 0.4, 0.6)], axis=1)
         suite = Suite("aro", (Picture("0.png"), Picture("1.png")), CAPTIONS, {RELATION: task, ATTRIBUTE: task})
-        write_suites([suite], folder / "index")
-        (folder / "raw").mkdir()
-        for number, colour in enumerate(("red", "blue")):
-            Image.new("RGB", (40, 30), colour).save(folder / "raw" / f"{number}.png")
+        super().__init__(folder, suite, kept)
         for name, each in kept.items():
-            (folder / name).mkdir()
             write(each, folder / name / FILE)
             write_scores({RELATION: cosines, ATTRIBUTE: cosines}, folder / name / SCORES)
-
-    def benchmarks(self, track: str) -> list[str]:
-        return ["d"]
-
-    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        labels = {"method": name, "dataset": benchmark, "seed": 0}
-        return [Recipe("evaluations", name, {"of": name}, {"suites-shapes-suites": self.data}, labels=labels)]
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return recipe.name in self.names
-
-    def folder(self, recipe: Recipe) -> Path:
-        return self.place / "index"
-
-    def raw(self, data: Recipe) -> Path:
-        return self.place / "raw"
-
-    def file(self, recipe: Recipe, name: str) -> Path:
-        return self.place / recipe.name / name
 
 
 def paper_of(kind: str, measured: Mapping[str, str], columns: Mapping[str, str]) -> Paper:
@@ -97,7 +71,7 @@ def test_examples_hold() -> None:
 def test_a_figure_of_nothing_is_drawn_all_the_same(
     kind: str, draw: object, columns: dict[str, str], tmp_path: Path
 ) -> None:
-    results = Stored(tmp_path, {"clip": {RELATION: made_up(0)}})  # the other row is missing
+    results = StoredAttributions(tmp_path, {"clip": {RELATION: made_up(0)}})  # the other row is missing
     sheet = NumbersOnly(tmp_path / "f", "", [])
     draw(results, paper_of(kind, BOTH, columns), "figure-1", sheet)  # type: ignore[operator]
     assert len(sheet.numbers) == 1
@@ -132,7 +106,7 @@ def test_shares_of_scores_are_of_all_tokens_and_bins_are_the_same_before_and_aft
     kept = {name: {RELATION: made_up(seed, texts=40)} for name, seed in (("clip", 0), ("cae", 1))}
     paper = paper_of(ALL[0][0], BOTH, ALL[0][2])
     with styled():
-        distributions.draw_scores(Stored(tmp_path, kept), paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
+        distributions.draw_scores(StoredAttributions(tmp_path, kept), paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
     shown = read(tmp_path / "f")
     edges: dict[str, set[tuple[str, ...]]] = {}
     for panel in ALL[0][2]:
@@ -155,7 +129,9 @@ def test_similarities_of_all_rows_stand_in_one_panel_of_each_sub_task(tmp_path: 
     }
     paper = paper_of(ALL[1][0], BOTH, ALL[1][2])
     with styled():
-        distributions.draw_similarity(Stored(tmp_path, kept), paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
+        distributions.draw_similarity(
+            StoredAttributions(tmp_path, kept), paper, "figure-1", Sheet(tmp_path / "f", "", [])
+        )  # type: ignore[arg-type]
     found = {(each["panel"], each["of"]): each["n"] for each in read(tmp_path / "f")}
     assert found == {
         (panel, row): str(int((~np.isnan(kept[name][task].similarity)).sum()))
@@ -178,7 +154,7 @@ def test_bins_hold_all_values_but_the_largest_ones() -> None:
 def test_lines_end_at_the_accuracy_of_all_items_that_have_a_ratio(tmp_path: Path) -> None:
     kept = made_up(3, texts=60)
     paper = paper_of(ALL[2][0], {"CLIP": "clip"}, ALL[2][2])
-    results = Stored(tmp_path, {"clip": {RELATION: kept}})
+    results = StoredAttributions(tmp_path, {"clip": {RELATION: kept}})
     with styled():
         cumulative.draw_cumulative(results, paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
     found = [(float(each["ratio"]), float(each["accuracy"])) for each in read(tmp_path / "f")]
@@ -209,7 +185,7 @@ def test_words_have_the_mean_scores_of_their_pieces_and_patches_stand_where_they
     pieces = ["<start>", "a ", "re", "d ", "ring ", "<end>"]
     first = shown("a red ring", pieces, [9.0, 0.0, 0.2, 0.4, 0.6, 9.0], [0.0, 1.0, 2.0, 4.0])
     second = shown("a red ring", pieces, [9.0, math.nan, 0.6, 0.6, 0.2, 9.0], [1.0, 1.0, 1.0, 1.0])
-    results = Stored(tmp_path, {"clip": {RELATION: first}, "cae": {RELATION: second}})
+    results = StoredAttributions(tmp_path, {"clip": {RELATION: first}, "cae": {RELATION: second}})
     with styled():
         attribution_maps.draw_maps(results, paper_of("", BOTH, ALL[3][2]), "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
     found = [(each["image"], each["row"], each["part"], each["place"], each["score"]) for each in read(tmp_path / "f")]
@@ -232,7 +208,7 @@ def test_relations_come_first_and_attributes_have_their_share(tmp_path: Path) ->
     pieces, scores = ["a ", "red ", "ring "], [0.1, 0.2, 0.3]
     first, second = (shown("a red ring", pieces, scores, patches) for patches in ([0.0, 1.0, 2.0, 3.0], [9.0] * 4))
     kept = {ATTRIBUTE: second, RELATION: first}
-    results = Stored(tmp_path, {"clip": kept, "cae": kept})
+    results = StoredAttributions(tmp_path, {"clip": kept, "cae": kept})
     with styled():
         attribution_maps.draw_maps(results, paper_of("", BOTH, ALL[3][2]), "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
     of_patches = [each["score"] for each in read(tmp_path / "f") if (each["row"], each["part"]) == ("CLIP", "patch")]
@@ -253,7 +229,7 @@ def test_pictures_that_one_row_alone_has_kept_are_not_shown(tmp_path: Path) -> N
     pieces, scores = ["a "], [1.0]
     one = shown("a red ring", pieces, scores, [0.0] * 4)
     other = replace(one, items=np.array([0]))
-    results = Stored(tmp_path, {"clip": {RELATION: one}, "cae": {RELATION: other}})
+    results = StoredAttributions(tmp_path, {"clip": {RELATION: one}, "cae": {RELATION: other}})
     sheet = NumbersOnly(tmp_path / "f", "", [])
     attribution_maps.draw_maps(results, paper_of("", BOTH, ALL[3][2]), "figure-1", sheet)  # type: ignore[arg-type]
     assert sheet.numbers == [",".join(attribution_maps.COLUMNS) + "\n"]

@@ -24,12 +24,12 @@ from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
 from recompose.plan import Recipe
 from recompose.tracks.vlc.data.captions import Captions
-from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Pool, Suite
 from recompose.tracks.vlc.figures import negatives, page, retrieval, trajectories
 from recompose.tracks.vlc.figures.holistic import draw_holistic
 from recompose.tracks.vlc.figures.page import Word, mark_differences, plain_words, wrap_words
 from tests.report.fakes import Fake, by_seed
+from tests.tracks.vlc.figures.stored import StoredPictures
 
 COMP, ZS = "test/comp", "test/zs"
 
@@ -192,51 +192,26 @@ def test_images_are_shown_that_the_last_model_tells_right_and_the_first_one_wron
     assert retrieval.select_images([first, last]) == [0, 3, 4, 2]
 
 
-class Stored:
-    """Evaluations of a pool of two drawn pictures, in folders."""
+class StoredGallery(StoredPictures):
+    """Evaluations of a pool of two drawn pictures."""
 
     def __init__(self, folder: Path, found: Mapping[str, np.ndarray]) -> None:
-        self.place, self.data = folder, Recipe("data", "shapes-suites", {"adapter": "shapes-suites"})
         suite = Suite(
             retrieval.POOL,
             (Picture("0.png"), Picture("1.png")),
             ("a red cup on a box", "a blue cup on a box", "another one"),
             {retrieval.POOL: Pool(np.array([0, 1]), np.array([0, 1, 2]), np.array([0, 1, 1]))},
         )
-        write_suites([suite], folder / "index")
-        (folder / "raw").mkdir()
-        for number, colour in enumerate(("red", "blue")):
-            Image.new("RGB", (40, 30), colour).save(folder / "raw" / f"{number}.png")
+        super().__init__(folder, suite, found)
         for name, images in found.items():
-            (folder / name).mkdir()
             kept = {"shapes-suites/images": images, "shapes-suites/texts": np.eye(3, dtype=np.float32)}
             save_file(kept, folder / name / retrieval.EMBEDDINGS)
-        self.names = list(found)
-
-    def benchmarks(self, track: str) -> list[str]:
-        return ["d"]
-
-    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        labels = {"method": name, "dataset": benchmark, "seed": 0}
-        return [Recipe("evaluations", name, {"of": name}, {"suites-shapes-suites": self.data}, labels=labels)]
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return recipe.name in self.names
-
-    def folder(self, recipe: Recipe) -> Path:
-        return self.place / "index"
-
-    def raw(self, data: Recipe) -> Path:
-        return self.place / "raw"
-
-    def file(self, recipe: Recipe, name: str) -> Path:
-        return self.place / recipe.name / name
 
 
 def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> None:
     wrong = np.array([[0.5, 0.8, 0.1], [0.9, 0.2, 0.3]], dtype=np.float32)
     right = np.array([[0.8, 0.5, 0.1], [0.1, 0.2, 0.9]], dtype=np.float32)
-    results = Stored(tmp_path, {"clip": wrong, "fsc-clip": right})
+    results = StoredGallery(tmp_path, {"clip": wrong, "fsc-clip": right})
     paper = paper_of("retrieval-examples", {"CLIP": "clip", "FSC-CLIP": "fsc-clip"})
     with styled():
         retrieval.draw_retrieval(results, paper, "figure-1", Sheet(tmp_path / "f", "", []))  # type: ignore[arg-type]
@@ -256,7 +231,7 @@ def test_captions_that_models_find_are_told_right_or_wrong(tmp_path: Path) -> No
 
 
 def test_nothing_is_shown_where_a_row_is_missing(tmp_path: Path) -> None:
-    results = Stored(tmp_path, {"clip": np.eye(3, dtype=np.float32)[:2]})
+    results = StoredGallery(tmp_path, {"clip": np.eye(3, dtype=np.float32)[:2]})
     paper = paper_of("retrieval-examples", {"CLIP": "clip", "FSC-CLIP": "fsc-clip"})
     sheet = NumbersOnly(tmp_path / "f", "", [])
     retrieval.draw_retrieval(results, paper, "figure-1", sheet)  # type: ignore[arg-type]

@@ -1,9 +1,6 @@
-"""What figures are made of, against loops and closed forms, and how they are written."""
+"""What figures of pairs are made of, against plain loops."""
 
-import csv
 import math
-import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,12 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from PIL import Image
 
-from recompose.exhibits import tradeoff
-from recompose.exhibits.style import Sheet, panels, styled
-from recompose.exhibits.tradeoff import Tradeoff
+from recompose.exhibits.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
+from tests.exhibits.drawings import HOSTILE, texts
 
+pytestmark = pytest.mark.usefixtures("closed")
 Pair = tuple[str, str]
 
 
@@ -47,48 +44,7 @@ pairs = st.tuples(st.sampled_from("abc"), st.sampled_from("uvw"))
 some_images = st.lists(pairs, min_size=1, max_size=12)
 
 
-# maps
-
-
-def clusters(*counts: int, width: int = 16, noise: float = 0.05) -> np.ndarray:
-    """Vectors of any length around orthogonal directions."""
-    rng = np.random.default_rng(0)
-    rows = [
-        rng.uniform(0.1, 10) * (np.eye(width)[cluster] + noise * rng.normal(size=width))
-        for cluster, count in enumerate(counts)
-        for _ in range(count)
-    ]
-    return np.array(rows, dtype=np.float32)
-
-
-@pytest.mark.parametrize("counts", [(20, 20), (45, 55), (4, 5)])
-def test_a_map_keeps_separate_clusters_apart(counts: tuple[int, int]) -> None:
-    """Each point's nearest neighbour is of its own cluster, and so is the nearer mean."""
-    flat = maps.flatten(clusters(*counts))
-    assert flat.shape == (sum(counts), 2)
-    cluster = np.repeat([0, 1], counts)
-    distance = np.linalg.norm(flat[:, None] - flat[None], axis=2) + np.diag(np.full(len(flat), np.inf))
-    assert (cluster[distance.argmin(axis=1)] == cluster).all()
-    means = np.stack([flat[cluster == number].mean(axis=0) for number in (0, 1)])
-    assert (np.linalg.norm(flat[:, None] - means[None], axis=2).argmin(axis=1) == cluster).all()
-
-
-def test_the_same_vectors_give_the_same_map_to_the_bit_and_leave_random_numbers_alone() -> None:
-    vectors = clusters(15, 15)
-    np.random.seed(1)
-    state = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
-    first = maps.flatten(vectors)
-    assert np.random.get_state()[1].tolist() == state  # type: ignore[index, union-attr]
-    np.random.seed(2)
-    assert np.array_equal(maps.flatten(vectors.copy()), first)
-    assert not np.array_equal(maps.flatten(clusters(15, 15, noise=0.06)), first)
-
-
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_few_vectors_have_a_map_too(count: int) -> None:
-    flat = maps.flatten(clusters(*[1] * count))
-    assert flat.shape == (count, 2)
-    assert np.isfinite(flat).all()
+# maps and galleries
 
 
 @settings(deadline=None)
@@ -271,113 +227,6 @@ def test_what_is_said_of_several_rows_has_their_names() -> None:
     assert {look["color"] for text, look in one if text[0] == "\u2717"} == {galleries.WRONG}
 
 
-# curves
-
-ACCURACIES = Tradeoff("unseen", "seen", lambda results, evaluation: (np.zeros(1), np.ones(1)))
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=8))
-def test_the_staircase_s_height_is_the_best_seen_accuracy_that_still_gives_the_unseen_one(
-    steps: list[tuple[int, int]],
-) -> None:
-    """Unseen accuracy rises from point to point, seen accuracy falls."""
-    unseen = np.cumsum([up for up, _ in steps]) / 200
-    seen = np.cumsum([down for _, down in steps])[::-1] / 200
-    points = tradeoff._sampled(ACCURACIES, unseen, seen)
-    grid = np.linspace(0, unseen[-1], len(points))
-    for value, height in zip(grid, points["seen"], strict=True):
-        assert height == 100 * max(s for u, s in zip(unseen, seen, strict=True) if u >= value)
-
-
-def test_a_staircase_falls_behind_its_points() -> None:
-    points = tradeoff._sampled(ACCURACIES, np.array([0.0, 0.5, 1.0]), np.array([0.9, 0.6, 0.1]))
-    at = points.set_index("unseen")["seen"]
-    assert [at[place] for place in (0, 1, 50, 51, 100)] == [90, 60, 60, 10, 10]
-
-
-# sheets
-
-HOSTILE = [
-    "<script>$x_{",
-    "$",
-    "100 % & \\input{x}",
-    "]]> --> \"quoted\" 'single'",
-    "$x$ and $y$",  # mathematics, if it were taken for that
-    "$x_{$",  # and this, none that is right
-    "<script>$\\frac$ $x_{",
-]
-NUMBERS = pd.DataFrame({"name": ["a, b", "<c>"], "value": [1 / 3, 2.0]})
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """No figure stays open."""
-    yield
-    left = plt.get_fignums()
-    plt.close("all")
-    assert left == []
-
-
-def drawn(stem: Path, *said: str, watermarks: list[str] = (), title: str = "T") -> Path:  # type: ignore[assignment]
-    """A sheet with names in a title, in a legend, on an axis and beside a point."""
-    with styled():
-        figure, axes = plt.subplots(1, max(1, len(said)), squeeze=False)
-        try:
-            for axis, name in zip(axes[0], said, strict=False):
-                axis.plot([0, 1], [1, 0], label=name)
-                axis.set(title=name, xlabel=name)
-                axis.annotate(name, (0, 0))
-                axis.legend()
-            Sheet(stem, title, list(watermarks)).write(figure, NUMBERS)
-        finally:
-            plt.close(figure)
-    return stem
-
-
-def texts(svg: Path) -> list[str]:
-    """What an SVG says as text."""
-    found = ET.parse(svg).getroot().iter("{http://www.w3.org/2000/svg}text")
-    return ["".join(element.itertext()) for element in found]
-
-
-def test_a_sheet_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
-    stem = drawn(tmp_path / "deep" / "figure-1", "name", title="p/figure-1: λ → <c> & d")
-    assert sorted(path.name for path in stem.parent.iterdir()) == ["figure-1.csv", "figure-1.png", "figure-1.svg"]
-    with Image.open(stem.with_suffix(".png")) as bitmap:
-        assert bitmap.format == "PNG"
-        assert bitmap.info["Title"] == "p/figure-1: λ → <c> & d"
-    assert "name" in texts(stem.with_suffix(".svg"))
-    assert "λ → &lt;c&gt; &amp; d" in stem.with_suffix(".svg").read_text()
-    with stem.with_suffix(".csv").open(newline="") as file:
-        assert list(csv.reader(file)) == [["name", "value"], ["a, b", "0.3333"], ["<c>", "2.0000"]]
-
-
-def test_the_same_drawing_has_the_same_bytes(tmp_path: Path) -> None:
-    first, second = (drawn(tmp_path / name / "f", "one", "two", watermarks=["mark"]) for name in ("a", "b"))
-    for ending in (".svg", ".png", ".csv"):
-        assert first.with_suffix(ending).read_bytes() == second.with_suffix(ending).read_bytes()
-    other = drawn(tmp_path / "c" / "f", "one", "three", watermarks=["mark"])
-    for ending in (".svg", ".png"):
-        assert first.with_suffix(ending).read_bytes() != other.with_suffix(ending).read_bytes()
-
-
-def test_watermarks_stand_in_the_drawing(tmp_path: Path) -> None:
-    said = " ".join(texts(drawn(tmp_path / "f", "name", watermarks=["incomplete: 1 run", "mixed"]).with_suffix(".svg")))
-    assert "incomplete: 1 run" in said
-    assert "mixed" in said
-    assert "incomplete" not in " ".join(texts(drawn(tmp_path / "g", "name").with_suffix(".svg")))
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_drawn_as_text_whatever_they_are(tmp_path: Path, name: str) -> None:
-    stem = drawn(tmp_path / "f", name, watermarks=[name], title=name)
-    assert texts(stem.with_suffix(".svg")).count(name) == 5
-    assert "<script" not in stem.with_suffix(".svg").read_text()
-    with Image.open(stem.with_suffix(".png")) as bitmap:
-        bitmap.load()
-
-
 # drawings
 
 
@@ -414,7 +263,7 @@ def test_images_with_hostile_pairs_can_be_shown(tmp_path: Path, name: str) -> No
         try:
             images.show(axes, 0)
             galleries._mark(axes, images.name(images.targets[0]), right=False)
-            Sheet(tmp_path / "f", "t", []).write(figure, NUMBERS)
+            Sheet(tmp_path / "f", "t", []).write(figure, pd.DataFrame())
         finally:
             plt.close(figure)
     assert f"\u2717 {name} u" in texts(tmp_path / "f.svg")
@@ -425,21 +274,3 @@ def test_an_image_that_is_not_on_this_disk_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         images_of([("a", "u")], root=tmp_path).show(axes, 0)
     plt.close(figure)
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_curves_of_hostile_rows_and_data_sets_can_be_drawn(tmp_path: Path, name: str) -> None:
-    rows = [
-        {"dataset": name, "row": row, "seed": seed, "unseen": 10 * step, "seen": 50 - 9 * step - seed}
-        for row in (name, "other")
-        for seed in range(2)
-        for step in range(4)
-    ]
-    with styled():
-        figure, axes = panels(1, 1)
-        try:
-            tradeoff._draw_curves(axes[0, 0], pd.DataFrame(rows), name, ACCURACIES)
-            Sheet(tmp_path / "f", name, []).write(figure, pd.DataFrame(rows))
-        finally:
-            plt.close(figure)
-    assert texts(tmp_path / "f.svg").count(name) == 2
