@@ -67,12 +67,12 @@ def test_kernels_are_chosen_before_anything_is_made_and_stand_in_records(
     monkeypatch.setattr(phases, "onednn_from", lambda setting: asked.append(setting) or 5)
     data, run = one_of(work.plan, "data"), one_of(work.plan, "runs")
     make(work, [data])
-    assert (asked, work.store.record(data)["made"]["linear"]) == ([], "torch")  # data needs no kernel
+    assert (asked, work.store.record(data).made.linear) == ([], "torch")  # data needs no kernel
     make(work, list(closure([run])))
     record = work.store.record(run)
-    assert (asked, record["made"]["linear"]) == (["auto"], "onednn from 5 multiplications")
-    assert record["made"]["step_seconds"] == 0.1
-    assert record["made"]["instruction_set"] in INSTRUCTION_SETS
+    assert (asked, record.made.linear) == (["auto"], "onednn from 5 multiplications")
+    assert record.made.step_seconds == 0.1
+    assert record.made.instruction_set in INSTRUCTION_SETS
     onednn = Workspace(work.root, ("profiles.demo.trainer.linear=onednn",))
     assert onednn.params.chosen.trainer.linear == "onednn"
     assert onednn.plan.by_key.keys() == work.plan.by_key.keys()  # no part of any identity
@@ -143,7 +143,7 @@ def test_what_failed_is_tried_again(work: Workspace, monkeypatch: pytest.MonkeyP
         make(work, [data])
     fails.append(False)
     make(work, [data])
-    assert work.store.record(data)["made"]["attempts"] == 2
+    assert work.store.record(data).made.attempts == 2
     assert not (work.store.folder(data) / "error.txt").exists()
 
 
@@ -187,8 +187,8 @@ def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_
     assert made[-1] == other.key
     for recipe in scorings:
         record = work.store.verify(recipe)
-        assert set(record["files"]) == {"made.txt", "log.txt"}
-        assert record["made"]["shared_by"] == 4
+        assert set(record.files) == {"made.txt", "log.txt"}
+        assert record.made.shared_by == 4
         assert not work.store.is_being_made(recipe)
     make(work, scorings)
     assert len(passes) == 1
@@ -200,7 +200,7 @@ def test_what_is_complete_is_left_out_of_a_pass_and_what_is_left_alone_goes_alon
     first, *others = scorings
     make(work, [first])
     assert (made, passes) == ([first.key], [])
-    assert "shared_by" not in work.store.record(first)["made"]
+    assert work.store.record(first).made.shared_by is None
     make(work, scorings)
     assert (made, passes) == ([first.key], [[recipe.key for recipe in others]])
 
@@ -221,7 +221,7 @@ def test_a_pass_that_fails_leaves_none_of_its_evaluations_with_a_record(
     (work.root / "fails").unlink()
     make(work, scorings)
     assert not work.missing(scorings)
-    assert work.store.record(others[0])["made"]["attempts"] == 2
+    assert work.store.record(others[0]).made.attempts == 2
 
 
 def test_the_command_makes_first_what_is_needed(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from recompose.errors import ChangedError, DamagedError, RecomposeError, TraceError
@@ -170,7 +171,7 @@ def report(
     end_at_once()
     work = _workspace()
     papers = work.papers
-    published = PublishedLineage.read_valid(work.reports, papers)
+    published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_artifacts(work, papers, published)
     site = Site(papers, published, audited, work.params, tuple(to_come or ()))
@@ -401,7 +402,7 @@ def trace(
     artifact = work.artifact_path(artifact)
     traced = trace_cell(work, artifact, row, column, view)
     if as_json:
-        print(json.dumps(asdict(traced), indent=2))
+        print(json.dumps(to_jsonable_python(traced), indent=2))
     else:
         show_trace(Console(), work, artifact, traced)
 
@@ -436,7 +437,7 @@ def audit(
         else:
             show_comparison(Console(), comparison)
         raise typer.Exit(0 if comparison.is_same else 1)
-    published = PublishedLineage.read_valid(work.reports, papers)
+    published = PublishedLineage.read(work.reports, papers)
     gc.freeze()  # lineages live to the end as well
     audited = audit_all(work, papers, published)
     if work.params.profile == DOCUMENTED:
@@ -467,7 +468,7 @@ def downstream(
     papers = all_papers()
     dependents = find_downstream(PublishedLineage.read(_workspace().reports, papers), papers, run)
     if as_json:
-        print(json.dumps(asdict(dependents), indent=2))
+        print(json.dumps(to_jsonable_python(dependents), indent=2))
     else:
         show_downstream(Console(), dependents)
 
@@ -488,7 +489,11 @@ def diff(
     artifact = _workspace().artifact_path(artifact)
     changes = diff_cell(artifact, revision, row, column, view)
     if as_json:
-        print(json.dumps(asdict(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2))
+        print(
+            json.dumps(
+                to_jsonable_python(changes) | {"same_runs": changes.same_runs, "changed": changes.changed}, indent=2
+            )
+        )
     else:
         show_diff(Console(), artifact, changes)
 

@@ -192,8 +192,8 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
             f"profile {work.params.profile} pretrains no backbone {name}; it pretrains: {', '.join(recipes) or 'none'}"
         )
     recipe = recipes[name]
-    build = work.store.verify(recipe)["made"]
-    about = {"backbone": name, "recipe": recipe.digest, "commit": str(build["commit"]), "device": build["device"]}
+    build = work.store.verify(recipe).made
+    about = {"backbone": name, "recipe": recipe.digest, "commit": str(build.commit), "device": build.device}
     release(_unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe), target, about)
     return sha256_file(target)
 

@@ -49,7 +49,7 @@ def project(target: Path) -> Path:
             (reports / f"{artifact}.{ending}").write_text(f"{artifact} as {ending}\n")
     for name in ("index.html", "metrics.json", "README.md"):
         (reports / name).write_text(f"{name}\n")
-    keys = sorted({**lineage["records"], **others["records"]})
+    keys = sorted({**lineage.records, **others.records})
     write_json(reports / "made.json", {"results": {key: made_of(number) for number, key in enumerate(keys)}})
     return target
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from recompose.errors import TraceError
 from recompose.provenance.trace import TraceResult, trace
 from recompose.report.differences import changes
-from recompose.report.lineage import write_lineage
+from recompose.report.lineage import LineageCell, lineage_path
 from recompose.report.trust import stale_reasons
 from recompose.terminal.lineage import show_trace
 from recompose.workspace import Workspace
@@ -77,7 +77,7 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         cell_of("CSP", evaluations, names=["csp"], view=view, text=text)
         for view, text in (("exact", "1.0"), ("field", "0.9"))
     ]
-    write_lineage(work.reports / "msci/table-2", lineage_of(evaluations, cells), [])
+    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
     return work
 
 
@@ -135,7 +135,7 @@ def test_a_cell_in_the_seeds_that_rows_share_lacks_no_others(tmp_path: Path) -> 
     assert len(everywhere) > len(work.plan.evaluations("czsl", variant, "shapes-pairs")) == 1
     for beside, found in (([variant, "msci"], []), ([], ["seeds are missing: it has 1 of 6 evaluations"])):
         cell = cell_of("MSCI", everywhere[:1], names=["msci"], beside=beside)
-        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), cell) == found
+        assert stale_reasons(work.plan, lineage_of(everywhere[:1], [cell]), LineageCell.model_validate(cell)) == found
 
 
 def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
@@ -145,8 +145,8 @@ def test_an_unknown_cell_names_those_there_are(work: Workspace) -> None:
 
 
 def test_a_view_can_be_chosen_and_the_first_one_is_meant_otherwise(work: Workspace) -> None:
-    assert traced(work).cell["text"] == traced(work, "exact").cell["text"] == "1.0"
-    assert traced(work, "field").cell["text"] == "0.9"
+    assert traced(work).cell.text == traced(work, "exact").cell.text == "1.0"
+    assert traced(work, "field").cell.text == "0.9"
     with pytest.raises(TraceError, match=r"views \(nearest: 'field'\): exact, field"):
         traced(work, "feild")
 

@@ -9,9 +9,9 @@ from recompose.provenance.checks.artifacts import ArtifactCheck
 from recompose.provenance.checks.index import check_index
 from recompose.provenance.checks.lock import check_lock
 from recompose.provenance.checks.stored import StoredCheck
-from recompose.provenance.documents import Document
 from recompose.provenance.remote import remedy
 from recompose.report.findings import Audit, AuditReport, Finding
+from recompose.report.lineage import Document
 from recompose.report.published import PublishedLineage
 from recompose.report.trust import TrustEvaluator
 from recompose.workspace import Workspace
@@ -48,7 +48,7 @@ class _Checks:
             report,
             states=states,
             why={name: check.why for name, check in self.artifacts.items()},
-            evaluations=sum(record["kind"] == "evaluations" for record in records),
+            evaluations=sum(record.kind == "evaluations" for record in records),
             files=self.stored.files,
             lineages={name: check.lineage for name, check in self.artifacts.items() if check.lineage},
             numbers=self.stored.numbers,
@@ -78,7 +78,7 @@ def audit(
         published: what of the reports can be relied on, where that was read already.
         drawing: true to draw figures again; otherwise only their digests are checked.
     """
-    published = published or PublishedLineage.read_valid(work.reports, papers)
+    published = published or PublishedLineage.read(work.reports, papers)
     checks = _Checks.of(work, papers, published, reading=True)
     index = check_index(work, papers, published, checks.audit())  # the page shows an audit without drawings
     if drawing:
