@@ -86,11 +86,11 @@ def test_training_goes_through_what_there_is_to_train_on_and_scoring_through_the
 
 
 def test_all_of_a_data_set_is_indexed_and_encoded() -> None:
-    of_features = run(kind="features", document={})
+    of_features = described(kind="features", document={})
     assert job_features(of_features, SIZES).amounts == {"items": 5000}
-    of_grids = run(kind="grids", document={"size": 448, "layer": "layer4"})
+    of_grids = described(kind="grids", document={"size": 448, "layer": "layer4"})
     assert job_features(of_grids, SIZES).amounts == {"items": 5000}
-    of_data = run(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
+    of_data = described(kind="data", document={"seed": 3}, needs={}, digest="b" * 64)
     assert job_features(of_data, SIZES).amounts == {"items": 700}
 
 

@@ -18,6 +18,7 @@ from recompose.papers.declaration import PAPERS, load_paper
 from recompose.provenance.crate import write_crate
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
+from tests.errors import raises
 from tests.provenance.invented import made_of, write
 
 Entity = dict[str, Any]
@@ -371,14 +372,14 @@ def test_hostile_names_stay_within_their_values(clone: Path, tmp_path: Path) -> 
 def test_another_folder_is_not_replaced(clone: Path, folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     write_json(other / "ro-crate-metadata.json", {"@graph": [{"@id": "./"}]})
-    with pytest.raises(CrateError, match="not a crate of this program"):
+    with raises(CrateError, "no-crate", other):
         written(clone, other)
     (tmp_path / "file").touch()
-    with pytest.raises(CrateError, match="is no folder"):
+    with raises(CrateError, "no-folder", tmp_path / "file"):
         written(clone, tmp_path / "file")
     mine = shutil.copytree(folder, tmp_path / "mine")
     (mine / REPORTS / "notes.txt").write_text("mine")
-    with pytest.raises(CrateError, match=r"does not list and is not replaced: reports/demo/notes.txt"):
+    with raises(CrateError, "unlisted-file", mine / REPORTS / "notes.txt"):
         written(clone, mine)
     assert (mine / REPORTS / "notes.txt").read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} == {"other", "file", "mine"}
@@ -386,15 +387,15 @@ def test_another_folder_is_not_replaced(clone: Path, folder: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("inside", ["reports/demo/crate", "workflow", "reports/demo"])
 def test_a_crate_is_not_put_into_what_it_is_made_from(clone: Path, inside: str) -> None:
-    with pytest.raises(CrateError, match="inside a folder that the crate copies"):
+    with raises(CrateError, "inside-crate", clone / inside):
         written(clone, clone / inside)
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CrateError, match="Snakefile is missing"):
+    with raises(CrateError, "missing-file", "Snakefile"):
         written(tmp_path, tmp_path / "crate")
     root = project(tmp_path / "project")
     shutil.rmtree(root / "reports")
-    with pytest.raises(CrateError, match="has no lineage"):
+    with raises(CrateError, "missing-lineage", root / "reports"):
         written(root, tmp_path / "crate")
     assert not (tmp_path / "crate").exists()

@@ -79,9 +79,11 @@ def _key(published: PublishedLineage, start: str) -> str:
     if prefix in keys:
         return prefix
     if not keys:
-        raise DownstreamError(f"the reports use nothing that starts with '{start}'{_nearest(prefix, published)}")
+        message = f"the reports use nothing that starts with '{start}'{_nearest(prefix, published)}"
+        raise DownstreamError(message, code="unknown-key", place=start)
     if len(keys) > 1:
-        raise DownstreamError(f"{len(keys)} start with '{start}': {_join_first(keys)}; add characters")
+        message = f"{len(keys)} start with '{start}': {_join_first(keys)}; add characters"
+        raise DownstreamError(message, code="ambiguous-key", place=start)
     return keys[0]
 
 

@@ -14,7 +14,9 @@ class Chain:
 
     kind: str
     digest: str
-    description: Description | None = None
+    name: str = ""
+    document: Document | None = None  # None: only kind and digest are known
+    code: Mapping[str, str] = field(default_factory=dict)
     needs: dict[str, "Chain"] = field(default_factory=dict)
 
     @classmethod
@@ -24,13 +26,14 @@ class Chain:
             role: cls.of(records[need.key], records) if need.key in records else cls(need.kind, need.digest)
             for role, need in description.needs.items()
         }
-        return cls(description.kind, description.digest, description, needs)
+        d = description
+        return cls(d.kind, d.digest, d.name, d.document, d.code, needs)
 
     @classmethod
     def of_recipe(cls, recipe: Recipe) -> "Chain":
         """Return the chain of a recipe."""
         needs = {role: cls.of_recipe(need) for role, need in recipe.needs.items()}
-        return cls(recipe.kind, recipe.digest, recipe.description(), needs)
+        return cls(recipe.kind, recipe.digest, recipe.name, recipe.document, recipe.code, needs)
 
 
 def closest_recipe(old: Description, planned: list[Recipe], records: Mapping[str, Description]) -> Recipe | None:
@@ -52,13 +55,12 @@ def changes(old: Chain, new: Chain) -> Iterator[str]:
 def _changes(old: Chain, new: Chain) -> Iterator[str]:
     if old.digest == new.digest:
         return
-    then, now = old.description, new.description
-    if then is None or now is None:
+    if old.document is None or new.document is None:
         yield f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
         return
-    yield from _code_changes(then.code, now.code)
-    path = "" if old.kind in ("runs", "evaluations") else now.name
-    yield from _document_changes(then.document, now.document, path)
+    yield from _code_changes(old.code, new.code)
+    path = "" if old.kind in ("runs", "evaluations") else new.name
+    yield from _document_changes(old.document, new.document, path)
     for role in sorted(old.needs.keys() | new.needs.keys()):
         before, after = old.needs.get(role), new.needs.get(role)
         if before is None or after is None:
