@@ -2,11 +2,11 @@
 
 import platform
 import socket
-import subprocess
 import sys
 from importlib.metadata import version
 from typing import Any, NotRequired, TypedDict
 
+from recompose.git import git
 from recompose.kernels import linear_kernel
 from recompose.machine import Processor, cached_probe
 
@@ -54,8 +54,8 @@ def environment() -> Environment:
 
 def state_of_sources() -> SourceState:
     """Return the git commit and whether the sources differ from it; None without git."""
-    changed = _git("status", "--porcelain", "--", *SOURCES)
-    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
+    changed = git("status", "--porcelain", "--", *SOURCES)
+    return {"commit": git("rev-parse", "HEAD"), "dirty": None if changed is None else bool(changed)}
 
 
 def _device() -> str:
@@ -77,12 +77,3 @@ def _cuda_in_use() -> Any:
     """Return ``torch.cuda`` if this process used a GPU, else None; never imports torch."""
     torch = sys.modules.get("torch")
     return torch.cuda if torch is not None and torch.cuda.is_initialized() else None
-
-
-def _git(*arguments: str) -> str | None:
-    """Return the output of a git command, or None outside a repository or without git. Leaves no lock if killed."""
-    try:
-        done = subprocess.run(["git", "--no-optional-locks", *arguments], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()

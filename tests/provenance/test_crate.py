@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -398,4 +399,15 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     shutil.rmtree(root / "reports")
     with raises(CrateError, "missing-lineage", root / "reports"):
         written(root, tmp_path / "crate")
+    assert not (tmp_path / "crate").exists()
+
+
+def test_without_its_package_one_line_says_how_to_install_it(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "recompose.provenance.crate_graph", raising=False)
+    monkeypatch.setitem(sys.modules, "rocrate", None)
+    with raises(CrateError, "missing-package", "rocrate") as error:
+        written(clone, tmp_path / "crate")
+    assert "pip install rocrate" in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "crate").exists()

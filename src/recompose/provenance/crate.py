@@ -15,11 +15,12 @@ import yaml
 from recompose.data.lock import LOCK
 from recompose.errors import CrateError
 from recompose.papers.declaration import Paper
-from recompose.provenance.crate_graph import PARAMETERS, RUN_OF_ALL, WORKFLOW, build
+from recompose.provenance.crate_names import PARAMETERS, RUN_OF_ALL, WORKFLOW
 from recompose.report.published import PublishedLineage
 
 METADATA = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
+PACKAGE = "rocrate"  # optional, see pyproject.toml
 NEEDED = (WORKFLOW, PARAMETERS, CITATION)
 FILES = (PARAMETERS, CITATION, "LICENSE", "dvc.yaml", "dvc.lock", LOCK)
 
@@ -36,8 +37,16 @@ def write_crate(root: Path, target: Path, papers: list[Paper], reports: str) -> 
         reports: the folder of reports, below the project's.
 
     Raises:
-        CrateError: there are no reports, or the target is no crate of this kind, or holds files that it does not list.
+        CrateError: there are no reports, or the target is no crate of this kind, or holds files that it does not list,
+            or the package that writes crates is not installed.
     """
+    try:
+        from recompose.provenance.crate_graph import build
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != PACKAGE:
+            raise
+        message = f"a crate is written by the package {PACKAGE}: `pip install {PACKAGE}` installs it"
+        raise CrateError(message, code="missing-package", place=PACKAGE) from None
     published = PublishedLineage.read(root / reports, papers)
     folders = ("workflow", reports)
     files = _files(root, folders)

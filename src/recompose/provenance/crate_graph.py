@@ -20,16 +20,14 @@ from rocrate.rocrate import ROCrate
 from recompose.digest import digest, sha256_file, short
 from recompose.papers.declaration import Paper
 from recompose.phases import PHASES
+from recompose.provenance.crate_names import PARAMETERS, RUN_OF_ALL, WORKFLOW
 from recompose.records import BuildInfo, StableRecord
 from recompose.report.kinds import artifact_files
 from recompose.report.lineage import Document
 from recompose.report.published import PublishedLineage
 
 CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
-WORKFLOW = "workflow/Snakefile"
-PARAMETERS = "params.yaml"
 COMPLETED = "http://schema.org/CompletedActionStatus"
-RUN_OF_ALL = "#action/workflow"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",

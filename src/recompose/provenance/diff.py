@@ -1,12 +1,12 @@
 """Diff: the changes of a cell since a git revision, and of everything that it was made from."""
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recompose.errors import DiffError, LineageError
+from recompose.git import git
 from recompose.provenance.trace import cell_of, find_cell
 from recompose.records import StableRecord
 from recompose.report.differences import Chain, changes
@@ -101,7 +101,7 @@ def file_at(path: Path, revision: str) -> tuple[str, str]:
     """
     folder, name = path.parent, path.name
     commit = commit_of(folder, revision)
-    text = _git(folder, "show", "--no-textconv", f"{commit}:./{name}")
+    text = git("show", "--no-textconv", f"{commit}:./{name}", folder=folder)
     if text is None:
         raise DiffError(f"{path} does not exist in revision '{revision}'", code="missing-file", place=path)
     return commit, text
@@ -113,23 +113,13 @@ def commit_of(folder: Path, revision: str) -> str:
     Raises:
         DiffError: no git repository, or no such revision.
     """
-    if _git(folder, "rev-parse", "--git-dir") is None:
+    if git("rev-parse", "--git-dir", folder=folder) is None:
         message = f"{folder} is in no git repository, or git is not installed: no revision to compare with"
         raise DiffError(message, code="no-repository", place=folder)
-    commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", folder=folder)
     if commit is None:
         raise DiffError(f"git knows no revision '{revision}'", code="unknown-revision", place=revision)
-    return commit.strip()
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    """Return the output of git, or None where it fails or is not installed."""
-    try:
-        command = ["git", "-C", str(folder), *arguments]
-        process = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return process.stdout
+    return commit
 
 
 def _partners(then: dict[str, StableRecord], now: dict[str, StableRecord]) -> Iterator[tuple[str, str]]:

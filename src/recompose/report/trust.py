@@ -4,17 +4,16 @@ A number is judged by the files of its artifact, by everything that it was made 
 current parameters and code.
 """
 
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from recompose.digest import digest, sha256_file
 from recompose.environment import LOCK
 from recompose.errors import DamagedError
 from recompose.fingerprint import ROOT, fingerprint, path_of
+from recompose.git import git
 from recompose.plan import Plan, Recipe, closure, recipe_of
 from recompose.records import BuildInfo, Record
 from recompose.report.cells import Cell
@@ -117,23 +116,15 @@ def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
         return None
     top = ROOT.parent.parent
     paths = [str(path_of(name).relative_to(top)) for name, _ in code] + [LOCK]
-    if _git(top, "status", "--porcelain", "--", *paths) != "":
+    if git("status", "--porcelain", "--", *paths, folder=top) != "":
         return None
-    return _git(top, "log", "-1", "--format=%h", "--", *paths) or None
+    return git("log", "-1", "--format=%h", "--", *paths, folder=top) or None
 
 
 def fingerprint_of(modules: Iterable[str]) -> dict[str, str]:
     """Return the digests of these modules alone, without their imports."""
     names = set(modules)
     return {name: version for name, version in fingerprint(names).items() if name in names}
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    try:
-        process = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return process.stdout.strip()
 
 
 def watermarks(results: Results, cells: list[Cell]) -> list[str]:

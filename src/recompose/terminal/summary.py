@@ -7,6 +7,7 @@ from rich.text import Text
 
 from recompose.papers.declaration import Paper
 from recompose.provenance.audit import audit_artifacts
+from recompose.report.documents import Sources
 from recompose.report.expectations import expectations
 from recompose.report.lineage import read_made
 from recompose.report.published import PublishedLineage
@@ -16,10 +17,12 @@ from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
 
-def show_summary(console: Console, work: Workspace, papers: list[Paper], began: float | None) -> None:
+def show_summary(
+    console: Console, work: Workspace, papers: list[Paper], sources: Sources | None, began: float | None
+) -> None:
     """Print what was made, its cost, headline numbers, the state of the instrument, the audit, and the page to open."""
     published = PublishedLineage.read(work.reports, papers)
-    audited = audit_artifacts(work, papers, published)
+    audited = audit_artifacts(work, papers, published, sources)
     lines = [
         f"made: {_contents(published)}",
         f"took: {_took(work, began)}",
