@@ -15,8 +15,8 @@ from recompose.files import read_json
 from recompose.machine import cached_probe
 from recompose.papers.declaration import all_papers
 from recompose.phases import PHASES
-from recompose.plan import Document, Plan, Recipe, recipe_of
-from recompose.records import COSTS, RECORD, BuildInfo, Description, Record
+from recompose.plan import Plan, Recipe, recipe_of
+from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
 from recompose.report.lineage import MADE
 from recompose.report.published import PublishedLineage
 from recompose.timing import Timings
@@ -69,7 +69,7 @@ def _hashable(value: Any) -> Any:
 
 def job_features(description: Description, sizes: Sizes) -> JobFeatures:
     """Return the features of a recipe that its cost depends on."""
-    settings = dict(_flat(description.document))
+    settings = dict(flat(description.document))
     settings["code"] = digest(description.code)
     epochs = next((settings.pop(name) for name in list(settings) if name.split(".")[-1] == TRAINS), None)
     labels = description.labels
@@ -81,14 +81,6 @@ def job_features(description: Description, sizes: Sizes) -> JobFeatures:
     }
     amounts: dict[str, int | str] = {} if epochs is None else {TRAINS: epochs}
     return JobFeatures(kind, settings, amounts | _amounts(description, sizes, trains=epochs is not None))
-
-
-def _flat(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in document.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
 
 
 def _amounts(description: Description, sizes: Sizes, *, trains: bool) -> dict[str, int | str]:

@@ -3,7 +3,7 @@
 They are validated when they are read, since anybody may have written them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -159,3 +159,12 @@ def complaint(error: ValidationError) -> str:
 def code_text(code: Mapping[str, str]) -> str:
     """Return the digest of a fingerprint with the number of its modules; empty for none."""
     return f"{short(digest(dict(code)))} ({len(code)} modules)" if code else ""
+
+
+def flat(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values of a document under their dotted names."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value

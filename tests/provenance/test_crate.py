@@ -405,7 +405,8 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 def test_without_its_package_one_line_says_how_to_install_it(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "recompose.provenance.crate_graph", raising=False)
+    for name in [name for name in sys.modules if name.startswith("rocrate.") or name.endswith(".crate_graph")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rocrate", None)
     with raises(CrateError, "missing-package", "rocrate") as error:
         written(clone, tmp_path / "crate")

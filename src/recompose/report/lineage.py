@@ -8,9 +8,9 @@ since anybody may have written them.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, model_validator
 from pydantic_core import from_json
 
 from recompose.digest import digest, short
@@ -27,6 +27,15 @@ UNREADABLE = (OSError, ValueError, RecursionError)  # of a file that anybody wro
 Document = dict[str, Any]  # JSON that is not validated yet
 
 
+def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Return a number as it is: validation would make a float of an integer, which is written otherwise."""
+    validate(value)
+    return value
+
+
+Number = Annotated[float, WrapValidator(_as_written)]
+
+
 class LineageCell(LenientModel):
     """A measured cell."""
 
@@ -38,13 +47,13 @@ class LineageCell(LenientModel):
     metric: str
     names: list[str]
     text: str
-    value: int | float | None
+    value: Number | None
     spread: float | None
     n: int | None
     better: int
     aggregate: str  # how the value follows from the values of the evaluations
     made_from: list[str]
-    values: list[int | float]
+    values: list[Number]
     missing: list[str]
     beside: list[str]
 

@@ -10,7 +10,7 @@ from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.papers.declaration import CLAIMS, FOLDER, Artifact, Paper, View
 from recompose.params import Params
-from recompose.records import StableRecord, code_text
+from recompose.records import StableRecord, code_text, flat
 from recompose.report.cells import Cell
 from recompose.report.claims import PARTS, scope_text, verdict_counts
 from recompose.report.findings import Audit
@@ -330,7 +330,7 @@ def _spread_note(measured: list[Content]) -> str:
 
 def _stored_folder(key: str, record: StableRecord, params: Params) -> Content:
     """Return the details of a stored folder; ``changed`` are the settings that differ from params.yaml."""
-    settings = dict(_flat(record.document))
+    settings = dict(flat(record.document))
     return {
         "key": key,
         "kind": record.kind,
@@ -346,14 +346,6 @@ def _stored_folder(key: str, record: StableRecord, params: Params) -> Content:
     }
 
 
-def _flat(document: Content, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in document.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
-
-
 def _changed_settings(record: StableRecord, params: Params) -> Content:
     """Return the value in params.yaml of each setting of a record that differs from it.
 
@@ -363,7 +355,7 @@ def _changed_settings(record: StableRecord, params: Params) -> Content:
     if settings is None or record.track not in params.tracks:
         return {}
     try:
-        now = dict(_flat(TRACKS[record.track].settings(params, labels["method"], labels["dataset"])))
+        now = dict(flat(TRACKS[record.track].settings(params, labels["method"], labels["dataset"])))
     except (KeyError, ParamsError):
         return {}
-    return {f"settings.{name}": now.get(name) for name, value in _flat(settings) if now.get(name) != value}
+    return {f"settings.{name}": now.get(name) for name, value in flat(settings) if now.get(name) != value}

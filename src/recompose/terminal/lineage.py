@@ -1,8 +1,6 @@
 """The outputs of `recompose trace`, `downstream` and `diff`."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.tree import Tree
@@ -12,7 +10,7 @@ from recompose.provenance.diff import Diff
 from recompose.provenance.downstream import Downstream, Origin, ReachedArtifact
 from recompose.provenance.remote import has_remote
 from recompose.provenance.trace import TraceResult
-from recompose.records import BuildInfo, StableRecord, code_text
+from recompose.records import BuildInfo, StableRecord, code_text, flat
 from recompose.report.lineage import Document
 from recompose.report.trust import UNCHECKED
 from recompose.terminal.text import escape_markup, state_colour
@@ -88,7 +86,7 @@ def _without(values: Facts, common: Facts) -> Facts:
 def _facts(work: Workspace, key: str, record: StableRecord, made: BuildInfo | None) -> tuple[Facts, Facts, Facts]:
     """Return the parameters, the needs and the other facts of something stored."""
     needs = {role: need.key for role, need in record.needs.items()}
-    return dict(_flat(record.document)), needs, _other_facts(work, key, record, made)
+    return dict(flat(record.document)), needs, _other_facts(work, key, record, made)
 
 
 def _other_facts(work: Workspace, key: str, record: StableRecord, made: BuildInfo | None) -> Facts:
@@ -105,14 +103,6 @@ def _other_facts(work: Workspace, key: str, record: StableRecord, made: BuildInf
             "made": f"{made.started}, in {made.seconds} s{attempts}",
         }
     return lines
-
-
-def _flat(document: Document, path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in document.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
 
 
 def show_downstream(console: Console, origin: Downstream) -> None:
